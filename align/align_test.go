@@ -351,7 +351,7 @@ func TestAlignCopies(t *testing.T) {
 		columns[i].Name = string(rune('a' + i))
 	}
 	said := ""
-	for _, w := range append(k.Warnings, got.warnings(columns)...) {
+	for _, w := range append(k.Warnings, got.warningTexts(columns)...) {
 		said += w.String() + "\n"
 	}
 	if !strings.Contains(said, "b has the score of 1 more, the first being i") || !strings.Contains(said, "multiples of others selected before: 3;") {
@@ -386,7 +386,7 @@ func problem(k *spectral.Diffusion, g *anchor.Graph) Problem {
 	return Problem{A: k.A, Norm: k.Norm, Squares: g.G.Diagonal(0), Column: func(j int) []float64 { return g.G.Row(0, room, j) }}
 }
 
-// TestCostCountsTable: the method counts the table of sampled rows, which lies beside what the survey holds.
+// TestCostCountsTable: the method counts the table of sampled rows, in addition to the survey's memory.
 func TestCostCountsTable(t *testing.T) {
 	const rows, d, threads = 700, 5000, 2
 	bound := Specs()[0].Declare()

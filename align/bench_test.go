@@ -23,7 +23,7 @@ func BenchmarkChoose(b *testing.B) {
 	}
 	for b.Loop() {
 		if _, err := Choose(b.Context(), p, Options{K: k}); err != nil {
-			b.Fatal(err)
+			b.Fatalf("choosing %d of %d features: %v", k, d, err)
 		}
 	}
 	b.ReportMetric(float64(k*b.N)/b.Elapsed().Seconds(), "turns/s")

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// randomChoices are compared with the choice; the fewer random choices are as good, the more it is worth.
+	// randomChoices is the number of random choices that the choice is compared with.
 	randomChoices = 100
-	// leastBeaten is the share of them that a choice must be better than.
+	// leastBeaten is the share of the random choices that a trusted choice must exceed.
 	leastBeaten = 0.95
-	// mostCompared features of the choice are compared, since a random one costs as many numbers of G as it has pairs.
+	// mostCompared bounds the compared features of the choice: a choice costs one entry of G for each pair.
 	mostCompared = 50
 )
 
-// compareWithChance compares the alignment of the choice with that of random choices of as many features, those
-// kept among them. It is nil if there is nothing to choose, or no Gram matrix.
+// compareWithChance compares the alignment of the choice with random choices of as many features, including the kept
+// ones. It returns nil if there is nothing to choose, or no Gram matrix.
 func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chance {
 	if e.Gram == nil {
 		return nil
@@ -37,19 +37,19 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	if free < 1 || free >= len(open) || p.Norm == 0 {
 		return nil
 	}
-	own := alignment(p, order, entry)
+	actual := choiceAlignment(p, order, entry)
 	keys := make([]uint64, len(p.A))
-	for j, c := range e.Columns { // so that the order of the columns changes nothing
+	for j, c := range e.Columns { // independent of the order of the columns
 		keys[j] = splitmix.HashName(c.Name)
 	}
 	sum, squares, beaten := 0.0, 0.0, 0
 	for draw := range uint64(randomChoices) {
 		key := func(j int) uint64 { return splitmix.Hash(e.Seed^splitmix.Mix(draw+1), keys[j]) }
 		slices.SortFunc(open, func(a, b int) int { return cmp.Or(cmp.Compare(key(a), key(b)), a-b) })
-		value := alignment(p, slices.Concat(e.Keep, open[:free]), entry)
+		value := choiceAlignment(p, slices.Concat(e.Keep, open[:free]), entry)
 		sum += value
 		squares += value * value
-		if value < own {
+		if value < actual {
 			beaten++
 		}
 	}
@@ -57,13 +57,12 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	share := stream.Number(float64(beaten) / randomChoices)
 	return &stream.Chance{
 		Measure: stream.Textf("alignment of %d chosen features with the clusters of a sample of the rows", len(order)).Spell(nil),
-		Value:   stream.Number(own), Chance: stream.Number(mean), Spread: stream.Number(math.Sqrt(max(squares/randomChoices-mean*mean, 0))),
+		Value:   stream.Number(actual), Chance: stream.Number(mean), Spread: stream.Number(math.Sqrt(max(squares/randomChoices-mean*mean, 0))),
 		Beats: &share, Trusted: float64(share) >= leastBeaten,
 	}
 }
 
-// alignment is that of a choice, N/(D·‖K‖).
-func alignment(p Problem, chosen []int, entry func(i, j int) float64) float64 {
+func choiceAlignment(p Problem, chosen []int, entry func(i, j int) float64) float64 {
 	sum, norm := 0.0, 0.0
 	for at, i := range chosen {
 		sum += p.A[i]
@@ -75,5 +74,5 @@ func alignment(p Problem, chosen []int, entry func(i, j int) float64) float64 {
 	if norm == 0 {
 		return 0
 	}
-	return min(sum/norm/p.Norm, 1)
+	return min(sum/norm/p.Norm, 1) // N/(D·‖K‖)
 }

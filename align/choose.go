@@ -9,26 +9,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Problem is all that the choice rests on: plain numbers of d features.
+// Problem is the input of the choice: plain numbers of d features.
 type Problem struct {
 	A       []float64             // d: aᵢ = xᵢᵀKxᵢ ≥ 0
-	Norm    float64               // ‖K‖, for the alignment that is reported; 0 reports 0
+	Norm    float64               // ‖K‖, for the reported alignments; 0 reports 0
 	Squares []float64             // d: Gᵢᵢ
-	Column  func(j int) []float64 // G₍:,j₎, d numbers, read before the next call
-	// Ahead is told, before Column is asked for one, which it will be and which others are the likeliest to come after,
-	// in that order; nil if there is nothing to gain.
+	Column  func(j int) []float64 // G₍:,j₎, d numbers, valid until the next call
+	// Ahead is called before Column, with the column that will be requested and the likeliest later ones, likeliest
+	// first; nil if reading ahead gains nothing.
 	Ahead func(j int, likely []int)
 }
 
 // Result is a choice. Its first k features are the choice of k features.
 type Result struct {
 	Order []int // chosen columns, in order
-	// Alignment is that of the first 1, 2, … chosen features with the kernel:
-	// ⟨X_SX_Sᵀ, K⟩/(‖X_SX_Sᵀ‖·‖K‖), between 0 and 1.
+	// Alignment is the alignment of the first 1, 2, … chosen features with the kernel: ⟨X_SX_Sᵀ, K⟩/(‖X_SX_Sᵀ‖·‖K‖),
+	// between 0 and 1.
 	Alignment []float64
-	Ties      []Tie // turns at which the lowest of several equal columns was taken
-	Copies    int   // chosen features that are multiples of others chosen before
-	Faint     int   // chosen features that are nothing next to the largest, in column order
+	Ties      []Tie // turns at which the first of several equal columns was taken
+	Copies    int   // chosen features that are multiples of ones chosen before
+	Faint     int   // chosen features that are negligible next to the largest, in column order
 }
 
 // Tie is a turn at which other columns were as good as the chosen one.
@@ -39,50 +39,46 @@ type Tie struct {
 }
 
 const (
-	// tieShare of the terms of a gain is rounding.
+	// Differences of gains below tieShare of their terms are rounding error.
 	tieShare = 1e-9
-	// copyCosine: from this cosine on a feature is a multiple of another. Gram's rounding leaves
-	// 1e-13.
+	// From the cosine copyCosine on a feature is a multiple of another. Gram's rounding error is 1e-13.
 	copyCosine = 1 - 1e-10
-	// leastSquare is the square, as a share of the largest, below which a feature's fourth power
-	// leaves the range of float64.
+	// leastSquare is the square, as a share of the largest, below which a feature's fourth power underflows float64.
 	leastSquare = 1e-150
-	// block is the number of features that a task looks at: some 50 µs.
-	block = 1024
+	// blockFeatures is the number of features of a task: some 50 µs.
+	blockFeatures = 1024
 )
 
-// The tiers of features: a lower one is exhausted first.
+// The tiers of features: a lower tier is exhausted before a higher one.
 const (
-	ordinary = iota
-	known    // with a novelty floor: those chosen leave less of its variance unexplained
-	silent   // with a novelty floor: a = 0, nothing of it follows the kernel
-	multiple // of a chosen feature: it brings nothing new, but with p < 1 would seem to
-	faint    // nothing next to the largest feature
-	taken
+	tierOrdinary  = iota
+	tierExplained // with a novelty floor: the chosen features explain too much of its variance
+	tierSilent    // with a novelty floor: a = 0, it does not follow the kernel at all
+	tierMultiple  // of a chosen feature: it adds nothing new, but with p < 1 would seem to
+	tierFaint     // negligible next to the largest feature
+	tierTaken
 )
 
-// search is a choice under way. Everything is scaled by one power of two so that the largest
-// Gᵢᵢ is about 1.
+// search is the state of a choice. Everything is scaled by one power of two so that the largest Gᵢᵢ is about 1.
 type search struct {
 	Problem
-	opt   Options
-	exp   int
-	a, g  []float64 // d: scaled A and Squares
-	root  []float64 // d: √g
-	r     []float64 // d: Σ_{j∈S} Gᵢⱼ²
-	tier  []int8
-	gain  []float64 // d: of log criterion, of features of the lowest tier
-	size  []float64 // d: of the gain's terms
-	n, d2 float64   // N and D²
-	news  novelty   // with a floor
+	opt     Options
+	exp     int
+	a, g    []float64 // d: scaled A and Squares
+	root    []float64 // d: √g
+	r       []float64 // d: Σ_{j∈S} Gᵢⱼ²
+	tier    []int8
+	gain    []float64 // d: increase of the log criterion, for features of the lowest tier
+	size    []float64 // d: size of the gain's terms
+	n, d2   float64   // N and D²
+	novelty novelty   // if there is a floor
 
 	Result
 }
 
-// Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ, D² = Σ_{i,j∈S} Gᵢⱼ² and p = 0.9. A turn
-// costs one column of G and O(d), and with a novelty floor O(d) for each feature chosen before; it holds
-// [ChooseBytes]. The error is a *stream.UsageError for
-// faulty options, of ctx, or for a problem that is none.
+// Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ, D² = Σ_{i,j∈S} Gᵢⱼ² and p = 0.9. A turn costs one column of G
+// and O(d), and with a novelty floor O(d) for each feature chosen before; it needs [ChooseBytes] of memory. The error
+// is a *stream.UsageError for wrong options, the context's, or for an invalid problem.
 func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 	d := len(p.A)
 	if err := opt.Validate(d); err != nil {
@@ -98,14 +94,14 @@ func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 			return nil, err
 		}
 		if turn < len(opt.Keep) {
-			s.take(opt.Keep[turn])
+			s.takeFeature(opt.Keep[turn])
 			continue
 		}
-		p := s.best()
+		p := s.bestFeature()
 		if s.Ahead != nil {
-			s.Ahead(p, s.likely(p))
+			s.Ahead(p, s.likelyNext(p))
 		}
-		s.take(p)
+		s.takeFeature(p)
 	}
 	return &s.Result, nil
 }
@@ -132,32 +128,32 @@ func newSearch(p Problem, opt Options) (*search, error) {
 		s.a[j], s.g[j] = math.Ldexp(p.A[j], s.exp), math.Ldexp(g, s.exp)
 		s.root[j] = math.Sqrt(s.g[j])
 		if s.g[j] < leastSquare {
-			s.tier[j] = faint
+			s.tier[j] = tierFaint
 		}
 	}
 	if opt.Floor > 0 {
-		s.news = newNovelty(s.g, opt.Floor)
+		s.novelty = newNovelty(s.g, opt.Floor)
 		for j, a := range s.a {
-			if a == 0 && s.tier[j] == ordinary {
-				s.tier[j] = silent
+			if a == 0 && s.tier[j] == tierOrdinary {
+				s.tier[j] = tierSilent
 			}
 		}
 	}
-	for _, j := range opt.Forbid { // the criterion is of chosen features alone
-		s.tier[j] = taken
+	for _, j := range opt.Forbid { // the criterion depends on chosen features alone
+		s.tier[j] = tierTaken
 	}
 	return s, nil
 }
 
-// best is the feature of largest gain, the first of several.
-func (s *search) best() int {
+// bestFeature returns the feature of largest gain, the first of several, and records a tie.
+func (s *search) bestFeature() int {
 	lowest := slices.Min(s.tier)
-	if lowest == faint {
-		return slices.Index(s.tier, faint)
+	if lowest == tierFaint {
+		return slices.Index(s.tier, tierFaint)
 	}
-	s.blocks(func(i int) {
+	s.eachFeature(func(i int) {
 		if s.tier[i] == lowest {
-			s.weigh(i)
+			s.computeGain(i)
 		}
 	})
 	top := -1
@@ -168,7 +164,7 @@ func (s *search) best() int {
 	}
 	first, tie := -1, Tie{Turn: len(s.Order)}
 	for i, t := range s.tier {
-		// Infinities differ by NaN: all criteria are 0.
+		// Infinite gains have the difference NaN: all criteria are 0.
 		if t != lowest || s.gain[i] != s.gain[top] && !(s.gain[top]-s.gain[i] <= tieShare*max(s.size[i], s.size[top])) {
 			continue
 		}
@@ -188,11 +184,10 @@ func (s *search) best() int {
 	return first
 }
 
-// mostLikely features are told ahead.
+// mostLikely bounds the features passed to Ahead.
 const mostLikely = 7
 
-// likely are the features with the largest gains after the one that is about to be taken.
-func (s *search) likely(p int) []int {
+func (s *search) likelyNext(p int) []int {
 	list := make([]int, 0, mostLikely+1)
 	for i, t := range s.tier {
 		if t != s.tier[p] || i == p || len(list) == mostLikely && !(s.gain[i] > s.gain[list[mostLikely-1]]) {
@@ -207,21 +202,19 @@ func (s *search) likely(p int) []int {
 	return list
 }
 
-// blocks calls do for every feature.
-func (s *search) blocks(do func(i int)) {
+func (s *search) eachFeature(visit func(i int)) {
 	d := len(s.a)
-	kernel.Each(s.opt.Threads, (d+block-1)/block, func(b int) {
-		for i := b * block; i < min((b+1)*block, d); i++ {
-			do(i)
+	kernel.Each(s.opt.Threads, (d+blockFeatures-1)/blockFeatures, func(b int) {
+		for i := b * blockFeatures; i < min((b+1)*blockFeatures, d); i++ {
+			visit(i)
 		}
 	})
 }
 
-// weigh finds what feature i would add to log(N/D^p), and the size of the terms. The logarithm
-// of 1 + a share keeps the digits of features that are small next to the choice. Where N is 0
-// there is no share: then it is the criterion's own logarithm, in which an absolute difference is
-// one of shares.
-func (s *search) weigh(i int) {
+// computeGain computes the increase of log(N/D^p) by feature i, and the size of its terms. Log1p of a share is precise
+// for features that are small next to the choice. If N is 0 there is no share: then the gain is the criterion's own
+// logarithm, in which an absolute difference is a relative difference of criteria.
+func (s *search) computeGain(i int) {
 	more := 2*s.r[i] + s.g[i]*s.g[i]
 	if s.n == 0 {
 		s.gain[i], s.size[i] = math.Log(s.a[i])-s.opt.Power/2*math.Log(s.d2+more), 1
@@ -231,36 +224,35 @@ func (s *search) weigh(i int) {
 	s.gain[i], s.size[i] = up-down, up+down
 }
 
-// take chooses feature p.
-func (s *search) take(p int) {
-	own := s.tier[p]
-	switch own {
-	case multiple:
+func (s *search) takeFeature(p int) {
+	tier := s.tier[p]
+	switch tier {
+	case tierMultiple:
 		s.Copies++
-	case faint:
+	case tierFaint:
 		s.Faint++
 	}
 	s.n += s.a[p]
 	s.d2 += 2*s.r[p] + s.g[p]*s.g[p]
 	column := s.Column(p)
-	s.blocks(func(i int) {
+	s.eachFeature(func(i int) {
 		v := math.Ldexp(column[i], s.exp)
 		s.r[i] += v * v
-		if own != faint && s.tier[i] < multiple && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
-			s.tier[i] = multiple
+		if tier != tierFaint && s.tier[i] < tierMultiple && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
+			s.tier[i] = tierMultiple
 		}
 	})
 	s.recordChosen(p, column)
-	s.tier[p] = taken
+	s.tier[p] = tierTaken
 	s.Order = append(s.Order, p)
 	alignment := 0.0
 	if s.d2 > 0 && s.Norm > 0 {
-		alignment = min(s.n/math.Sqrt(s.d2)/s.Norm, 1) // above 1 is rounding
+		alignment = min(s.n/math.Sqrt(s.d2)/s.Norm, 1) // above 1 is rounding error
 	}
 	s.Alignment = append(s.Alignment, alignment)
 }
 
-// ChooseBytes is what Choose holds for k of d features without the problem, with a novelty floor or none.
+// ChooseBytes bounds the memory of Choose for k of d features, without the problem; floor adds the novelty floor's.
 func ChooseBytes(d, k int, floor bool) int64 {
 	bytes := (8*6+1)*int64(d) + 40*int64(k)
 	if floor {

@@ -73,13 +73,13 @@ func (t data) diffusedParts(parts int) [][]float64 {
 	return k
 }
 
-// TestAlignOfAPoorGraph: a graph that tells nothing leaves column order, and says so.
+// TestAlignOfAPoorGraph: a graph without information leaves column order, with a warning.
 func TestAlignOfAPoorGraph(t *testing.T) {
 	x := [][]float64{{1, 5}, {2, 3}, {4, 4}}
 	g := rowstest.Graph(x, [][]float64{{1}, {1}, {1}}) // one anchor
 	k, r := choice(t, g, spectral.DefaultDiffusion, Options{})
 	if !slices.Equal(r.Order, []int{0, 1}) || !slices.Equal(r.Alignment, []float64{0, 0}) {
-		t.Errorf("%+v", r)
+		t.Errorf("a graph of one anchor: got %+v, want order [0 1] and alignments of 0", r)
 	}
 	if len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0].String(), "tells nothing") {
 		t.Errorf("warnings %v", k.Warnings)
@@ -92,7 +92,7 @@ func TestAlignOfAPoorGraph(t *testing.T) {
 	g = rowstest.Graph([][]float64{{1, 0}, {2, 1}, {4, -1}, {5, 0}, {7, 3}, {9, 2}}, own)
 	k, _ = choice(t, g, spectral.DefaultDiffusion, Options{})
 	if k.Components != 6 || len(k.Eigenvalues) == 0 {
-		t.Errorf("%+v", k)
+		t.Errorf("a graph of 6 separate anchors: got %+v, want 6 components and some eigenvalues", k)
 	}
 	// One row and one feature; a feature that the kernel does not see at all.
 	r = must.Get(Choose(t.Context(), Problem{A: []float64{0, 2, 0}, Squares: []float64{1, 3, 2}, Norm: 1,

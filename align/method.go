@@ -23,14 +23,14 @@ func Specs() []method.Spec {
 		},
 		From: method.FromGram, Scale: gram.ScalePareto,
 		Takes: method.Takes{Factor: true, Sample: true, Keep: true, Forbid: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
-		New:   func() method.Method { return new(declared) },
+		New:   func() method.Method { return new(alignMethod) },
 	}}
 }
 
-// declared is the method with its settings.
-type declared struct{ diffusion, neighbors int }
+// alignMethod is the method with its settings.
+type alignMethod struct{ diffusion, neighbors int }
 
-func (m *declared) Options(o *method.Options) {
+func (m *alignMethod) Options(o *method.Options) {
 	o.Int(&m.neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest rows of the sample that a row has weights on").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 	o.Int(&m.diffusion, "diffusion", spectral.DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
@@ -38,11 +38,11 @@ func (m *declared) Options(o *method.Options) {
 }
 
 // SurveyOptions implements [method.Surveyor].
-func (m *declared) SurveyOptions() method.SurveyOptions {
+func (m *alignMethod) SurveyOptions() method.SurveyOptions {
 	return method.SurveyOptions{Diffusion: float64(m.diffusion), Neighbors: m.neighbors}
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+func (m *alignMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	entries := s.RowEntries * int64(s.Sample)
 	choosing := ChooseBytes(d, s.K, true) + 24*int64(d) // a, and the squares
@@ -54,16 +54,16 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	case s.OutOfCore && s.Sparse:
 		choosing += anchor.ThinTableBytes(s.Sample, entries) + survey.ThinColumnsBytes(d, entries)
 	case s.OutOfCore:
-		choosing = method.Unaffordable // it makes do with the rows of the sample only if they are sparse
+		choosing = method.Unaffordable // the sample's rows suffice only if they are sparse
 	}
 	bytes := max(looking, choosing)
 	return method.Cost{Bytes: bytes, Least: bytes}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *alignMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	p := Problem{Norm: e.Survey.Norm}
 	if e.Gram != nil {
-		p.Squares, p.Column = perRow(e.Gram)
+		p.Squares, p.Column = perRowGram(e.Gram)
 	} else {
 		p.Squares, p.Column = e.Survey.Squares, e.Survey.Column
 	}
@@ -77,12 +77,12 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	return &method.Ranking{
 		Chance: compareWithChance(e, p, res.Order),
 		Order:  res.Order, Turns: res.Alignment, Used: map[string]any{"diffusion": m.diffusion, "neighbors": m.neighbors},
-		Warnings: append(slices.Clone(e.Survey.Warnings), res.warnings(e.Columns)...),
+		Warnings: append(slices.Clone(e.Survey.Warnings), res.warningTexts(e.Columns)...),
 	}, nil
 }
 
-// perRow are the squares and columns of G/n, of all rows, as the kernel of a sample is too.
-func perRow(g *gram.Gram) (squares []float64, column func(j int) []float64) {
+// perRowGram returns the diagonal and columns of G/n, over all rows; the kernel of a sample is scaled alike.
+func perRowGram(g *gram.Gram) (squares []float64, column func(j int) []float64) {
 	squares = g.Diagonal(0)
 	for j := range squares {
 		squares[j] /= g.Weight
@@ -96,11 +96,10 @@ func perRow(g *gram.Gram) (squares []float64, column func(j int) []float64) {
 	}
 }
 
-// mostTies are told one by one.
+// mostTies bounds the ties with a warning of their own.
 const mostTies = 5
 
-// warnings are what a user should know of the choice.
-func (r *Result) warnings(columns []stream.Column) (list []stream.Text) {
+func (r *Result) warningTexts(columns []stream.Column) (list []stream.Text) {
 	warn := func(format string, args ...any) { list = append(list, stream.Textf(format, args...)) }
 	for i, t := range r.Ties {
 		if i == mostTies {

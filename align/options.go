@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// mostDiffusion: far below, only the leading eigenvalue is left.
+	// mostDiffusion steps are more than enough: long before, only the leading eigenvalue is left.
 	mostDiffusion = 1000
 	// defaultPower is p, a little below the 1 of alignment: 0.3 points of NMI above 1, 0.4 above 0.8.
 	defaultPower = 0.9
-	// defaultK is the number of features chosen where Options do not say.
+	// defaultK is the default number of chosen features.
 	defaultK = 50
 )
 
-// Options say how many features to choose. The zero value chooses min(50, d).
+// Options set the number of features. The zero value chooses min(50, d).
 type Options struct {
-	K       int   // features to choose, Keep included; 0 means min(50, d)
+	K       int   // features to choose, including Keep; 0 means min(50, d)
 	Keep    []int // columns that are chosen first, in this order
-	Forbid  []int // columns that are not chosen
+	Forbid  []int // columns that must not be chosen
 	Threads int   // 0 means GOMAXPROCS; the answer does not depend on it
 
-	// Floor is the novelty floor, from 0 (none) to below 1: while some feature keeps more than this share of its
-	// own variance unexplained by those chosen, none that keeps less is taken, and those with a = 0 come last.
+	// Floor is the novelty floor, from 0 (none) to below 1: while some feature keeps more than this share of its own
+	// variance unexplained by the chosen ones, none that keeps less is taken, and features with a = 0 come last.
 	Floor float64
 	Power float64 // p, from above 0 to 1; 0 means 0.9
 }
@@ -47,7 +47,6 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults(d int) Options {
 	o.K = min(cmp.Or(o.K, max(min(defaultK, d), len(o.Keep))), d-len(o.Forbid))
 	o.Power = cmp.Or(o.Power, defaultPower)

@@ -5,11 +5,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Among returns the graph of points on themselves, m×d row-major: every point is a row and an
-// anchor, and its own nearest one. It has no G, and of many features no C, but [Graph.AddCross] all the same:
-// it refers to the points then. The points are as they are: neither scaled nor
-// centred by this, though C is that of centred columns. Costs 2·m²·d flops for the distances and holds
-// AmongBytes beside the points. It fails unless there are more than K points, or where
+// Among returns the graph of points on themselves, m×d row-major: every point is a row and an anchor, and its own
+// nearest one. It has no G, and for many features no C; [Graph.AddCross] works nevertheless, and then refers to the
+// points. The points are neither scaled nor centred, though C belongs to centred columns. Costs 2·m²·d flops for the
+// distances and holds AmongBytes in addition to the points. It fails unless there are more than K points, or if
 // distances overflow.
 func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	plain := frame{columns: make([]int, d), center: make([]float64, d), factor: make([]float64, d), fill: make([]float64, d)}
@@ -23,13 +22,13 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	}
 	if d >= wideColumns {
 		x := kernel.RowMajor(points, m, d, d)
-		if err := s.search(panelsOfRows(x), m, x, make([]float64, d)); err != nil {
+		if err := s.findWeights(rowPanels(x), m, x, make([]float64, d)); err != nil {
 			return nil, err
 		}
 		z := s.rows
 		s.rows = RowWeights{} // there is no G
-		g := s.become(plain.columns, float64(m))
-		g.through = &through{rows: panelsOfRows(x), weights: z}
+		g := s.toGraph(plain.columns, float64(m))
+		g.cross = &crossSource{rows: rowPanels(x), weights: z}
 		return g, nil
 	}
 	*s.work = s.newScratch(false)
@@ -42,50 +41,51 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 		}
 		s.Rows += int64(rows)
 	}
-	return s.become(plain.columns, float64(m)), nil
+	return s.toGraph(plain.columns, float64(m)), nil
 }
 
-// AmongThin is Among for points of d features by their coordinates that are not 0. Costs the coordinates that
-// points share, and has C by its columns.
+// AmongThin is Among for points of d features given by their nonzero coordinates. It costs the coordinates that
+// points share, and stores C by columns.
 func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
-	points, m := compressed(p, d), len(p.RowPtr)-1
+	points, m := compressedRows(p, d), len(p.RowPtr)-1
 	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}
-	if err := enough(m, s.k); err != nil {
+	if err := checkAnchorCount(m, s.k); err != nil {
 		return nil, err
 	}
-	*s.work = s.thinScratch(kernel.NewTeam(opt.Threads), points, 0)
+	*s.work = s.newThinScratch(kernel.NewTeam(opt.Threads), points, 0)
 	entries, all := make([]int64, d), make([]int, d)
 	for k := range d {
 		entries[k], all[k] = int64(s.work.thin.byFeature.Starts[k+1]-s.work.thin.byFeature.Starts[k]), k
 	}
 	s.columns = newColumns(m, s.k, entries)
-	for from := 0; from < m; from += mostBlockRows {
-		rows := min(mostBlockRows, m-from)
+	for from := 0; from < m; from += maxBlockRows {
+		rows := min(maxBlockRows, m-from)
 		s.work.thin.rows = kernel.Compressed{Rows: rows, Cols: d, Starts: points.Starts[from : from+rows+1], Index: points.Index, Value: points.Value}
-		if i, _ := s.addThinRows(rows); i >= 0 { // their entries are counted
+		if i, _ := s.addThinRows(rows); i >= 0 { // entries cannot exceed their counts
 			return nil, stream.Dataf("", "the squared distance of anchor %d from others overflows; scale the columns", from+i)
 		}
 		s.Rows += int64(rows)
 	}
-	return s.become(all, float64(m)), nil
+	return s.toGraph(all, float64(m)), nil
 }
 
-// AmongThinBytes bounds what AmongThin holds beside points of so many coordinates in all, its result included.
+// AmongThinBytes bounds the memory of AmongThin in addition to points with the given total of coordinates, including
+// its result.
 func AmongThinBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, coordinates) +
-		thinBytes(m, d, int(coordinates), neighbors+1, kernel.NewTeam(threads).Threads()) + mostBlockRows*int64(24*neighbors+16) + 16*int64(d)
+		thinSearchBytes(m, d, int(coordinates), neighbors+1, kernel.NewTeam(threads).Threads()) + maxBlockRows*int64(24*neighbors+16) + 16*int64(d)
 }
 
-// AmongBytes bounds what Among holds beside the points, its result included.
+// AmongBytes bounds the memory of Among in addition to the points, including its result.
 func AmongBytes(m, d, neighbors, threads int) int64 {
 	if d >= wideColumns {
-		return throughBytes(m, d, m, neighbors)
+		return searchBytes(m, d, m, neighbors)
 	}
 	return Bytes(m, d, neighbors, threads)
 }
 
-// AmongUpToBytes bounds what Among holds for points of d features or of any number of these: from some number on Among makes
-// the graph in another way, which holds less.
+// AmongUpToBytes bounds the memory of Among for points of any number of features up to d: for many features Among
+// makes the graph in another way, which holds less.
 func AmongUpToBytes(m, d, neighbors, threads int) int64 {
 	return max(AmongBytes(m, d, neighbors, threads), AmongBytes(m, min(d, wideColumns-1), neighbors, threads))
 }

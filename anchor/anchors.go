@@ -20,29 +20,27 @@ import (
 type Anchors struct {
 	M, D   int
 	Points []float64 // M×D row-major: (x - center)·factor, the center near the mean
-	// Thin has the coordinates that are not 0 in place of Points, where the anchors were drawn from
-	// entries (see [SamplerOptions]).
+	// Thin holds the nonzero coordinates in place of Points, for anchors drawn from entries (see [SamplerOptions]).
 	Thin   *stream.CSR
 	Digest Digest
 
 	frame
-	place placer
+	mapper frameMapper
 }
 
-// Digest tells sets of points apart: SHA-256 of their number and exact coordinates.
+// Digest identifies a set of points: SHA-256 of their number and exact coordinates.
 type Digest [sha256.Size]byte
 
-// Drawn are rows to make anchors of, in the order in which they were drawn: more of them only adds
-// rows at the end.
+// Drawn are rows of which anchors can be made, in the order in which they were drawn: drawing more only adds rows at
+// the end.
 type Drawn interface {
 	Len() int
-	// first returns what writes the entries of column j in the first m rows.
-	first(m int) func(dst []float64, j int)
+	// columnReader returns a function that writes the entries of column j in the first m rows.
+	columnReader(m int) func(dst []float64, j int)
 }
 
-// first implements [Drawn].
-func (s *Sampler) first(m int) func([]float64, int) {
-	rows := s.sorted()[:m]
+func (s *Sampler) columnReader(m int) func([]float64, int) {
+	rows := s.sortedRows()[:m]
 	return func(dst []float64, j int) {
 		for i := range rows {
 			dst[i] = rows[i].values[j]
@@ -50,86 +48,84 @@ func (s *Sampler) first(m int) func([]float64, int) {
 	}
 }
 
-// kept are rows that are kept for a factor.
-type kept struct {
+// drawnRows are drawn from the rows kept for a factor.
+type drawnRows struct {
 	rows  *gram.Rows
 	order []int
 }
 
-// DrawnOf are the rows that a [Sampler] of so many rows would keep of these: it holds their numbers.
-func DrawnOf(rows *gram.Rows, most int, seed uint64) Drawn {
-	k := kept{rows: rows, order: make([]int, rows.Len())}
+// DrawnOf returns the rows of a factor that a [Sampler] of limit rows would keep; it holds only their numbers.
+func DrawnOf(rows *gram.Rows, limit int, seed uint64) Drawn {
+	k := drawnRows{rows: rows, order: make([]int, rows.Len())}
 	key := func(i int) uint64 { return splitmix.Hash(seed, uint64(rows.Position(i))) }
 	for i := range k.order {
 		k.order[i] = i
 	}
 	slices.SortFunc(k.order, func(a, b int) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a, b)) })
-	k.order = k.order[:min(most, len(k.order))]
+	k.order = k.order[:min(limit, len(k.order))]
 	return k
 }
 
-func (k kept) Len() int { return len(k.order) }
+func (k drawnRows) Len() int { return len(k.order) }
 
-func (k kept) first(m int) func([]float64, int) {
+func (k drawnRows) columnReader(m int) func([]float64, int) {
 	return func(dst []float64, j int) { k.rows.Entries(dst, j, k.order[:m]) }
 }
 
-// Random makes anchors of the first m rows of s, the same m for any shards of the
-// table and any threads, of which 0 means GOMAXPROCS. Fewer rows than m are a *stream.UsageError.
+// Random makes anchors of the first m rows of s, the same m for any shards of the table and any number of threads (0
+// means GOMAXPROCS). Fewer rows than m are a *stream.UsageError.
 func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, error) {
 	if m > s.Len() {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
 	}
 	if sampled, ok := s.(*Sampler); ok && sampled.opt.Entries {
-		return randomThin(sampled.sorted()[:m], std)
+		return randomThin(sampled.sortedRows()[:m], std)
 	}
 	a := newAnchors(m, std)
-	a.placed(threads, s.first(m), m, func(k int, column []float64) {
+	a.eachColumn(threads, s.columnReader(m), m, func(k int, column []float64) {
 		for i, v := range column {
 			a.Points[i*a.D+k] = v
 		}
 	})
-	return a, a.seal(std)
+	return a, a.checkAndDigest(std)
 }
 
 // randomThin makes thin anchors of rows kept by their entries: O(entries + D).
-func randomThin(rows []sampled, std *gram.Standardizer) (*Anchors, error) {
+func randomThin(rows []sampledRow, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	points := kernel.Compressed{Cols: a.D}
-	f := newThinFrame(&a.frame, &a.place)
+	f := newThinFrame(&a.frame, &a.mapper)
 	for i := range rows {
-		f.add(&points, rows[i].entries.index, rows[i].entries.value)
+		f.addRow(&points, rows[i].entries.index, rows[i].entries.value)
 	}
 	a.M, a.Points, a.Thin = len(rows), nil, &stream.CSR{RowPtr: make([]int, len(rows)+1), Index: points.Index, Value: points.Value}
 	for i, start := range points.Starts {
 		a.Thin.RowPtr[i] = int(start)
 	}
-	return a, a.seal(std)
+	return a, a.checkAndDigest(std)
 }
 
-// thin reports whether the anchors are there by their coordinates that are not 0.
-func (a *Anchors) thin() bool { return a.Thin != nil }
+func (a *Anchors) isThin() bool { return a.Thin != nil }
 
-// thinRow is point i by its features and coordinates.
 func (a *Anchors) thinRow(i int) ([]int32, []float64) {
 	from, to := a.Thin.RowPtr[i], a.Thin.RowPtr[i+1]
 	return a.Thin.Index[from:to], a.Thin.Value[from:to]
 }
 
-// placed calls do for each column of the frame with its m coordinates, which it lends.
-func (a *Anchors) placed(workers int, entries func(dst []float64, j int), m int, do func(k int, column []float64)) {
-	const run = 64 // columns, so that a row's neighbours share lines
+// eachColumn calls visit for each column of the frame with its m coordinates, which it lends.
+func (a *Anchors) eachColumn(workers int, entries func(dst []float64, j int), m int, visit func(k int, column []float64)) {
+	const run = 64 // columns, so that neighbours in a row share cache lines
 	kernel.Each(workers, (a.D+run-1)/run, func(t int) {
 		column := make([]float64, m)
 		for k := t * run; k < min(a.D, (t+1)*run); k++ {
 			entries(column, a.columns[k])
 			kernel.Standardize(column, column, a.center[k], a.factor[k], (a.fill[k]-a.center[k])*a.factor[k], column)
-			do(k, column)
+			visit(k, column)
 		}
 	})
 }
 
-// KMeansOptions says how centres are found; the zero value is ready for use.
+// KMeansOptions sets how centres are found; the zero value is ready for use.
 type KMeansOptions struct {
 	Seed    uint64
 	Threads int // 0 means GOMAXPROCS
@@ -141,9 +137,8 @@ const (
 	kmeansMaxIter   = 50
 )
 
-// KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and
-// Lloyd's iteration in the frame (SFUFS-K). It holds 8·D bytes a row of s beside s, and
-// what cluster.Bytes says.
+// KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and Lloyd's iteration in
+// the frame (SFUFS-K). It holds 8·D bytes a row of s in addition to s, and cluster.Bytes.
 func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {
@@ -151,19 +146,19 @@ func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMe
 	}
 	a := newAnchors(m, std)
 	x := make([]float64, n*a.D)
-	a.placed(opt.Threads, s.first(n), n, func(k int, column []float64) { copy(x[k*n:], column) })
+	a.eachColumn(opt.Threads, s.columnReader(n), n, func(k int, column []float64) { copy(x[k*n:], column) })
 	r, err := cluster.KMeans(ctx, cluster.Matrix(kernel.ColMajor(x, n, a.D, n)), cluster.Options{
 		Clusters: m, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: opt.Seed, Threads: opt.Threads,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.put(0, kernel.Matrix[float64](r.Centers))
-	return a, a.seal(std)
+	a.setPoints(0, kernel.Matrix[float64](r.Centers))
+	return a, a.checkAndDigest(std)
 }
 
-// Given makes anchors of the rows of src, which has the columns of the table, in
-// their order. More than limit rows are a *stream.UsageError.
+// Given makes anchors of the rows of src, in their order; src has the columns of the table. More than limit rows are
+// a *stream.UsageError.
 func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	var x []float64
@@ -177,53 +172,52 @@ func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standard
 		if need := c.Rows * a.D; len(x) < need {
 			x = make([]float64, need)
 		}
-		a.place.transform(1, x, c.Rows, c, 0, c.Rows)
+		a.mapper.mapRows(1, x, c.Rows, c, 0, c.Rows)
 		at := a.M
 		a.M += c.Rows
 		a.Points = append(a.Points, make([]float64, c.Rows*a.D)...)
-		a.put(at, kernel.ColMajor(x, c.Rows, a.D, c.Rows))
+		a.setPoints(at, kernel.ColMajor(x, c.Rows, a.D, c.Rows))
 	}
-	return a, a.seal(std)
+	return a, a.checkAndDigest(std)
 }
 
 func newAnchors(m int, std *gram.Standardizer) *Anchors {
 	a := &Anchors{M: m, D: len(std.Columns), frame: newFrame(std)}
-	a.place = newPlacer(std, &a.frame)
+	a.mapper = newFrameMapper(std, &a.frame)
 	a.Points = room.Make[float64](m * a.D)
 	return a
 }
 
-// put copies the rows of x to the points from number at on.
-func (a *Anchors) put(at int, x kernel.Matrix[float64]) {
+func (a *Anchors) setPoints(at int, x kernel.Matrix[float64]) {
 	kernel.Copy(kernel.RowMajor(a.Points[at*a.D:], x.Rows, a.D, a.D), x)
 }
 
-// seal makes sure that distances cannot overflow, and takes the digest.
-func (a *Anchors) seal(std *gram.Standardizer) error {
-	// No row is longer than all of them, about a centre half a deviation off.
+// checkAndDigest makes sure that distances cannot overflow, and computes the digest.
+func (a *Anchors) checkAndDigest(std *gram.Standardizer) error {
+	// No row is longer than all of them together, about a centre half a deviation off.
 	longest := 0.0
 	for k, sd := range std.Std {
 		sd *= std.Factor[k]
 		longest += 1.25 * float64(std.Rows) * sd * sd
 	}
 	for i := range a.M {
-		row := a.coordinates(i)
+		row := a.pointCoordinates(i)
 		longest = max(longest, kernel.Dot(row, row)) // NaN stays
 	}
-	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖², and weights add up as many as there are anchors.
+	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖², and there are as many weights to add as anchors.
 	if total := 4 * float64(a.M+1) * longest; !(total <= math.MaxFloat64) {
 		return stream.Dataf("", "squared distances between rows and anchors overflow; scale the columns")
 	}
 	h := sha256.New()
 	buf := binary.LittleEndian.AppendUint64(nil, uint64(a.M))
 	for i := range a.M {
-		if a.thin() {
+		if a.isThin() {
 			at, _ := a.thinRow(i)
 			for _, k := range at {
 				buf = binary.LittleEndian.AppendUint32(buf, uint32(k))
 			}
 		}
-		for _, v := range a.coordinates(i) {
+		for _, v := range a.pointCoordinates(i) {
 			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
 		}
 		h.Write(buf)
@@ -233,9 +227,9 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 	return nil
 }
 
-// coordinates are those of point i, or those that are not 0.
-func (a *Anchors) coordinates(i int) []float64 {
-	if a.thin() {
+// pointCoordinates are the coordinates of point i, or the nonzero ones of a thin point.
+func (a *Anchors) pointCoordinates(i int) []float64 {
+	if a.isThin() {
 		_, value := a.thinRow(i)
 		return value
 	}

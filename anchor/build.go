@@ -9,42 +9,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Graph turns the statistics into the graph, with g, the Gram matrix of the same rows
-// under gram.FinishOptions{Scale: gram.ScaleCenter} and the fill of the anchors. Graph
-// scales G as the anchors scaled the distances. The features are the columns of g that
-// took part in the distances: g is reduced to them, so that its slices stay parallel to
-// the Graph. Cost O(m² + m·D), and O(D²), or O(n·D) for a factor.
+// Graph turns the statistics into the graph, with g, the Gram matrix of the same rows under gram.FinishOptions{Scale:
+// gram.ScaleCenter} and the fill of the anchors. Graph scales G like the anchors scaled the distances. The features
+// are the columns of g that took part in the distances: g is reduced to them, so that its slices stay parallel to the
+// Graph. Cost O(m² + m·D), and O(D²), or O(n·D) for a factor.
 //
-// g may be absent, known by its columns alone (see [gram.Profile.Gram]): then so is G.
+// g may be absent, known by its columns alone (see [gram.Profile.Gram]): then G is absent too.
 //
-// Both are consumed, even on error: the Graph lives in their memory, and g.Matrix is its
-// G. It fails for broken statistics, and for a g of other rows, of columns that are not
-// centred, or without any that took part.
+// Both are consumed, even on error: the Graph lives in their memory, and g.Matrix is its G. It fails for broken
+// statistics, and for a g of other rows, of columns that are not centred, or without any column that took part.
 func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
-	if s.broken != nil {
-		return nil, s.broken
+	if s.brokenErr != nil {
+		return nil, s.brokenErr
 	}
 	if g.Rows != s.Rows && !s.opt.Later {
 		return nil, fmt.Errorf("anchor: the graph has %d rows, the Gram matrix %d", s.Rows, g.Rows)
 	}
-	wanted := make(map[int]int, len(s.frame.columns)) // from column to place in the frame
+	frameIndex := make(map[int]int, len(s.frame.columns)) // from column to index in the frame
 	for k, j := range s.frame.columns {
-		wanted[j] = k
+		frameIndex[j] = k
 	}
-	keepKnown(g, wanted)
+	keepKnownColumns(g, frameIndex)
 	if g.D == 0 {
 		return nil, fmt.Errorf("anchor: no column of the Gram matrix took part in the distances")
 	}
 	if !g.Absent() {
-		if err := centred(g); err != nil {
+		if err := checkCentred(g); err != nil {
 			return nil, err
 		}
 	}
-	at := make([]int, g.D) // place in the frame of each feature
+	indices := make([]int, g.D) // index of each feature in the frame
 	factor := make([]float64, g.D)
 	for k, j := range g.Columns {
-		at[k] = wanted[j]
-		factor[k] = s.frame.factor[at[k]]
+		indices[k] = frameIndex[j]
+		factor[k] = s.frame.factor[indices[k]]
 	}
 	if !g.Absent() {
 		g.Scale(s.opt.Threads, factor)
@@ -53,18 +51,18 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		return nil, fmt.Errorf("anchor: a factor asks for statistics that take their rows later, and only a factor")
 	}
 	if s.opt.Later {
-		if err := s.take(g, at); err != nil {
+		if err := s.takeRows(g, indices); err != nil {
 			return nil, err
 		}
 	}
-	graph := s.become(at, g.Weight)
+	graph := s.toGraph(indices, g.Weight)
 	graph.G, graph.Scale = &g.Matrix, factor
 	return graph, nil
 }
 
-// become turns the sums of so much weight into the graph of the features whose places in the
-// frame are given, ascending, without G. The graph lives in their memory.
-func (s *Statistics) become(at []int, weight float64) *Graph {
+// toGraph turns the sums, of rows with the given total weight, into the graph of the features at the given indices of
+// the frame, ascending, without G. The graph lives in their memory.
+func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	threads := s.opt.Threads
 	root := make([]float64, s.m) // Δ^(−1/2), 0 for 0
 	for j, v := range s.delta {
@@ -72,11 +70,11 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 			root[j] = 1 / math.Sqrt(v)
 		}
 	}
-	graph := &Graph{Rows: s.Rows, M: s.m, D: len(at), Delta: s.delta, S: s.zz, Z: s.rows}
+	graph := &Graph{Rows: s.Rows, M: s.m, D: len(indices), Delta: s.delta, S: s.zz, Z: s.rows}
 	switch {
 	case s.columns != nil:
-		s.columns.finish(threads, s.delta, weight)
-		s.columns.keep(at)
+		s.columns.finishColumns(threads, s.delta, weight)
+		s.columns.keepFeatures(indices)
 		graph.Columns = s.columns
 	case s.opt.Later && s.zx == nil:
 	case s.rows.Rows > 0:
@@ -87,7 +85,7 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 			}
 		}
 	default:
-		graph.C = s.centre(at, root, weight)
+		graph.C = s.centreCross(indices, root, weight)
 	}
 	kernel.Each(threads, s.m, func(i int) {
 		for j := i; j < s.m; j++ {
@@ -96,13 +94,13 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 	})
 	kernel.Mirror(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
 	s.delta, s.zx, s.zz, s.columns, s.work, s.anchors = nil, nil, nil, nil, nil, nil
-	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
+	s.brokenErr = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph
 }
 
-// keepKnown reduces g to the columns that took part in the distances: all, unless the
-// anchors were made with another profile than g.
-func keepKnown(g *gram.Gram, known map[int]int) {
+// keepKnownColumns reduces g to the columns that took part in the distances: all, unless the anchors were made with
+// another profile than g.
+func keepKnownColumns(g *gram.Gram, known map[int]int) {
 	if len(g.Columns) == 0 {
 		return
 	}
@@ -113,9 +111,9 @@ func keepKnown(g *gram.Gram, known map[int]int) {
 	g.Keep(keep)
 }
 
-// centred fails unless g has the diagonal of centred columns that are not scaled. Raw
-// columns have n·mean² more; less than rounding does not matter.
-func centred(g *gram.Gram) error {
+// checkCentred fails unless g has the diagonal of centred columns that are not scaled. Raw columns have n·mean² more;
+// if that is below rounding, it does not matter.
+func checkCentred(g *gram.Gram) error {
 	for i := range g.D {
 		want := g.Weight * g.Std[i] * g.Std[i]
 		if got := g.At(i, i); !(math.Abs(got-want) <= 1e-6*want) {
@@ -125,23 +123,22 @@ func centred(g *gram.Gram) error {
 	return nil
 }
 
-// centre turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features
-// whose places in the frame are given, ascending, in the memory of ZᵀX, for rows of so much
-// weight together. Rows of Z sum to 1, so the rows of ZᵀX sum to the sum of the points. x̄ is
-// at most half a deviation, as the profile of the anchors is of the same rows; where later rows
-// have outgrown it, digits are lost as in any sum about another centre.
-func (s *Statistics) centre(at []int, root []float64, weight float64) []float64 {
+// centreCross turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features at the given indices
+// of the frame, ascending, in the memory of ZᵀX. weight is the rows' total weight. Rows of Z sum to 1, so the rows of
+// ZᵀX sum to the sum of the points. x̄ is at most half a deviation, as the profile of the anchors is of the same
+// rows; if later rows have outgrown it, digits are lost as in any sum about another centre.
+func (s *Statistics) centreCross(indices []int, root []float64, weight float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)
 	for j := range s.m {
 		kernel.Axpy(1/weight, s.zx[j*d:][:d], mean)
 	}
-	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
+	// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
 	for j := range s.m {
-		from, to := s.zx[j*d:], s.zx[j*len(at):]
-		for k, l := range at {
+		from, to := s.zx[j*d:], s.zx[j*len(indices):]
+		for k, l := range indices {
 			to[k] = (from[l] - float64(s.delta[j]*mean[l])) * root[j]
 		}
 	}
-	return s.zx[:s.m*len(at)]
+	return s.zx[:s.m*len(indices)]
 }

@@ -9,72 +9,71 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// Columns are C, m×d, by its columns, for rows of few entries: a column has no more entries than K times
-// the rows that have the feature. Those with room for two thirds of the anchors are in full, the others
-// lists of anchors and values. Column j is what is held of it less Mean[j]·Root, as rows
-// are about a centre that costs nothing for absent entries (see thinFrame), and not about their mean.
+// Columns are C, m×d, by its columns, for rows of few entries: a column has at most K entries for each row that has
+// the feature. Columns that may fill two thirds of the anchors are stored in full, the others as lists of anchors and
+// values. Column j is the stored column less Mean[j]·Root, because rows are about a centre for which absent entries
+// cost nothing (see thinFrame), and not about their mean.
 type Columns struct {
 	M, D int
 	Mean []float64 // d
 	Root []float64 // m: √Δ
 
-	starts, ends []int   // of a feature's list, and its end so far
-	full         []int32 // feature → its number among those in full + 1; 0: a list
-	at           []int32
+	starts, ends []int   // of a feature's list, and its present end
+	fullNumber   []int32 // feature → its number among the full ones + 1; 0 for a list
+	anchorOf     []int32
 	value        []float64
 	dense        []float64 // m each
 }
 
 const (
-	// listBytes is what an entry of a list takes, and featureBytes a feature beside its entries.
+	// listBytes is the memory of an entry of a list, and featureBytes of a feature without its entries.
 	listBytes    = 4 + 8
 	featureBytes = 8 + 8 + 8 + 4
-	// leastNeighbors: a feature whose centre is not 0 is there in a seventeenth of the rows, or its mean
-	// were below a quarter of its deviation. A column in full, 8m ≤ 2n bytes, is no more than so many
-	// neighbours' lists, then.
-	leastNeighbors = 3
+	// minListNeighbors: a feature whose centre is not 0 occurs in at least a seventeenth of the rows, or its mean
+	// would be below a quarter of its deviation. So a column in full, 8m ≤ 2n bytes, takes no more than lists for
+	// this many neighbours.
+	minListNeighbors = 3
 )
 
-// ColumnsBytes bounds Columns of m anchors and d features, of rows with so many entries in all.
+// ColumnsBytes bounds Columns of m anchors and d features, of rows with the given total of entries.
 func ColumnsBytes(m, d, neighbors int, entries int64) int64 {
-	return min(8*int64(m)*int64(d), listBytes*int64(max(neighbors, leastNeighbors))*entries) + featureBytes*int64(d) + 8*int64(m)
+	return min(8*int64(m)*int64(d), listBytes*int64(max(neighbors, minListNeighbors))*entries) + featureBytes*int64(d) + 8*int64(m)
 }
 
-// newColumns has room for rows with so many entries of each feature.
+// newColumns allocates memory for rows with the given number of entries of each feature.
 func newColumns(m, neighbors int, entries []int64) *Columns {
 	d := len(entries)
-	c := &Columns{M: m, D: d, Mean: make([]float64, d), starts: make([]int, d), ends: make([]int, d), full: make([]int32, d)}
+	c := &Columns{M: m, D: d, Mean: make([]float64, d), starts: make([]int, d), ends: make([]int, d), fullNumber: make([]int32, d)}
 	room, full := 0, 0
 	for j, n := range entries {
 		c.starts[j], c.ends[j] = room, room
 		if n >= int64(8*m/(listBytes*neighbors)) {
 			full++
-			c.full[j] = int32(full)
+			c.fullNumber[j] = int32(full)
 			continue
 		}
 		room += int(n) * neighbors
 	}
-	c.at, c.value, c.dense = make([]int32, room), make([]float64, room), make([]float64, full*m)
+	c.anchorOf, c.value, c.dense = make([]int32, room), make([]float64, room), make([]float64, full*m)
 	return c
 }
 
-// Bytes is what c holds.
+// Bytes is the memory that c holds.
 func (c *Columns) Bytes() int64 {
-	return listBytes*int64(len(c.at)) + 8*int64(len(c.dense)) + featureBytes*int64(c.D) + 8*int64(c.M)
+	return listBytes*int64(len(c.anchorOf)) + 8*int64(len(c.dense)) + featureBytes*int64(c.D) + 8*int64(c.M)
 }
 
-// room is where the list of feature j ends at most.
-func (c *Columns) room(j int) int {
+func (c *Columns) listEnd(j int) int {
 	if j+1 < c.D {
 		return c.starts[j+1]
 	}
-	return len(c.at)
+	return len(c.anchorOf)
 }
 
-// add adds ZᵀX of sparse rows, and returns how long the workers were busy together. The terms of an
-// entry are in the order of the rows. It reports whether there was room for all.
-func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) (busy time.Duration, ok bool) {
-	const run = 64 // features, so that workers share no lines
+// addRows adds ZᵀX of sparse rows, and returns the workers' total busy time. The terms of an entry are in the order
+// of the rows. It reports whether there was room for all.
+func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (busy time.Duration, ok bool) {
+	const run = 64 // features, so that workers share no cache lines
 	full := make([]bool, workers)
 	busy = kernel.Each(workers, workers, func(worker int) {
 		for i := range x.Rows {
@@ -84,7 +83,7 @@ func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) (busy 
 				if int(k)/run%workers != worker {
 					continue
 				}
-				if f := int(c.full[k]); f > 0 {
+				if f := int(c.fullNumber[k]); f > 0 {
 					column := c.dense[(f-1)*c.M:][:c.M]
 					for q, a := range index {
 						column[a] += float64(weight[q] * values[e])
@@ -92,12 +91,12 @@ func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) (busy 
 					continue
 				}
 				end := c.ends[k]
-				if end+z.Count > c.room(int(k)) {
+				if end+z.Count > c.listEnd(int(k)) {
 					full[worker] = true
 					return
 				}
 				for q, a := range index {
-					c.at[end+q], c.value[end+q] = a, float64(weight[q]*values[e])
+					c.anchorOf[end+q], c.value[end+q] = a, float64(weight[q]*values[e])
 				}
 				c.ends[k] = end + z.Count
 			}
@@ -106,11 +105,11 @@ func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) (busy 
 	return busy, !slices.Contains(full, true)
 }
 
-// encode writes the lists, and then the columns in full, before finish.
-func (c *Columns) encode(w *words.Writer) {
+// encodeTo writes the lists, and then the columns in full; it must be called before finishColumns.
+func (c *Columns) encodeTo(w *words.Writer) {
 	for j := range c.D {
 		w.Int(int64(c.ends[j] - c.starts[j]))
-		for _, a := range c.at[c.starts[j]:c.ends[j]] {
+		for _, a := range c.anchorOf[c.starts[j]:c.ends[j]] {
 			w.Int(int64(a))
 		}
 		w.Floats(c.value[c.starts[j]:c.ends[j]])
@@ -118,19 +117,18 @@ func (c *Columns) encode(w *words.Writer) {
 	w.Floats(c.dense)
 }
 
-// decode reads what encode wrote into empty Columns of the same shape.
-func (c *Columns) decode(r *words.Reader) {
+func (c *Columns) decodeFrom(r *words.Reader) {
 	for j := range c.D {
 		r.Expect(1)
 		from := c.starts[j]
-		n := r.Count("entries of a column", int64(c.room(j)-from))
+		n := r.Count("entries of a column", int64(c.listEnd(j)-from))
 		if r.Err() != nil {
 			return
 		}
 		c.ends[j] = from + int(n)
 		r.Expect(2 * n)
 		for e := from; e < c.ends[j]; e++ {
-			c.at[e] = int32(r.Count("anchor", int64(c.M)-1))
+			c.anchorOf[e] = int32(r.Count("anchor", int64(c.M)-1))
 		}
 		r.Floats(c.value[from:c.ends[j]])
 	}
@@ -138,9 +136,9 @@ func (c *Columns) decode(r *words.Reader) {
 	r.Floats(c.dense)
 }
 
-// finish turns ZᵀX into C, for rows of so much weight in all: entries of the same anchor become one, in
+// finishColumns turns ZᵀX into C, for rows with the given total weight: it adds up entries of the same anchor, in
 // ascending order.
-func (c *Columns) finish(workers int, delta []float64, weight float64) {
+func (c *Columns) finishColumns(workers int, delta []float64, weight float64) {
 	c.Root = make([]float64, c.M)
 	root := make([]float64, c.M) // Δ^(−1/2), 0 for 0
 	for a, v := range delta {
@@ -153,7 +151,7 @@ func (c *Columns) finish(workers int, delta []float64, weight float64) {
 	kernel.Each(workers, (c.D+run-1)/run, func(task int) {
 		sums, seen := make([]float64, c.M), make([]bool, c.M)
 		for j := task * run; j < min(c.D, (task+1)*run); j++ {
-			if f := int(c.full[j]); f > 0 {
+			if f := int(c.fullNumber[j]); f > 0 {
 				column := c.dense[(f-1)*c.M:][:c.M]
 				for a, v := range column {
 					c.Mean[j] += v / weight
@@ -161,7 +159,7 @@ func (c *Columns) finish(workers int, delta []float64, weight float64) {
 				}
 				continue
 			}
-			at, value := c.at[c.starts[j]:c.ends[j]], c.value[c.starts[j]:c.ends[j]]
+			at, value := c.anchorOf[c.starts[j]:c.ends[j]], c.value[c.starts[j]:c.ends[j]]
 			n := 0
 			for e, a := range at {
 				if !seen[a] {
@@ -182,29 +180,28 @@ func (c *Columns) finish(workers int, delta []float64, weight float64) {
 	})
 }
 
-// keep reduces c to the features listed, ascending.
-func (c *Columns) keep(features []int) {
+func (c *Columns) keepFeatures(features []int) {
 	if len(features) == c.D {
 		return
 	}
 	for k, j := range features {
-		c.Mean[k], c.starts[k], c.ends[k], c.full[k] = c.Mean[j], c.starts[j], c.ends[j], c.full[j]
+		c.Mean[k], c.starts[k], c.ends[k], c.fullNumber[k] = c.Mean[j], c.starts[j], c.ends[j], c.fullNumber[j]
 	}
 	c.D = len(features)
-	c.Mean, c.starts, c.ends, c.full = c.Mean[:c.D], c.starts[:c.D], c.ends[:c.D], c.full[:c.D]
+	c.Mean, c.starts, c.ends, c.fullNumber = c.Mean[:c.D], c.starts[:c.D], c.ends[:c.D], c.fullNumber[:c.D]
 }
 
-// List is what is held of column j where that is a list, anchors ascending; else in full is all m.
+// List is the stored column j: a list with anchors ascending, or all m numbers in full.
 func (c *Columns) List(j int) (at []int32, value, full []float64) {
-	if f := int(c.full[j]); f > 0 {
+	if f := int(c.fullNumber[j]); f > 0 {
 		return nil, nil, c.dense[(f-1)*c.M : f*c.M]
 	}
-	return c.at[c.starts[j]:c.ends[j]], c.value[c.starts[j]:c.ends[j]], nil
+	return c.anchorOf[c.starts[j]:c.ends[j]], c.value[c.starts[j]:c.ends[j]], nil
 }
 
-// Entries is the number of entries held of column j.
+// Entries is the number of stored entries of column j.
 func (c *Columns) Entries(j int) int {
-	if c.full[j] > 0 {
+	if c.fullNumber[j] > 0 {
 		return c.M
 	}
 	return c.ends[j] - c.starts[j]
@@ -248,14 +245,14 @@ func (c *Columns) AddProduct(workers int, x, y []float64) {
 	})
 }
 
-// Map calls do for every feature j with V·c_j, V of r×m numbers, row-major: 2r flops an entry held. The vector is
-// lent; calls of a run of features come one by one, and those of different ones may at the same time.
-func (c *Columns) Map(workers, r int, v []float64, do func(j int, vc []float64)) {
-	turned := make([]float64, c.M*r) // Vᵀ, so that an entry takes in a row
-	kernel.Copy(kernel.RowMajor(turned, c.M, r, r), kernel.RowMajor(v, r, c.M, c.M).Trans())
-	own := make([]float64, r) // V·Root
+// Map calls visit for every feature j with V·c_j, V of r×m numbers, row-major: 2r flops a stored entry. The vector is
+// lent. Calls for a run of features are sequential; calls for different runs may be concurrent.
+func (c *Columns) Map(workers, r int, v []float64, visit func(j int, vc []float64)) {
+	transposed := make([]float64, c.M*r) // Vᵀ, so that an entry uses one row
+	kernel.Copy(kernel.RowMajor(transposed, c.M, r, r), kernel.RowMajor(v, r, c.M, c.M).Trans())
+	rootProduct := make([]float64, r) // V·Root
 	for a, x := range c.Root {
-		kernel.Axpy(x, turned[a*r:][:r], own)
+		kernel.Axpy(x, transposed[a*r:][:r], rootProduct)
 	}
 	const run = 128
 	kernel.Each(workers, (c.D+run-1)/run, func(task int) {
@@ -264,15 +261,15 @@ func (c *Columns) Map(workers, r int, v []float64, do func(j int, vc []float64))
 			clear(out)
 			at, value, full := c.List(j)
 			for e, a := range at {
-				kernel.Axpy(value[e], turned[int(a)*r:][:r], out)
+				kernel.Axpy(value[e], transposed[int(a)*r:][:r], out)
 			}
 			for a, x := range full {
 				if x != 0 {
-					kernel.Axpy(x, turned[a*r:][:r], out)
+					kernel.Axpy(x, transposed[a*r:][:r], out)
 				}
 			}
-			kernel.Axpy(-c.Mean[j], own, out)
-			do(j, out)
+			kernel.Axpy(-c.Mean[j], rootProduct, out)
+			visit(j, out)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// entriesOf is a sample of the table's rows by their entries, in chunks of so many rows.
+// entriesOf is a sample of the table's rows by their entries, taken in chunks of the given height.
 func (t table) entriesOf(tb testing.TB, rows, height int) *Sampler {
 	s := NewSampler(len(t.Cols), SamplerOptions{Rows: rows, Seed: 1, Entries: true})
 	t.Add(tb, s, 0, t.N(), height)
@@ -43,16 +43,16 @@ func (c *Columns) matrix() []float64 {
 	return out
 }
 
-// Anchors drawn from entries are those drawn from rows, whatever the chunks.
+// Anchors drawn from entries equal anchors drawn from rows, for any chunks.
 func TestThinAnchors(t *testing.T) {
-	tab := thinRows(200, thinLeast+300)
+	tab := thinRows(200, minThinFeatures+300)
 	sparse := tab
 	sparse.Sparse = true
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.random(t, 60, scale)
 		for _, height := range []int{1, 7, 200} {
 			got := must.Get(Random(sparse.entriesOf(t, 60, height), 60, tab.standardizer(t, scale), 2))(t)
-			if got.M != 60 || got.D != want.D || got.Points != nil || got.thin() != true {
+			if got.M != 60 || got.D != want.D || got.Points != nil || got.isThin() != true {
 				t.Fatalf("%d×%d anchors", got.M, got.D)
 			}
 			points := make([]float64, got.M*got.D)
@@ -69,19 +69,19 @@ func TestThinAnchors(t *testing.T) {
 	}
 }
 
-// A sample of entries holds no more than it says, and refuses what would be more, and dense rows.
+// A sample of entries holds at most EntriesBytes, and refuses more, and dense rows.
 func TestThinSample(t *testing.T) {
-	tab := thinRows(300, thinLeast)
+	tab := thinRows(300, minThinFeatures)
 	tab.Sparse = true
 	s := tab.entriesOf(t, 40, 64)
 	kept := int64(0)
 	for _, r := range s.rows {
 		kept += int64(len(r.entries.value))
 	}
-	if most := EntriesBytes(40, kept); s.size+40*128 > most {
-		t.Errorf("%d entries take %d bytes, said are %d", kept, s.size, most)
+	if most := EntriesBytes(40, kept); s.entryBytes+40*128 > most {
+		t.Errorf("%d entries take %d bytes, said are %d", kept, s.entryBytes, most)
 	}
-	tight := NewSampler(len(tab.Cols), SamplerOptions{Rows: 40, Seed: 1, Entries: true, Limit: EntriesBytes(40, 0) + s.size/2})
+	tight := NewSampler(len(tab.Cols), SamplerOptions{Rows: 40, Seed: 1, Entries: true, Limit: EntriesBytes(40, 0) + s.entryBytes/2})
 	if err := tight.Add(tab.Chunk(0, 300)); err == nil {
 		t.Error("a sample beyond its limit")
 	}
@@ -95,7 +95,7 @@ func TestThinSample(t *testing.T) {
 // that is made of it. Some columns are lists, and some in full.
 func TestColumns(t *testing.T) {
 	const n, m = 400, 60
-	tab := thinRows(n, thinLeast+300)
+	tab := thinRows(n, minThinFeatures+300)
 	for i := range n { // in most rows, about a mean of 0
 		tab.Cols[5][i] = float64(i%3 - 1)
 	}
@@ -143,7 +143,7 @@ func TestColumns(t *testing.T) {
 		near("C", bits, want.C, tol*largest)
 		near("S", first.S, want.S, tol)
 
-		// Products, against those of the matrix.
+		// Products, compared with the matrix's.
 		r := rand.New(rand.NewPCG(1, 2))
 		x, v := make([]float64, m), kernel.RowMajor(make([]float64, 3*m), 3, m, m)
 		for i := range x {
@@ -166,14 +166,14 @@ func TestColumns(t *testing.T) {
 					vc[i*c.D+j] = z
 				}
 			})
-			// m products of numbers of which few are above 4, and what is taken off each column.
+			// m products of numbers of which few are above 4, and the mean part of each column.
 			near("Cᵀx", y, own, 32*m*0x1p-53*largest*math.Sqrt(n))
 			near("VC", vc, mapped, 32*m*0x1p-53*largest*math.Sqrt(n))
 		}
 
 		// A subset of the features.
 		some := []int{0, 5, 9, c.D - 1}
-		c.keep(some)
+		c.keepFeatures(some)
 		kept := c.matrix()
 		for a := range m {
 			for k, j := range some {
@@ -212,10 +212,10 @@ func TestAmongThin(t *testing.T) {
 	}
 }
 
-// Statistics by entries hold what ThinBytes says, refuse less, dense rows, and rows of more entries.
+// Statistics by entries hold at most ThinBytes, and refuse a lower limit, dense rows, and rows of more entries.
 func TestColumnsBytes(t *testing.T) {
 	const n, m = 3000, 200
-	tab := thinRows(n, 4*thinLeast)
+	tab := thinRows(n, 4*minThinFeatures)
 	sparse := tab
 	sparse.Sparse = true
 	a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, gram.ScaleStandard), 2))(t)
@@ -248,7 +248,7 @@ func TestColumnsBytes(t *testing.T) {
 // TestThinGoesOn: statistics that keep C by its columns, written halfway and read into others made alike, end in the
 // same bits, and are read into no others.
 func TestThinGoesOn(t *testing.T) {
-	tab := thinRows(120, thinLeast+300)
+	tab := thinRows(120, minThinFeatures+300)
 	tab.Sparse = true
 	a := must.Get(Random(tab.entriesOf(t, 40, 120), 40, tab.standardizer(t, gram.ScaleStandard), 2))(t)
 	p := gram.NewProfile(len(tab.Cols))

@@ -2,25 +2,25 @@ package anchor
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// MostAnchors is the largest default number of anchors. On mnist10k more add nothing to what is
-// selected, and the eigenpairs of S take seconds up to here.
+// MostAnchors is the largest default number of anchors. On mnist10k more anchors do not improve the selection, and
+// the eigenpairs of S take seconds up to here.
 const MostAnchors = 2000
 
-// Count is the number of anchors for a table of so many used rows: asked, or if that is 0,
-// every row up to 2,000 rows, and 2,000 beyond. Where rows are few, each of them counts: a
-// quarter of them as anchors loses all that laplacian, mcfs and align gain over the rest. The
-// number must exceed that of neighbours, as the weights need the distance of one more, and not exceed
-// the rows; else the error is a *stream.UsageError.
-func Count(asked int, rows int64, neighbors int) (int, error) {
-	m := asked
+// Count is the number of anchors for a table of the given number of used rows: requested, or if that is 0, every row up
+// to 2,000 rows, and 2,000 beyond. If rows are few, each of them counts: with a quarter of them as anchors,
+// laplacian, mcfs and align lose all that they gain over other methods. The number must exceed the number of
+// neighbours, as the weights need the distance of one more, and must not exceed the rows; else the error is a
+// *stream.UsageError.
+func Count(requested int, rows int64, neighbors int) (int, error) {
+	m := requested
 	switch {
-	case asked < 0:
-		return 0, stream.Usagef("{anchors} %d is negative", asked)
-	case asked == 0:
+	case requested < 0:
+		return 0, stream.Usagef("{anchors} %d is negative", requested)
+	case requested == 0:
 		m = int(min(rows, MostAnchors))
 	}
-	if err := enough(m, neighbors); err != nil {
-		if asked == 0 && int64(m) == rows {
+	if err := checkAnchorCount(m, neighbors); err != nil {
+		if requested == 0 && int64(m) == rows {
 			return 0, stream.Usagef("%v; there are only %d rows: lower {neighbors}", err, rows)
 		}
 		return 0, err
@@ -31,7 +31,7 @@ func Count(asked int, rows int64, neighbors int) (int, error) {
 	return m, nil
 }
 
-func enough(m, neighbors int) error {
+func checkAnchorCount(m, neighbors int) error {
 	if neighbors < 1 {
 		return stream.Usagef("{neighbors} %d is not positive", neighbors)
 	}
@@ -42,9 +42,8 @@ func enough(m, neighbors int) error {
 	return nil
 }
 
-// SampleRows is the number of rows that a [Sampler] should keep for m k-means anchors
-// of a table of d columns: 10·m, at least 10,000, or as many as fit in the given bytes
-// twice (raw, and as points), but at least m.
+// SampleRows is the number of rows that a [Sampler] should keep for m k-means anchors of a table of d columns: 10·m,
+// at least 10,000, or as many as fit twice into the given bytes (raw, and as points), but at least m.
 func SampleRows(m, d int, bytes int64) int {
 	rows := max(10*m, 10_000)
 	if each := 2 * sampleBytes(1, d); bytes/each < int64(rows) {

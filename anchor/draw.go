@@ -8,16 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sorted returns the rows in the order of their keys, the order of a sample. Rows with
-// equal keys come from tables that were numbered apart: their values decide, so that the
-// order of merging does not matter.
-func (s *Sampler) sorted() []sampled {
+// sortedRows returns the rows in the order of their keys, the order of a sample. Rows with equal keys come from
+// tables that were numbered separately: their values decide, so that the order of merging does not matter.
+func (s *Sampler) sortedRows() []sampledRow {
 	rows := slices.Clone(s.rows)
-	slices.SortFunc(rows, compare)
+	slices.SortFunc(rows, compareRows)
 	return rows
 }
 
-func compare(a, b sampled) int {
+func compareRows(a, b sampledRow) int {
 	if c := cmp.Compare(a.key, b.key); c != 0 {
 		return c
 	}
@@ -25,12 +24,12 @@ func compare(a, b sampled) int {
 		slices.Compare(a.entries.value, b.entries.value), cmp.Compare(a.start, b.start))
 }
 
-// Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with
-// NaN where entries are missing. A larger m only adds rows at the end.
+// Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with NaN for missing entries. A
+// larger m only adds rows at the end.
 func (s *Sampler) Draw(m int) *stream.Chunk {
 	c := &stream.Chunk{Block: m, Rows: m, Cols: s.d, Stride: m,
 		Data: make([]float64, m*s.d), Positions: make([]int64, m)}
-	for i, r := range s.sorted()[:m] {
+	for i, r := range s.sortedRows()[:m] {
 		c.Positions[i] = r.position
 		for j, x := range r.values {
 			c.Data[j*m+i] = x
@@ -39,9 +38,9 @@ func (s *Sampler) Draw(m int) *stream.Chunk {
 	return c
 }
 
-// Merge makes s the exact sample of the rows of both, however they were divided. From then
-// on s keeps the smaller of the two numbers of rows. o is unchanged; s is unchanged on
-// error: other columns, another seed or a *stream.MemoryError.
+// Merge makes s the exact sample of the rows of both, however they were divided. Afterwards s keeps the smaller of
+// the two numbers of rows. o is unchanged; s is unchanged on error: other columns, another seed or a
+// *stream.MemoryError.
 func (s *Sampler) Merge(o *Sampler) error {
 	if s.d != o.d {
 		return fmt.Errorf("anchor: cannot merge samples of %d and %d columns", s.d, o.d)
@@ -53,39 +52,38 @@ func (s *Sampler) Merge(o *Sampler) error {
 		return fmt.Errorf("anchor: cannot merge a sample of entries with one of whole rows")
 	}
 	keep := min(s.opt.Rows, o.opt.Rows)
-	if err := s.fitsMerged(o); err != nil {
+	if err := s.checkMergedLimit(o); err != nil {
 		return err
 	}
-	own, other := s.sorted(), o.sorted()
-	rows := make(highest, 0, min(len(own)+len(other), keep))
+	own, other := s.sortedRows(), o.sortedRows()
+	rows := make(keyHeap, 0, min(len(own)+len(other), keep))
 	for len(rows) < cap(rows) {
-		if len(other) == 0 || len(own) > 0 && compare(own[0], other[0]) <= 0 {
+		if len(other) == 0 || len(own) > 0 && compareRows(own[0], other[0]) <= 0 {
 			rows, own = append(rows, own[0]), own[1:]
 			continue
 		}
 		r := other[0]
-		r.values, r.entries = slices.Clone(r.values), entries{slices.Clone(r.entries.index), slices.Clone(r.entries.value)}
+		r.values, r.entries = slices.Clone(r.values), rowEntries{slices.Clone(r.entries.index), slices.Clone(r.entries.value)}
 		rows, other = append(rows, r), other[1:]
 	}
 	slices.Reverse(rows) // descending, hence a heap
-	s.rows, s.opt.Rows, s.free, s.size = rows, keep, nil, 0
+	s.rows, s.opt.Rows, s.spareValues, s.entryBytes = rows, keep, nil, 0
 	for i := range rows {
-		s.size += rows[i].entries.bytes()
+		s.entryBytes += rows[i].entries.heldBytes()
 	}
 	return nil
 }
 
-// fitsMerged fails if the rows of both samples are beyond the limit.
-func (s *Sampler) fitsMerged(o *Sampler) error {
-	both := Sampler{d: s.d, opt: s.opt, size: s.size + o.size}
-	return both.fits(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
+func (s *Sampler) checkMergedLimit(o *Sampler) error {
+	both := Sampler{d: s.d, opt: s.opt, entryBytes: s.entryBytes + o.entryBytes}
+	return both.checkLimit(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
 }
 
-// MergedBytes is what [SamplerBytes] says of s once o is merged, where it is not nil.
+// MergedBytes is [SamplerBytes] of s after merging o, if o is not nil.
 func (s *Sampler) MergedBytes(o *Sampler) int64 {
-	rows, size := len(s.rows), s.size
+	rows, size := len(s.rows), s.entryBytes
 	if o != nil {
-		rows, size = min(rows+len(o.rows), s.opt.Rows, o.opt.Rows), size+o.size
+		rows, size = min(rows+len(o.rows), s.opt.Rows, o.opt.Rows), size+o.entryBytes
 	}
 	if s.opt.Entries {
 		return EntriesBytes(rows, 0) + size
@@ -93,7 +91,7 @@ func (s *Sampler) MergedBytes(o *Sampler) int64 {
 	return SamplerBytes(rows, s.d)
 }
 
-// SetLimit changes SamplerOptions.Limit from here on.
+// SetLimit changes SamplerOptions.Limit from now on.
 func (s *Sampler) SetLimit(limit int64) {
 	s.opt.Limit = SamplerOptions{Limit: limit}.withDefaults().Limit
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The words that open the two forms; the last character is the version.
+// Magic words of the binary forms; the last character is the version.
 const (
 	samplerMagic    = "ufssamp1"
 	thinMagic       = "ufsthin1"
 	entriesMagic    = "ufssent1"
 	statisticsMagic = "ufsanch2"
-	// untrustedMagic opens the form of statistics before they had a Trust, which is still read.
+	// untrustedMagic opens the older form of statistics without a Trust, which can still be read.
 	untrustedMagic = "ufsanch1"
 )
 
-// Numbers of columns, rows kept and anchors beyond these are refused: 64-bit byte
-// counts cannot overflow below, and m² or m·d doubles would be petabytes.
+// Larger numbers of columns, rows kept and anchors are refused: below these, 64-bit byte counts cannot overflow;
+// above, m² or m·d doubles would be petabytes.
 const (
 	maxColumns = 1 << 24
 	maxRows    = MostSampled
@@ -32,15 +32,15 @@ const (
 // triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
 
 const (
-	headWords  = 4 + len(Digest{})/8 // behind the magic
+	headWords  = 4 + len(Digest{})/8 // after the magic
 	trustWords = 6
 )
 
 // WriteTo writes the binary form of s through a buffer of 64 KiB. It implements
 // io.WriterTo.
 func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
-	if s.broken != nil {
-		return 0, s.broken
+	if s.brokenErr != nil {
+		return 0, s.brokenErr
 	}
 	e := words.NewWriter(w)
 	f := &s.frame
@@ -67,7 +67,7 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	}
 	e.Floats(s.delta)
 	if s.columns != nil {
-		s.columns.encode(e)
+		s.columns.encodeTo(e)
 	}
 	e.Floats(s.zx)
 	for i := range s.m {
@@ -76,16 +76,15 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces s's state by what WriteTo wrote and reads no further; it keeps s's
-// Options except the number of neighbours. Where s has anchors, the state must have been
-// made with the same anchors, scaling and number of neighbours, else ReadFrom fails with a
-// *stream.UsageError; adding rows then gives the same bits as to the original. Without
-// anchors s reads any state that fits its limit. s is unchanged on error.
+// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further; it keeps s's Options except the number
+// of neighbours. If s has anchors, the state must have been made with the same anchors, scaling and number of
+// neighbours, else ReadFrom fails with a *stream.UsageError; adding rows then gives the same bits as for the
+// original. Without anchors s reads any state that fits its limit. s is unchanged on error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decode)
+	return words.Replace(s, r, s.decodeStatistics)
 }
 
-func (s *Statistics) decode(r *words.Reader) *Statistics {
+func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 	r.Expect(1)
 	version := r.Word()
 	switch thin := version == words.Magic(thinMagic); {
@@ -111,16 +110,16 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 	}
 	got.frame = decodeFrame(r, d)
 	if r.Err() == nil {
-		r.Stop(s.continues(got))
+		r.Stop(s.checkSameAnchors(got))
 	}
-	if got.trust == (Trust{}) && s.anchors != nil { // of the same anchors, and so the same
+	if got.trust == (Trust{}) && s.anchors != nil { // the anchors, and so the trust, are the same
 		got.trust = s.trust
 	}
 	if r.Err() != nil {
 		return nil
 	}
 	got.opt.Neighbors = got.k
-	// Δ comes before the matrices: once it is read, D and m are more than a promise.
+	// Δ comes before the matrices: once it is read, D and m are confirmed by data.
 	r.Expect(int64(got.m))
 	var delta []float64
 	for range got.m {
@@ -133,12 +132,12 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 		}
 		delta = append(delta, v)
 	}
-	if r.Stop(got.reserve()); r.Err() != nil {
+	if r.Stop(got.allocateSums()); r.Err() != nil {
 		return nil
 	}
 	copy(got.delta, delta)
 	if got.columns != nil {
-		got.columns.decode(r)
+		got.columns.decodeFrom(r)
 	}
 	r.Expect(int64(len(got.zx)) + int64(got.m)*int64(got.m+1)/2)
 	r.Floats(got.zx)
@@ -188,8 +187,7 @@ func decodeFrame(r *words.Reader, d int64) (f frame) {
 	return f
 }
 
-// continues fails where s has anchors and got was made with others.
-func (s *Statistics) continues(got *Statistics) error {
+func (s *Statistics) checkSameAnchors(got *Statistics) error {
 	if s.anchors == nil {
 		return nil
 	}

@@ -112,7 +112,7 @@ func FuzzStatistics(f *testing.F) {
 		if n, err := s.ReadFrom(bytes.NewReader(b)); err == nil {
 			again := written(t, s)
 			if bytes.HasPrefix(b, []byte(untrustedMagic)) {
-				n += 8 * trustWords // what it is without
+				n += 8 * trustWords // without a Trust it is shorter
 			}
 			if int64(len(again)) != n {
 				t.Fatalf("read %d bytes, wrote %d", n, len(again))

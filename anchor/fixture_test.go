@@ -36,10 +36,10 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 	w := s.newScratch(false)
 	z, nearest = zeros(tab.N(), a.M), zeros(tab.N(), k+1)
 	for i := range tab.N() {
-		a.place.transform(1, w.points, w.stride, tab.Chunk(i, i+1), 0, 1)
+		a.mapper.mapRows(1, w.points, w.stride, tab.Chunk(i, i+1), 0, 1)
 		w.near.To(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
 		copy(nearest[i], w.distance)
-		if w.weigh(1, k) >= 0 {
+		if w.weighRows(1, k) >= 0 {
 			t.Fatalf("row %d overflows", i)
 		}
 		for e, j := range w.index[:k] {

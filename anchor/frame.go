@@ -11,10 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// frame says which coordinates points have: the scale of a gram.Standardizer about a
-// centre near the mean. Neither distances nor L depend on a shift, and sums about the
-// centre keep their digits whatever the mean. The centre comes from the whole table's
-// profile, so that all shards share it and their sums add up as they are.
+// frame is the coordinate system of points: the scale of a gram.Standardizer about a centre near the mean. Neither
+// distances nor L depend on a shift, and sums about the centre keep their digits for any mean. The centre comes from
+// the whole table's profile, so that all shards share it and their sums can be added unchanged.
 type frame struct {
 	columns []int     // of the source, ascending
 	center  []float64 // a point is (x - center)·factor
@@ -28,21 +27,21 @@ func newFrame(std *gram.Standardizer) frame {
 		center: make([]float64, len(std.Columns)),
 	}
 	for k := range f.center {
-		f.center[k] = center(std.Mean[k], std.Std[k])
+		f.center[k] = roundedMean(std.Mean[k], std.Std[k])
 	}
 	return f
 }
 
-// center rounds the mean to a multiple of the power of 2 below the deviation. That is
-// off by at most half a deviation, and has so few digits that it is subtracted from
-// pixels and counts without rounding: rows at equal distances stay so.
-func center(mean, std float64) float64 {
+// roundedMean rounds the mean to a multiple of the power of 2 below the deviation. The error is at most half a
+// deviation, and the result has so few digits that subtracting it from pixels and counts does not round: rows at
+// equal distances stay so.
+func roundedMean(mean, std float64) float64 {
 	_, e := math.Frexp(std)
 	unit := math.Ldexp(1, e-1)
 	return math.RoundToEven(mean/unit) * unit
 }
 
-// difference says where o is another frame, or returns "".
+// difference describes the first difference of o from f, or returns "".
 func (f *frame) difference(o *frame) string {
 	if !slices.Equal(f.columns, o.columns) {
 		return "other columns"
@@ -55,18 +54,18 @@ func (f *frame) difference(o *frame) string {
 	return ""
 }
 
-// runColumns is the number of columns that a worker brings into the frame at a time.
+// runColumns is the number of columns that a worker maps at a time.
 const runColumns = 16
 
-// placer brings rows into a frame.
-type placer struct {
+// frameMapper maps rows into a frame.
+type frameMapper struct {
 	columns int // of the source
 	all     gram.Standardizer
 	runs    []gram.Standardizer // all, cut into runs of columns
 }
 
-func newPlacer(std *gram.Standardizer, f *frame) placer {
-	p := placer{columns: len(std.Columns) + len(std.LeftOut), all: *std}
+func newFrameMapper(std *gram.Standardizer, f *frame) frameMapper {
+	p := frameMapper{columns: len(std.Columns) + len(std.LeftOut), all: *std}
 	p.all.Shift = f.center
 	for k := 0; k < len(f.columns); k += runColumns {
 		run, end := p.all, min(k+runColumns, len(f.columns))
@@ -76,16 +75,16 @@ func newPlacer(std *gram.Standardizer, f *frame) placer {
 	return p
 }
 
-// transform writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on. It
-// returns how long the workers were busy together.
-func (p *placer) transform(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) time.Duration {
+// mapRows writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on. It returns the workers'
+// total busy time.
+func (p *frameMapper) mapRows(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) time.Duration {
 	part := stream.Chunk{Rows: rows, Cols: c.Cols}
 	if c.Sparse != nil {
 		csr := *c.Sparse
 		csr.RowPtr = csr.RowPtr[from : from+rows+1]
 		part.Sparse = &csr
 		start := time.Now()
-		p.all.To(dst, ld, &part) // every run would look at every entry
+		p.all.To(dst, ld, &part) // every run would scan every entry
 		return time.Since(start)
 	}
 	part.Data, part.Stride = c.Data[from:], c.Stride

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Of an estimate of G the rows held back make another one, of the part that is estimated: with what is
-// known they tell how far the first is off.
+// For an estimate of G, the held-out rows give a second estimate of the estimated part: together with the known part
+// it shows the error of the first.
 
-// knownRoot is Λ^(−½)Uᵀ, q×M, and q: times C it is what the graph knows of features, which a rotation of
-// the rows of G does not turn.
+// knownRoot is Λ^(−½)Uᵀ, q×M, and q. Its product with C is the known part of features; rotations of the rows of G do
+// not change it.
 func (g *Graph) knownRoot() (up kernel.Matrix[float64], q int) {
-	q = len(g.lower) / g.M
-	up = kernel.RowMajor(slices.Clone(g.lower), q, g.M, g.M) // Λ^½Uᵀ, whose rows have the squares Λ
+	q = len(g.knownB) / g.M
+	up = kernel.RowMajor(slices.Clone(g.knownB), q, g.M, g.M) // Λ^½Uᵀ, whose rows have the squares Λ
 	for i := range q {
 		row := up.Data[i*g.M:][:g.M]
 		square := kernel.Dot(row, row)
@@ -27,8 +27,8 @@ func (g *Graph) knownRoot() (up kernel.Matrix[float64], q int) {
 	return up, q
 }
 
-// knownTo writes the q known numbers of each of the features listed to the rows of dst.
-func (g *Graph) knownTo(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
+// knownNumbersTo writes the q known numbers of each listed feature to the rows of dst.
+func (g *Graph) knownNumbersTo(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
 	c := kernel.RowMajor(make([]float64, len(list)*g.M), len(list), g.M, g.M)
 	for a, j := range list {
 		for l := range g.M {
@@ -38,15 +38,15 @@ func (g *Graph) knownTo(team *kernel.Team, up kernel.Matrix[float64], list []int
 	kernel.Gemm(team, 1, c, up.Trans(), dst)
 }
 
-// Deviation is the root mean square of how far the estimated cosines of the features listed are from the
-// true ones, as the rows held back tell. NaN where G is no estimate, or of fewer than two features.
+// Deviation is the root mean square error of the estimated cosines of the listed features, measured on the held-out
+// rows. NaN if G is no estimate, or for fewer than two features.
 func (g *Graph) Deviation(threads int, list []int) float64 {
 	if g.Held == nil || len(list) < 2 {
 		return math.NaN()
 	}
 	up, q := g.knownRoot()
 	known := kernel.RowMajor(make([]float64, len(list)*q), len(list), q, q)
-	g.knownTo(kernel.NewTeam(threads), up, list, known)
+	g.knownNumbersTo(kernel.NewTeam(threads), up, list, known)
 	total, pairs := 0.0, 0
 	for a, i := range list {
 		for b, j := range list[:a] {
@@ -59,52 +59,52 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 			pairs++
 		}
 	}
-	// Two estimates differ by the squares of both deviations, which are as 1 to the number of rows.
-	main, held := float64(g.G.Rank-q), float64(g.Held.Rank)
-	return math.Sqrt(total / float64(pairs) * held / (held + main))
+	// The difference of the two estimates has the sum of both variances, which are inverse to the numbers of rows.
+	main, heldRank := float64(g.G.Rank-q), float64(g.Held.Rank)
+	return math.Sqrt(total / float64(pairs) * heldRank / (heldRank + main))
 }
 
-// exhausted is the share of a feature's sum of squares below which what others leave of it is rounding.
-const exhausted = 1e-12
+// exhaustedShare: if the other features leave less than this share of a feature's sum of squares, the rest is
+// rounding.
+const exhaustedShare = 1e-12
 
-// HeldErrors is F(S)/F(∅) after each feature of the order, by what the graph knows and, for the rest, the rows
-// held back: the weights by which the features of S explain the others are those of G, which has not
-// seen these rows, so that nothing makes it too small. Nil where G is no estimate. Cost 2m²D and
-// 2k(2r + m)D flops, and [HeldBytes].
+// HeldErrors is F(S)/F(∅) after each feature of the order, measured on the known part of G and, for the rest, the
+// held-out rows. The weights by which the features of S explain the others come from G, which has not seen these
+// rows, so the errors are not too small. Nil if G is no estimate. Cost 2m²D and 2k(2r + m)D flops, and [HeldBytes].
 func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	if g.Held == nil {
 		return nil
 	}
 	team := kernel.NewTeam(threads)
 	up, q := g.knownRoot()
-	rank, held := g.G.Rank, g.Held.Rank
-	width := held + q
+	rank, heldRank := g.G.Rank, g.Held.Rank
+	width := heldRank + q
 	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
 	rows := make([]float64, sketchBlock*width)
-	read := func(list []int) { // the features as the rows held back and the graph have them
+	readRows := func(list []int) { // sets rows to the held-out and the known numbers of the features
 		clear(known.Data)
-		g.knownTo(team, up, list, known.Sub(0, 0, len(list), q))
+		g.knownNumbersTo(team, up, list, known.Sub(0, 0, len(list), q))
 		for i, j := range list {
-			copy(rows[i*width:], g.Held.R[j*held:][:held])
-			copy(rows[i*width+held:], known.Data[i*q:][:q])
+			copy(rows[i*width:], g.Held.R[j*heldRank:][:heldRank])
+			copy(rows[i*width+heldRank:], known.Data[i*q:][:q])
 		}
 	}
-	// Each feature of the order less those before it, by the weights of G, and of length 1 there.
-	basis, same := make([]float64, len(order)*rank), make([]float64, len(order)*width)
+	// Each feature of the order, orthogonal to those before it by the weights of G, and of length 1 there.
+	basis, heldBasis := make([]float64, len(order)*rank), make([]float64, len(order)*width)
 	for a, p := range order {
-		read(order[a : a+1])
-		v, w := basis[a*rank:][:rank], same[a*width:][:width]
+		readRows(order[a : a+1])
+		v, w := basis[a*rank:][:rank], heldBasis[a*width:][:width]
 		copy(v, g.G.R[p*rank:][:rank])
 		copy(w, rows[:width])
 		for range 2 { // twice is enough (Kahan)
 			for b := range a {
 				x := -kernel.Dot(basis[b*rank:][:rank], v)
 				kernel.Axpy(x, basis[b*rank:][:rank], v)
-				kernel.Axpy(x, same[b*width:][:width], w)
+				kernel.Axpy(x, heldBasis[b*width:][:width], w)
 			}
 		}
 		square, f := kernel.Dot(v, v), 0.0
-		if square > exhausted*g.G.At(p, p) {
+		if square > exhaustedShare*g.G.At(p, p) {
 			f = 1 / math.Sqrt(square)
 		}
 		for i := range v {
@@ -122,13 +122,13 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 		for j := from; j < min(from+sketchBlock, g.D); j++ {
 			list = append(list, j)
 		}
-		read(list)
+		readRows(list)
 		kernel.Each(team.Threads(), len(list), func(i int) {
-			w, x, of := rows[i*width:][:width], g.G.R[list[i]*rank:][:rank], left[i*steps:][:steps]
-			of[0] = kernel.Dot(w, w)
+			w, x, errors := rows[i*width:][:width], g.G.R[list[i]*rank:][:rank], left[i*steps:][:steps]
+			errors[0] = kernel.Dot(w, w)
 			for a := range order {
-				kernel.Axpy(-kernel.Dot(basis[a*rank:][:rank], x), same[a*width:][:width], w)
-				of[a+1] = kernel.Dot(w, w)
+				kernel.Axpy(-kernel.Dot(basis[a*rank:][:rank], x), heldBasis[a*width:][:width], w)
+				errors[a+1] = kernel.Dot(w, w)
 			}
 		})
 		for i := range list {
@@ -141,17 +141,16 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	return total[1:]
 }
 
-// HeldBytes is what HeldErrors of k features holds beside a Graph of m anchors that a sketch of so many rows
-// has estimated.
+// HeldBytes is the memory of HeldErrors of k features in addition to a Graph of m anchors that was estimated by a
+// sketch of the given rows.
 func HeldBytes(m, k, rows int) int64 {
 	held := int64(gram.SketchHeld(rows))
 	rank, width := int64(gram.SketchRows(rows))-held+int64(m), held+int64(m)
 	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + buffers
 }
 
-// EstimateBytes is what Estimate holds at most for features d and anchors m beside the Graph without G and two
-// sketches of so many rows, its result included; stays is what is left in their place once
-// they are gone.
+// EstimateBytes is the peak memory of Estimate for d features and m anchors, in addition to the Graph without G and
+// two sketches of the given rows, including its result; stays is the memory that remains in place of the sketches.
 func EstimateBytes(m, d, rows int) (most, stays int64) {
 	r := int64(gram.SketchRows(rows))
 	held := int64(gram.SketchHeld(rows))

@@ -101,7 +101,7 @@ func TestAnchorsOfKeptRows(t *testing.T) {
 	}
 }
 
-// Statistics whose rows come later take none, and only those of a factor.
+// Statistics whose rows come later take no rows before, and later only rows of a factor.
 func TestLaterTakesNoRows(t *testing.T) {
 	tab := clusters(60, 5, 5)
 	a := tab.random(t, 12, gram.ScaleStandard)
@@ -143,7 +143,7 @@ func TestAmongWidePoints(t *testing.T) {
 			t.Fatalf("S %d is %v, want %v", i, v, want.S[i])
 		}
 	}
-	// There is no C of the wide ones, but what it gives.
+	// Wide points have no C; AddCross gives its products.
 	e := make([]float64, 4*m)
 	for i := range e {
 		e[i] = math.Sin(float64(i))

@@ -6,25 +6,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// HashBound is a bound on hashes under which a table of so many rows has the sample of rows
-// rows, all but certainly, so that a part of the table can pass over the others: 0, meaning
-// none, where that saves nothing. Finding the hash itself costs a hash of every row of the
-// whole in every part; this costs nothing.
+// HashBound is a bound on hashes such that the rows of a table of tableRows rows with hashes below it almost
+// certainly include the sample of the given rows. So a part of the table can skip the other rows. 0 means no bound,
+// if a bound would save nothing. Finding the exact hash would cost a hash of every row of the whole in every part;
+// this costs nothing.
 //
-// Of n rows with hashes like uniform numbers X are under a share p, with mean
-// λ = n·p = r + 10·√r + 50. By Chernoff, P(X < r) ≤ exp(−(λ−r)²/(2λ)), which falls with r: 2·10⁻¹³
-// for 1 row, 3·10⁻²⁰ for 100, 2·10⁻²² for 10,000. Short tells of it.
-func HashBound(rows int, of int64) uint64 {
+// Of n rows with hashes like uniform numbers X are under a share p, with mean λ = n·p = r + 10·√r + 50. By Chernoff,
+// P(X < r) ≤ exp(−(λ−r)²/(2λ)), which falls with r: 2·10⁻¹³ for 1 row, 3·10⁻²⁰ for 100, 2·10⁻²² for 10,000. Short
+// detects this case.
+func HashBound(rows int, tableRows int64) uint64 {
 	r := float64(rows)
-	share := (r + 10*math.Sqrt(r) + 50) / float64(of)
-	if rows <= 0 || of <= 0 || share >= 1 {
+	share := (r + 10*math.Sqrt(r) + 50) / float64(tableRows)
+	if rows <= 0 || tableRows <= 0 || share >= 1 {
 		return 0
 	}
 	return uint64(math.Ldexp(share, 64))
 }
 
-// Short fails where s, of a table of which so many rows take part, has fewer than it is to
-// keep: the bound that its parts had was too low.
+// Short fails if s, of a table with the given number of rows, has fewer rows than it should keep: the bound of its
+// parts was too low.
 func (s *Sampler) Short(rows int64) error {
 	if want := min(int64(s.opt.Rows), rows); int64(s.Len()) < want {
 		return ShortSample(int64(s.Len()), want, s.opt.Seed)
@@ -32,8 +32,7 @@ func (s *Sampler) Short(rows int64) error {
 	return nil
 }
 
-// ShortSample is the error for a sample with fewer rows than it is to have, as the bound of its
-// parts was too low for its seed.
+// ShortSample is the error for a sample with too few rows, because the bound of its parts was too low for its seed.
 func ShortSample(rows, want int64, seed uint64) error {
 	return stream.Usagef("the sample has %d rows of %d: the rows of {seed} %d are spread unusually, so that its parts passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",
 		rows, want, seed)

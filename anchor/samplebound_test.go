@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Parts that share a bound keep few rows beside those of the whole's sample, and are that
-// sample once they are merged, in any order.
+// Parts that share a bound keep few rows more than the whole's sample, and are that sample once they are merged, in
+// any order.
 func TestBoundedPartsAreTheSampleOfTheWhole(t *testing.T) {
 	const n, rows, parts = 20_000, 1000, 8
 	tab := clusters(n, 3, 2).holes()
@@ -67,8 +67,8 @@ func TestBoundLeavesEnough(t *testing.T) {
 	}
 }
 
-// Rows in order are those of the table at their positions, with the starts of their row
-// groups, and put into another sample they are the same sample.
+// Rows in order are the table's rows at their positions, with the starts of their row groups, and put into another
+// sample they are the same sample.
 func TestRowsInOrder(t *testing.T) {
 	tab := clusters(500, 3, 7)
 	starts := []int64{0, 100, 101, 330}

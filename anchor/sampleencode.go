@@ -9,20 +9,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// The binary form of a Sampler, 8-byte little-endian words; equal samples give equal
-// bytes: "ufssamp1", d, seed, rows to keep, rows, then for each row in the order of the
-// keys its position and d values; of a sample of entries "ufssent1", and in place of the values
-// the number of entries, their columns and their values.
+// The binary form of a Sampler, 8-byte little-endian words; equal samples give equal bytes: "ufssamp1", d, seed, rows
+// to keep, rows, then for each row in the order of the keys its position and d values. A sample of entries has
+// "ufssent1", and in place of the values the number of entries, their columns and their values.
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(s.magic()))
+	e.Word(words.Magic(s.formMagic()))
 	e.Int(int64(s.d))
 	e.Word(s.opt.Seed)
 	e.Int(int64(s.opt.Rows))
 	e.Int(int64(len(s.rows)))
-	for _, r := range s.sorted() {
+	for _, r := range s.sortedRows() {
 		e.Int(r.position)
 		if !s.opt.Entries {
 			e.Floats(r.values)
@@ -37,23 +36,23 @@ func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-func (s *Sampler) magic() string {
+func (s *Sampler) formMagic() string {
 	if s.opt.Entries {
 		return entriesMagic
 	}
 	return samplerMagic
 }
 
-// ReadFrom replaces s by what WriteTo wrote, with seed and rows to keep, and reads no
-// further; it keeps s's other options, so that it takes further rows as the original would. Where s has columns, the number must agree. Memory grows
-// with the bytes read; if it would exceed the limit, ReadFrom fails with a
-// *stream.MemoryError before it reads any row. s is unchanged on error.
+// ReadFrom replaces s by a sample that WriteTo wrote, with seed and rows to keep, and reads no further; it keeps s's
+// other options, so that it takes further rows like the original. If s has columns, the number must agree. Memory
+// grows with the bytes read; if it would exceed the limit, ReadFrom fails with a *stream.MemoryError before it reads
+// any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decode)
+	return words.Replace(s, r, s.decodeSampler)
 }
 
-func (s *Sampler) decode(r *words.Reader) *Sampler {
-	r.Magic(s.magic(), "sample of rows")
+func (s *Sampler) decodeSampler(r *words.Reader) *Sampler {
+	r.Magic(s.formMagic(), "sample of rows")
 	r.Expect(4)
 	got := &Sampler{d: int(r.Count("number of columns", maxColumns)), opt: s.opt}
 	if s.d > 0 && got.d != s.d {
@@ -66,23 +65,23 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 		r.Fail("a sample that keeps no rows")
 	}
 	if r.Err() == nil {
-		r.Stop(got.fits(n))
+		r.Stop(got.checkLimit(n))
 	}
 	for i := range n {
 		if r.Err() != nil {
 			return nil
 		}
 		r.Expect(1)
-		row := sampled{position: r.Count("position", math.MaxInt64), from: settled}
+		row := sampledRow{position: r.Count("position", math.MaxInt64), chunkRow: noChunkRow}
 		if s.opt.Entries {
 			got.decodeEntries(r, &row.entries)
 		} else {
 			r.Expect(int64(got.d))
 			row.values = slices.Clip(decodeValues(r, got.d))
 		}
-		row.start = got.start(row.position)
+		row.start = got.groupStart(row.position)
 		row.key = splitmix.Hash(got.opt.Seed, uint64(row.position))
-		if i > 0 && compare(got.rows[i-1], row) > 0 {
+		if i > 0 && compareRows(got.rows[i-1], row) > 0 {
 			r.Fail("rows are not in the order of their keys")
 		}
 		got.rows = append(got.rows, row)
@@ -91,7 +90,7 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 	return got
 }
 
-// decodeValues reads n values that were announced, one by one: a damaged head may promise more than follow.
+// decodeValues reads n announced values, one by one: a damaged head may announce more than follow.
 func decodeValues(r *words.Reader, n int) (values []float64) {
 	for range n {
 		if r.Err() != nil {
@@ -106,8 +105,7 @@ func decodeValues(r *words.Reader, n int) (values []float64) {
 	return values
 }
 
-// decodeEntries reads the entries of a row, within the limit.
-func (s *Sampler) decodeEntries(r *words.Reader, e *entries) {
+func (s *Sampler) decodeEntries(r *words.Reader, e *rowEntries) {
 	r.Expect(1)
 	n := int(r.Count("entries", int64(s.d)))
 	r.Expect(2 * int64(n))
@@ -118,8 +116,8 @@ func (s *Sampler) decodeEntries(r *words.Reader, e *entries) {
 		e.index = append(e.index, int32(r.Count("column", int64(s.d)-1)))
 	}
 	e.value = decodeValues(r, n)
-	s.size += e.bytes()
+	s.entryBytes += e.heldBytes()
 	if r.Err() == nil {
-		r.Stop(s.fits(len(s.rows) + 1))
+		r.Stop(s.checkLimit(len(s.rows) + 1))
 	}
 }

@@ -157,7 +157,7 @@ func TestCount(t *testing.T) {
 		m, err := Count(c.asked, c.rows, c.neighbors)
 		var usage *stream.UsageError
 		if m != c.want || (err != nil) != (c.want == 0) || err != nil && !errors.As(err, &usage) {
-			t.Errorf("%+v: %d, %v", c, m, err)
+			t.Errorf("Count(%d, %d, %d) = %d, %v, want %d", c.asked, c.rows, c.neighbors, m, err, c.want)
 		}
 	}
 	for _, c := range []struct {

@@ -10,11 +10,11 @@ import (
 type SampledRow struct {
 	Position int64     // in the whole table
 	Start    int64     // position at which its row group starts
-	Values   []float64 // d, NaN where missing; the sample's own
+	Values   []float64 // d, NaN for missing entries; the sample's own
 }
 
-// InOrder lists the rows in the order of their positions: that of the table. Rows of tables that
-// were numbered apart may share a position, and are in the order of their values.
+// InOrder lists the rows in the order of their positions in the table. Rows of tables that were numbered separately
+// may share a position, and are then in the order of their values.
 func (s *Sampler) InOrder() []SampledRow {
 	rows := make([]SampledRow, len(s.rows))
 	for i, r := range s.rows {
@@ -26,27 +26,26 @@ func (s *Sampler) InOrder() []SampledRow {
 	return rows
 }
 
-// Put takes a row over, with its values, into a sample that has room for it: as reading one
-// back does. It fails, with s unchanged, with a *stream.MemoryError.
+// Put adds a row with its values, which it keeps, to a sample that has room for it. It fails, with s unchanged, with
+// a *stream.MemoryError.
 func (s *Sampler) Put(r SampledRow) error {
 	if len(r.Values) != s.d || len(s.rows) == s.opt.Rows {
 		panic("anchor: a row of another table, or one too many")
 	}
-	if err := s.fits(len(s.rows) + 1); err != nil {
+	if err := s.checkLimit(len(s.rows) + 1); err != nil {
 		return err
 	}
-	heap.Push(&s.rows, sampled{key: s.key(r.Position), position: r.Position, start: r.Start, values: r.Values, from: settled})
+	heap.Push(&s.rows, sampledRow{key: s.rowKey(r.Position), position: r.Position, start: r.Start, values: r.Values, chunkRow: noChunkRow})
 	return nil
 }
 
 // Columns is the number of columns.
 func (s *Sampler) Columns() int { return s.d }
 
-// Options are those that it was made with.
+// Options are the options of s, with defaults filled in.
 func (s *Sampler) Options() SamplerOptions { return s.opt }
 
-// Mapped is a copy of s whose values went through f, which is given the column of each; the
-// same rows, in the same order.
+// Mapped is a copy of s, with the same rows in the same order, whose values were mapped by f(column, value).
 func (s *Sampler) Mapped(f func(j int, x float64) float64) *Sampler {
 	o := &Sampler{d: s.d, opt: s.opt, rows: slices.Clone(s.rows)}
 	values := make([]float64, len(s.rows)*s.d)

@@ -12,27 +12,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Where neither G nor the n rows fit, G is estimated, and only as far as the graph does not say what it is.
-// With the projection P = BS⁺Bᵀ on the columns of B,
+// If neither G nor the n rows fit, G is estimated, but only the part that does not follow from the graph. With the
+// projection P = BS⁺Bᵀ on the columns of B,
 //
 //	G = X̃ᵀPX̃ + X̃ᵀ(I − P)X̃ = CᵀS⁺C + X̃ᵀ(I − P)X̃,
 //
-// the first of which is known. Of the second the diagonal is known, as that of G is, and a sketch ΠX̃
-// of the rows, beside the sketch ΠB of their weights by the same rows and signs, has a factor:
+// where the first term is known. The diagonal of the second is known, because the diagonal of G is. A sketch ΠX̃ of
+// the rows, together with the sketch ΠB of their weights by the same rows and signs, gives a factor of the second:
 // Π(I − P)X̃ = ΠX̃ − (ΠB)S⁺C. With S⁺ = UΛ⁻¹Uᵀ the rows
 //
 //	R = [Π(I − P)X̃ ; Λ^(−½)UᵀC],   B = [0 ; Λ^½Uᵀ]
 //
-// are those of a graph with BᵀR = C and BᵀB = S, whose RᵀR is that estimate: positive semidefinite, and so is
-// RᵀLR. The columns of the first block are scaled to the length that they must have, which makes the
-// diagonal of G, and of XᵀLX, what it is.
+// are the rows of a graph with BᵀR = C and BᵀB = S, whose RᵀR is that estimate: positive semidefinite, and so is
+// RᵀLR. The columns of the first block are scaled to their known lengths, which makes the diagonals of G and of XᵀLX
+// exact.
 
-// SketchWeights adds the weights Z of every row added from here on to z too, a sketch of m columns, with
-// the row's position.
+// SketchWeights makes s add the weights Z of every further row to z too, a sketch of m columns, at the row's
+// position.
 func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
 
-// sketchRows adds the weights in work of so many rows of c to their sketch.
-func (s *Statistics) sketchRows(c *stream.Chunk, from, rows int) error {
+// addToSketch adds the current weights of the given rows of c to their sketch.
+func (s *Statistics) addToSketch(c *stream.Chunk, from, rows int) error {
 	if s.weights == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (s *Statistics) sketchRows(c *stream.Chunk, from, rows int) error {
 	for i := range rows {
 		list.RowPtr = append(list.RowPtr, i*s.k)
 		positions[i] = c.Position(from + i)
-		for e := i * s.k; e < (i+1)*s.k; e++ { // ascending, as they are few
+		for e := i * s.k; e < (i+1)*s.k; e++ { // sorted by insertion, as they are few
 			list.Index, list.Value = append(list.Index, w.index[e]), append(list.Value, w.weight[e])
 			for q := e; q > i*s.k && list.Index[q] < list.Index[q-1]; q-- {
 				list.Index[q], list.Index[q-1] = list.Index[q-1], list.Index[q]
@@ -55,17 +55,17 @@ func (s *Statistics) sketchRows(c *stream.Chunk, from, rows int) error {
 }
 
 const (
-	// sketchBlock is the number of features whose columns are made at a time.
+	// sketchBlock is the number of features whose columns are computed at a time.
 	sketchBlock = 256
-	// sketchSeed is of the rows that columns of a few entries have, all of which are held back.
+	// sketchSeed picks rows for columns of a few entries, all of which are held out.
 	sketchSeed = 0x5b1d
 )
 
-// Estimate gives g, whose G is absent, an estimate of it: a factor of the main rows of the sketch x of the
-// table's rows, and of one row for each direction of the graph. z is the sketch of the weights of
-// the same rows (see [Statistics.SketchWeights]), of as many rows and the same seed; std makes the rows
-// of X̃. Both sketches are consumed. g.Held is what the rows held back say of X̃ᵀ(I − P)X̃.
-// Costs 2(r + m)mD flops and holds EstimateBytes.
+// Estimate gives g, whose G is absent, an estimate of it: a factor of the main rows of the sketch x of the table's
+// rows, and of one row for each direction of the graph. z is the sketch of the weights of the same rows (see
+// [Statistics.SketchWeights]), with as many rows and the same seed; std makes the rows of X̃. Both sketches are
+// consumed. g.Held is the estimate of X̃ᵀ(I − P)X̃ by the held-out rows. Costs 2(r + m)mD flops and holds
+// EstimateBytes.
 //
 // Directions in which S is no more than the rounding of a sum of n numbers are left to the sketch.
 func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer) error {
@@ -79,26 +79,26 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	if err != nil {
 		return fmt.Errorf("anchor: directions of the graph: %w", err)
 	}
-	// A sum of n numbers of one sign is off by a share of n/2⁵³ at most.
+	// A sum of n numbers of one sign has a relative error of n/2⁵³ at most.
 	rounding := float64(g.Rows+int64(m)) * 0x1p-53
 	first, _ := slices.BinarySearch(values, rounding*values[m-1])
 	q := m - first
 	up := kernel.RowMajor(make([]float64, q*m), q, m, m) // Λ^(−½)Uᵀ
-	g.lower = make([]float64, q*m)
+	g.knownB = make([]float64, q*m)
 	for i, v := range values[first:] {
 		for j := range m {
 			u := axes.Data[j*m+first+i]
 			up.Data[i*m+j] = u / math.Sqrt(v)
-			g.lower[i*m+j] = u * math.Sqrt(v)
+			g.knownB[i*m+j] = u * math.Sqrt(v)
 		}
 	}
-	across := g.directions(team, z, up) // (ΠBUΛ^(−½))ᵀ, q×r
-	rank, held := main+q, r-main
+	across := g.sketchedWeights(team, z, up) // (ΠBUΛ^(−½))ᵀ, q×r
+	rank, heldRank := main+q, r-main
 	out := x.Room()
 	if rank*d > len(out) {
 		out = make([]float64, rank*d)
 	}
-	apart := make([]float64, held*d)
+	heldRows := make([]float64, heldRank*d)
 	sketched := kernel.RowMajor(make([]float64, sketchBlock*r), sketchBlock, r, r)
 	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
 	c := kernel.RowMajor(g.C, m, d, d)
@@ -115,7 +115,7 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 		clear(known.Data)
 		kernel.Gemm(team, 1, c.Sub(0, from, m, n).Trans(), up.Trans(), known.Sub(0, 0, n, q))
 		kernel.Gemm(team, -1, known.Sub(0, 0, n, q), across, sketched.Sub(0, 0, n, r))
-		// What is written takes no sums of columns to come: each has 2r numbers, and rank is no more.
+		// Writing overwrites no sums of later columns: each has 2r numbers, and rank is no more.
 		kernel.Each(team.Threads(), n, func(i int) {
 			k := from + i
 			row, exact := sketched.Data[i*r:][:r], known.Data[i*q:][:q]
@@ -125,24 +125,24 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 			if !(left > rounding*whole) {
 				left = 0
 			}
-			if !scaleTo(row[:main], left) {
+			if !scaleToSquare(row[:main], left) {
 				row[splitmix.Hash(sketchSeed, uint64(std.Columns[k]))%uint64(main)] = math.Sqrt(left)
 			}
-			scaleTo(row[main:], left)
+			scaleToSquare(row[main:], left)
 			copy(out[k*rank:], row[:main])
 			copy(out[k*rank+main:], exact)
-			copy(apart[k*held:], row[main:])
+			copy(heldRows[k*heldRank:], row[main:])
 		})
 	}
 	x.Drop()
 	z.Drop()
 	g.G.R, g.G.Rank = out[:rank*d:rank*d], rank
-	g.Held = gram.Factored(apart, d, held)
+	g.Held = gram.Factored(heldRows, d, heldRank)
 	return nil
 }
 
-// directions is (ΠB·upᵀ)ᵀ for the sketch z of Z.
-func (g *Graph) directions(team *kernel.Team, z *gram.Sketch, up kernel.Matrix[float64]) kernel.Matrix[float64] {
+// sketchedWeights is (ΠB·upᵀ)ᵀ for the sketch z of Z.
+func (g *Graph) sketchedWeights(team *kernel.Team, z *gram.Sketch, up kernel.Matrix[float64]) kernel.Matrix[float64] {
 	m, r := g.M, z.Rows()
 	b, reader := make([]float64, m*r), z.Reader()
 	for j, v := range g.Delta {
@@ -155,14 +155,14 @@ func (g *Graph) directions(team *kernel.Team, z *gram.Sketch, up kernel.Matrix[f
 	return across
 }
 
-// scaleTo scales x to the given square of its length, unless it is 0.
-func scaleTo(x []float64, square float64) bool {
-	had := kernel.Dot(x, x)
-	if !(had > 0) {
+// scaleToSquare scales x to the given squared length. It reports false if x is 0 and the length is not.
+func scaleToSquare(x []float64, square float64) bool {
+	old := kernel.Dot(x, x)
+	if !(old > 0) {
 		clear(x)
 		return square == 0
 	}
-	f := math.Sqrt(square / had)
+	f := math.Sqrt(square / old)
 	for i := range x {
 		x[i] *= f
 	}

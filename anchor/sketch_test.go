@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// sketched is the graph of the table whose G is estimated by sketches of so many rows, in blocks of the
+// sketched is the graph of the table whose G is estimated by sketches of the given number of rows, in blocks of the
 // given height.
 func (t table) sketched(tb testing.TB, a *Anchors, opt Options, rows, height int, seed uint64) *Graph {
 	tb.Helper()
@@ -69,8 +69,8 @@ func absolute(a mat.Matrix) *mat.Dense {
 	return &out
 }
 
-// The naive twin: with P = BB⁺ of the dense B and Π explicit, RᵀR is CᵀS⁺C and the products of Π(I−P)X̃,
-// whose columns have the length of those of (I−P)X̃; BᵀR = C, BᵀB = S.
+// The naive twin: with P = BB⁺ of the dense B and Π explicit, RᵀR is CᵀS⁺C and the products of Π(I−P)X̃, whose
+// columns have the same lengths as the columns of (I−P)X̃; BᵀR = C, BᵀB = S.
 func TestEstimateIsTheTwins(t *testing.T) {
 	const n, m, k, r, seed = 400, 14, 3, 256, 9
 	for _, missing := range []bool{false, true} {
@@ -124,8 +124,8 @@ func TestEstimateIsTheTwins(t *testing.T) {
 	}
 }
 
-// The diagonal is that of G, whatever the sketch missed; so is all of G where every row is an anchor of its
-// own, and nothing is left to estimate.
+// The diagonal is G's for any error of the sketch; all of G is exact if every row is an anchor of its own, because
+// nothing is left to estimate.
 func TestEstimateIsExactWhereItSaysSo(t *testing.T) {
 	const n = 300
 	dense, sparse := clusters(n, 40, 5).thinned(9)
@@ -155,8 +155,8 @@ func TestEstimateIsExactWhereItSaysSo(t *testing.T) {
 	a := tab.random(t, n, gram.ScaleStandard)
 	want := tab.graph(t, tab.random(t, n, gram.ScaleStandard), Options{Neighbors: 1})
 	got := tab.sketched(t, a, Options{Neighbors: 1}, 128, 64, 3)
-	if len(got.lower) != n*n {
-		t.Fatalf("%d numbers of directions", len(got.lower))
+	if len(got.knownB) != n*n {
+		t.Fatalf("%d numbers of directions", len(got.knownB))
 	}
 	for i := range 12 {
 		for j := range 12 {
@@ -183,8 +183,8 @@ func TestEstimateHasTheSameBits(t *testing.T) {
 	}
 }
 
-// What the rows held back say of the error is about what it is: both are a root mean square over the pairs
-// of many features.
+// The error measured on the held-out rows is about the true error: both are a root mean square over the pairs of many
+// features.
 func TestEstimateKnowsItsError(t *testing.T) {
 	const n, d = 3000, 60
 	tab := clusters(n, d, 8)
@@ -212,7 +212,7 @@ func TestEstimateKnowsItsError(t *testing.T) {
 	}
 }
 
-// The memory is what EstimateBytes says, to a few small objects.
+// The memory equals EstimateBytes, up to a few small objects.
 func TestEstimateHasNoMoreThanItSays(t *testing.T) {
 	for _, shape := range [][3]int{{20, 900, 256}, {300, 900, 128}} { // in place, and not
 		m, d, r := shape[0], shape[1], shape[2]
@@ -236,15 +236,15 @@ func TestEstimateHasNoMoreThanItSays(t *testing.T) {
 	}
 }
 
-// totalAlloc is what was ever allocated: no less than what is held at a time.
+// totalAlloc is the total memory ever allocated: at least the memory held at any time.
 func totalAlloc() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.TotalAlloc)
 }
 
-// What the rows held back say is left is what the weights of the estimate leave of the true rows, to the
-// deviation of 64 held rows.
+// The error measured on the held-out rows is the error of the estimate's weights on the true rows, to the deviation
+// of 64 held-out rows.
 func TestHeldErrorsAreOfTheTruth(t *testing.T) {
 	const n, d, m = 3000, 40, 30
 	tab := clusters(n, d, 8)

@@ -6,25 +6,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Target is a matrix T of n rows, to be reconstructed from few columns, as a selector sees it.
+// Target is a matrix T of n rows to be reconstructed from few columns, in the form that selectors use.
 type Target struct {
 	Rows  int       // columns of T, rows of H
 	H     []float64 // TᵀX̃, Rows×D row-major
 	Total float64   // ‖T‖²
-	// U and SU, M×D, of a smoothed target: TᵀT = Uᵀ(SU). Nil for others, and for no rounds.
+	// U and SU, M×D, of a smoothed target: TᵀT = Uᵀ(SU). Nil for other targets, and for no rounds.
 	U, SU []float64
 }
 
-// SmoothBytes is what Smooth holds at most beside the Graph, its result included.
+// SmoothBytes is the peak memory of Smooth in addition to the Graph, including its result.
 func SmoothBytes(m, d int) int64 {
 	return 8*(2*int64(m)*int64(d)+int64(d)*int64(d)) + kernel.TeamBytes(m, d)
 }
 
-// Smooth returns the target T = AᵗX̃, the centred data smoothed t times on the anchor graph:
-// H = CᵀS^(t−1)C, D×D, symmetric to the last bit and stored in full, and ‖T‖² = tr(CᵀS^(2t−1)C).
-// See the package documentation. It takes t ≥ 0 rounds of smoothing: t products of S and m×D, and
-// one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in g's own memory. It panics where G is a factor: see [Graph.Smoothing].
-// 0 threads means GOMAXPROCS; the bits do not depend on them.
+// Smooth returns the target T = AᵗX̃, the centred data smoothed t times on the anchor graph: H = CᵀS^(t−1)C, D×D,
+// symmetric to the last bit and stored in full, and ‖T‖² = tr(CᵀS^(2t−1)C). See the package documentation. For t ≥ 1
+// rounds it takes t products of S and m×D, and one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in
+// g's own memory. It panics if G is a factor: see [Graph.Smoothing]. 0 threads means GOMAXPROCS; the bits do not
+// depend on them.
 func (g *Graph) Smooth(threads, t int) Target {
 	m, d := g.M, g.D
 	out := Target{Rows: d}
@@ -44,7 +44,7 @@ func (g *Graph) Smooth(threads, t int) Target {
 	team := kernel.NewTeam(threads)
 	s := kernel.RowMajor(g.S, m, m, m)
 	c := kernel.RowMajor(g.C, m, d, d)
-	u, next := c, kernel.RowMajor(make([]float64, m*d), m, d, d) // S^(t−1)C, and S of it
+	u, next := c, kernel.RowMajor(make([]float64, m*d), m, d, d) // S^(t−1)C, and its product with S
 	for round := 1; ; round++ {
 		clear(next.Data)
 		kernel.Gemm(team, 1, s, u, next)
@@ -66,7 +66,7 @@ func (g *Graph) Smooth(threads, t int) Target {
 	return out
 }
 
-// Smoothing is what the target T = AᵗX̃, t ≥ 1, is made of where nothing d×d may be: H = CᵀPC and
+// Smoothing returns the small matrices of the target T = AᵗX̃, t ≥ 1, for use without any d×d matrix: H = CᵀPC and
 // TᵀT = CᵀQC with P = S^(t−1) and Q = S^(2t−1), M×M. It takes 2t products of M×M matrices.
 func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
 	m, team := g.M, kernel.NewTeam(threads)
@@ -87,8 +87,8 @@ func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
 	return power.Data, times(power, times(s, power)).Data
 }
 
-// symmetrize gives both triangles their mean, which, unlike a copy of one, does not depend
-// on the order of the columns.
+// symmetrize gives both triangles their mean, which, unlike a copy of one, does not depend on the order of the
+// columns.
 func symmetrize(threads, n int, a []float64) {
 	kernel.Each(threads, n, func(i int) {
 		for j := i + 1; j < n; j++ {

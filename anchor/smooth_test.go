@@ -49,8 +49,7 @@ func TestSmoothTwin(t *testing.T) {
 	}
 }
 
-// bestColumns tries all columns of x, chooses those that leave least of the target, and
-// returns how much.
+// bestColumns tries all columns of x, chooses the columns that leave least of the target, and returns the errors.
 func bestColumns(x, target [][]float64, k int) (order []int, left []float64) {
 	basis := [][]float64{} // orthonormal
 	cols, t := transposed(x), transposed(target)

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// DefaultNeighbors is K where Options say nothing.
+// DefaultNeighbors is the default K.
 const DefaultNeighbors = 5
 
 // Options tunes Statistics; only Neighbors changes results.
@@ -20,19 +20,19 @@ type Options struct {
 	Neighbors int   // K, anchors that a row has weights on; 0 means 5
 	Threads   int   // goroutines; 0 means GOMAXPROCS
 	Limit     int64 // bytes that Statistics may hold, see Bytes; 0 means 2 GiB
-	// Later leaves the rows to [Statistics.Graph], where the Gram matrix is a factor, which has them all:
-	// such statistics take none before. They are neither merged nor written.
+	// Later postpones the rows to [Statistics.Graph], which takes them from a Gram matrix that is a factor: such
+	// statistics take no rows before. They are neither merged nor written.
 	Later bool
-	// NoCross leaves C out of the Graph of such statistics, for those who do not read it.
+	// NoCross leaves C out of the Graph of such statistics, if it is not needed.
 	NoCross bool
 
-	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are taken,
-	// and C is kept by its columns: see [Columns]. Such statistics are not merged, and are read back into those
-	// of the same Entries and anchors alone.
+	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are taken, and C is kept
+	// by its columns: see [Columns]. Such statistics cannot be merged, and can be read only into statistics with the
+	// same Entries and anchors.
 	Entries []int64
 
-	// Busy measures converting rows, the search of their anchors, and adding them to these. Nil
-	// measures nothing.
+	// Busy measures the time for converting rows, for the search of their anchors, and for adding them. Nil measures
+	// nothing.
 	Busy *stream.Busy
 }
 
@@ -42,15 +42,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Statistics are the sums that a Graph needs of n rows and their weights Z on m anchors,
-// beside gram.Moments of the same rows: with X the n×D points of the rows in the anchors'
-// frame,
+// Statistics are the sums for the Graph of n rows and their weights Z on m anchors, in addition to gram.Moments of
+// the same rows: with X the n×D points of the rows in the anchors' frame,
 //
 //	Δ = Zᵀ1   ZᵀX m×D   ZᵀZ m×m
 //
-// An entry is summed up row by row, so that its bits depend on the order of the rows
-// alone: neither on threads nor on how the rows were cut into chunks. The frame's centre
-// is fixed for the whole table.
+// An entry is summed up row by row, so that its bits depend on the order of the rows alone: neither on threads nor on
+// how the rows were cut into chunks. The frame's centre is fixed for the whole table.
 type Statistics struct {
 	Rows int64 // n
 
@@ -61,23 +59,23 @@ type Statistics struct {
 	opt    Options
 
 	delta   []float64  // m
-	zx      []float64  // m×D row-major; nil where the rows are kept
+	zx      []float64  // m×D row-major; nil if the rows come later
 	zz      []float64  // m×m row-major, upper triangle
-	rows    RowWeights // Z, where the rows come later
+	rows    RowWeights // Z, if the rows come later
 	columns *Columns   // ZᵀX by its columns, in place of zx; nil without Options.Entries
 
 	weights *gram.Sketch // of Z; or nil
 
-	anchors *Anchors // nil where they are unknown: no rows can be added
-	work    *scratch // empty until rows arrive
-	broken  error
+	anchors   *Anchors // nil if unknown: no rows can be added
+	work      *scratch // empty until rows arrive
+	brokenErr error
 }
 
 // scratch is the memory for a block of rows.
 type scratch struct {
 	team      *kernel.Team
-	near      *kernel.Nearest // nil for sparse rows, where thin is there
-	thin      *thin
+	near      *kernel.Nearest // nil for sparse rows, for which thin is set
+	thin      *thinSearch
 	thinFrame *thinFrame
 	rows      int
 	stride    int       // of points
@@ -87,34 +85,33 @@ type scratch struct {
 	weight    []float64 // rows×K
 }
 
-// NewStatistics returns empty statistics. With nil anchors they can be read into, merged
-// and finished, but take no rows. It fails with a *stream.UsageError unless there are more
-// than K anchors, or a *stream.MemoryError.
+// NewStatistics returns empty statistics. With nil anchors they can be read into, merged and finished, but take no
+// rows. It fails with a *stream.UsageError unless there are more than K anchors, or a *stream.MemoryError.
 func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	s := &Statistics{opt: opt.withDefaults(), anchors: a, work: new(scratch)}
 	s.k = s.opt.Neighbors
 	if a == nil {
 		return s, nil
 	}
-	if err := enough(a.M, s.k); err != nil {
+	if err := checkAnchorCount(a.M, s.k); err != nil {
 		return nil, err
 	}
 	s.m, s.frame, s.digest = a.M, a.frame, a.Digest
-	return s, s.reserve()
+	return s, s.allocateSums()
 }
 
-// Another returns empty statistics of the same anchors with s's options, whose scratch is s's
-// own: rows must not be added to both at the same time.
+// Another returns empty statistics with s's anchors and options that share s's scratch: rows must not be added to
+// both at the same time.
 func (s *Statistics) Another() (*Statistics, error) {
-	if s.broken != nil {
-		return nil, s.broken
+	if s.brokenErr != nil {
+		return nil, s.brokenErr
 	}
 	o := &Statistics{m: s.m, k: s.k, frame: s.frame, digest: s.digest, trust: s.trust, opt: s.opt, anchors: s.anchors, work: s.work}
-	return o, o.reserve()
+	return o, o.allocateSums()
 }
 
-// SharedBytes bounds what so many Statistics hold that share their scratch (see Another):
-// [Bytes] of each less the scratch and the anchors of all but one.
+// SharedBytes bounds the memory of `states` Statistics that share their scratch (see Another): [Bytes] of each less
+// the scratch and the anchors of all but one.
 func SharedBytes(m, d, neighbors, threads, states int) int64 {
 	one := Bytes(m, d, neighbors, threads)
 	if one == math.MaxInt64 || states < 1 {
@@ -123,25 +120,24 @@ func SharedBytes(m, d, neighbors, threads, states int) int64 {
 	return one + int64(states-1)*(8*int64(m)*int64(m+d+1)+frameBytes*int64(d))
 }
 
-// reserve makes the matrices.
-func (s *Statistics) reserve() error {
+func (s *Statistics) allocateSums() error {
 	d := len(s.frame.columns)
-	if need := s.bytes(); need > s.opt.Limit {
+	if need := s.neededBytes(); need > s.opt.Limit {
 		return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d),
 			Need: need, Limit: s.opt.Limit}
 	}
 	s.delta = make([]float64, s.m)
 	switch {
 	case s.opt.Entries != nil:
-		own := make([]int64, d)
+		counts := make([]int64, d)
 		for k, j := range s.frame.columns {
-			own[k] = s.opt.Entries[j]
+			counts[k] = s.opt.Entries[j]
 			if s.frame.center[k] != 0 {
-				own[k] = math.MaxInt64 // every row has a coordinate
+				counts[k] = math.MaxInt64 // every row has a coordinate
 			}
 		}
-		s.columns = newColumns(s.m, s.k, own)
-		if need := s.columns.Bytes() + s.bytes(); need > s.opt.Limit {
+		s.columns = newColumns(s.m, s.k, counts)
+		if need := s.columns.Bytes() + s.neededBytes(); need > s.opt.Limit {
 			return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d), Need: need, Limit: s.opt.Limit}
 		}
 	case !s.opt.Later:
@@ -151,7 +147,7 @@ func (s *Statistics) reserve() error {
 	return nil
 }
 
-func (s *Statistics) bytes() int64 {
+func (s *Statistics) neededBytes() int64 {
 	d := len(s.frame.columns)
 	switch {
 	case s.opt.Entries != nil:
@@ -162,8 +158,8 @@ func (s *Statistics) bytes() int64 {
 	return Bytes(s.m, d, s.k, s.opt.Threads)
 }
 
-// Bytes bounds what Statistics of m anchors and d features hold on so many threads (0 means
-// GOMAXPROCS), with the anchors themselves:
+// Bytes bounds the memory of Statistics of m anchors and d features on the given number of threads (0 means
+// GOMAXPROCS), including the anchors themselves:
 //
 //	8·m² + 3·8·m·d + 4·m·d + the scratch of some hundred rows a worker
 func Bytes(m, d, neighbors, threads int) int64 {
@@ -172,60 +168,57 @@ func Bytes(m, d, neighbors, threads int) int64 {
 	}
 	threads = kernel.NewTeam(threads).Threads()
 	rows := blockRows(d, threads)
-	block := int64(rows+pad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
+	block := int64(rows+blockPad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
 	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
 		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + buffers
 }
 
-// ThinBytes bounds what Statistics of m thin anchors with so many coordinates in all hold that keep C by
-// its columns (see Options.Entries), for rows of so many entries in all, with the anchors themselves.
+// ThinBytes bounds the memory of Statistics of m thin anchors with the given total of coordinates that keep C by its
+// columns (see Options.Entries), for rows with the given total of entries, including the anchors.
 func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 	if m > maxRows || d > maxColumns {
 		return math.MaxInt64
 	}
 	threads = kernel.NewTeam(threads).Threads()
-	block := int64(mostCoordinates + d)
+	block := int64(maxCoordinates + d)
 	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, entries) + 12*coordinates +
-		thinBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) +
-		mostBlockRows*int64(24*neighbors+16) + frameBytes*int64(d) + buffers
+		thinSearchBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) +
+		maxBlockRows*int64(24*neighbors+16) + frameBytes*int64(d) + buffers
 }
 
 const (
-	// The more rows a block has, the more of them share a reading of the sums that they are added to (see
-	// kernel.SparseGemm), and fewer of them fit a cache. With 790 features and 2,000 anchors on two workers adding
-	// took 0.30 of the time of the search with 256 rows a worker, 0.25 with 512 and 0.20 with 1,024.
-	blockBytes               = 8 << 20
-	leastRows, mostBlockRows = 16, 1024
-	// pad keeps the columns of a block from falling on the same lines of the cache.
-	pad = 8
-	// frameBytes bounds what a column costs beside matrices: the frame twice while a file
-	// is read, and the runs of columns.
+	// The more rows a block has, the more of them share a reading of the sums to which they are added (see
+	// kernel.SparseGemm), and the fewer fit a cache. With 790 features and 2,000 anchors on two workers adding took
+	// 0.30 of the time of the search with 256 rows a worker, 0.25 with 512 and 0.20 with 1,024.
+	blockBytes                 = 8 << 20
+	minBlockRows, maxBlockRows = 16, 1024
+	// blockPad keeps the columns of a block from falling on the same lines of the cache.
+	blockPad = 8
+	// frameBytes bounds the memory of a column in addition to matrices: the frame twice while a file is read, and the
+	// runs of columns.
 	frameBytes = 128
 )
 
-// blockRows is the number of rows in work at a time.
 func blockRows(d, threads int) int {
-	return threads * min(max(blockBytes/8/max(d, 1), leastRows), mostBlockRows)
+	return threads * min(max(blockBytes/8/max(d, 1), minBlockRows), maxBlockRows)
 }
 
-// Add adds the rows of c: 2·rows·m·D operations on bytes or in float32 to find the nearest anchors
-// (see kernel.Nearest), and 2·rows·K·D in
-// float64. Sparse rows among thin anchors (see thin) cost their entries times the anchors that share
-// them; others are made dense, a block at a time. It fails, with
-// s unchanged, for other columns or row weights (a *stream.UsageError). Rows that the
-// profile of the anchors has not seen may have distances that overflow: Add then fails,
-// and so does every later call.
+// Add adds the rows of c: 2·rows·m·D operations on bytes or in float32 to find the nearest anchors (see
+// kernel.Nearest), and 2·rows·K·D in float64. Sparse rows among thin anchors (see thinSearch) cost their entries
+// times the anchors that share them; other sparse rows are made dense, a block at a time. It fails, with s unchanged,
+// for other columns or row weights (a *stream.UsageError). If a row that the profile of the anchors has not seen is
+// so far away that distances overflow, Add fails, and so does every later call.
 func (s *Statistics) Add(c *stream.Chunk) error {
-	if s.broken != nil {
-		return s.broken
+	if s.brokenErr != nil {
+		return s.brokenErr
 	}
 	switch {
 	case s.opt.Later:
 		return fmt.Errorf("anchor: these statistics take their rows from a factor")
 	case s.anchors == nil:
 		return fmt.Errorf("anchor: statistics without their anchors take no rows")
-	case c.Cols != s.anchors.place.columns:
-		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.anchors.place.columns)
+	case c.Cols != s.anchors.mapper.columns:
+		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.anchors.mapper.columns)
 	case s.opt.Entries != nil && c.Sparse == nil:
 		return fmt.Errorf("anchor: statistics of entries take no dense rows")
 	case c.Weight != nil:
@@ -236,8 +229,8 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	}
 	if c.Sparse != nil && s.work.thin != nil {
 		for from := 0; from < c.Rows; {
-			rows, err := s.addThin(c, from)
-			if s.broken = err; err != nil {
+			rows, err := s.addThinBlock(c, from)
+			if s.brokenErr = err; err != nil {
 				return err
 			}
 			from += rows
@@ -249,34 +242,34 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 		*s.work = s.newScratch(false)
 	}
 	for from := 0; from < c.Rows; from += s.work.rows {
-		if s.broken = s.addBlock(c, from, min(s.work.rows, c.Rows-from)); s.broken != nil {
-			return s.broken
+		if s.brokenErr = s.addBlock(c, from, min(s.work.rows, c.Rows-from)); s.brokenErr != nil {
+			return s.brokenErr
 		}
 	}
 	s.Rows += int64(c.Rows)
 	return nil
 }
 
-// newScratch is for dense rows, and for sparse ones where the anchors are thin.
+// newScratch is for dense rows, or for sparse rows if the anchors are thin.
 func (s *Statistics) newScratch(sparse bool) scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
 	if sparse {
 		var y kernel.Compressed
-		ok := s.anchors.thin()
+		ok := s.anchors.isThin()
 		if ok {
-			y = compressed(s.anchors.Thin, d)
+			y = compressedRows(s.anchors.Thin, d)
 		} else {
 			y, ok = compressedPoints(s.anchors.Points, s.m, d)
 		}
 		if ok { // a coordinate takes 12 bytes of lists that grow by halves
-			w := s.thinScratch(team, y, min(rows*d/3, mostCoordinates))
-			w.thinFrame = newThinFrame(&s.anchors.frame, &s.anchors.place)
+			w := s.newThinScratch(team, y, min(rows*d/3, maxCoordinates))
+			w.thinFrame = newThinFrame(&s.anchors.frame, &s.anchors.mapper)
 			return w
 		}
 	}
 	w := scratch{
-		team: team, rows: rows, stride: rows + pad,
+		team: team, rows: rows, stride: rows + blockPad,
 		near:     kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1),
 		index:    make([]int32, rows*(s.k+1)),
 		distance: make([]float64, rows*(s.k+1)),
@@ -286,51 +279,49 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	return w
 }
 
-// thinScratch is for sparse rows among the rows of y, with most coordinates in a block.
-func (s *Statistics) thinScratch(team *kernel.Team, y kernel.Compressed, most int) scratch {
-	return scratch{team: team, thin: newThin(y, s.k+1, team.Threads(), most), index: make([]int32, mostBlockRows*(s.k+1)),
-		distance: make([]float64, mostBlockRows*(s.k+1)), weight: make([]float64, mostBlockRows*s.k)}
+// newThinScratch is for sparse rows among the anchors y, with at most the given coordinates in a block.
+func (s *Statistics) newThinScratch(team *kernel.Team, y kernel.Compressed, coordinates int) scratch {
+	return scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), coordinates), index: make([]int32, maxBlockRows*(s.k+1)),
+		distance: make([]float64, maxBlockRows*(s.k+1)), weight: make([]float64, maxBlockRows*s.k)}
 }
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	w := s.work
-	placing := s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
+	placing := s.anchors.mapper.mapRows(w.team.Threads(), w.points, w.stride, c, from, rows)
 	s.opt.Busy.Add(stream.PartConvert, placing)
 	if i := s.addPoints(rows); i >= 0 {
-		return overflows(c, from+i)
+		return errOverflow(c, from+i)
 	}
-	return s.sketchRows(c, from, rows)
+	return s.addToSketch(c, from, rows)
 }
 
-// addPoints adds the rows that are in work, in the frame. It returns the first whose distances
-// overflow, or -1.
+// addPoints adds the current rows, in the frame. It returns the first row whose distances overflow, or -1.
 func (s *Statistics) addPoints(rows int) int {
 	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	before := w.team.Busy()
 	w.near.To(w.index, w.distance, x)
-	found := w.team.Busy()
-	s.opt.Busy.Add(stream.PartSearch, found-before)
+	searchEnd := w.team.Busy()
+	s.opt.Busy.Add(stream.PartSearch, searchEnd-before)
 	start := time.Now()
-	if i := w.weigh(rows, s.k); i >= 0 {
+	if i := w.weighRows(rows, s.k); i >= 0 {
 		return i
 	}
-	alone := time.Since(start) // what the caller does without the team
+	ownTime := time.Since(start) // the caller's own work without the team
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
 	kernel.Each(min(2, w.team.Threads()), 2, func(i int) { // one worker does the pairs while the others begin with the rows
 		if i == 0 {
 			start := time.Now()
 			s.addPairs(z)
-			alone += time.Since(start)
+			ownTime += time.Since(start)
 			return
 		}
 		kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
 	})
-	s.opt.Busy.Add(stream.PartScatter, alone+w.team.Busy()-found)
+	s.opt.Busy.Add(stream.PartScatter, ownTime+w.team.Busy()-searchEnd)
 	return -1
 }
 
-// addPairs adds Zᵀ1 and the upper triangle of ZᵀZ.
 func (s *Statistics) addPairs(z kernel.Sparse) {
 	for e := 0; e < z.Rows*z.Count; e += z.Count {
 		index, value := z.Index[e:e+z.Count], z.Value[e:e+z.Count]

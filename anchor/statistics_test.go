@@ -74,8 +74,8 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 	}
 }
 
-// Statistics that share their scratch, and take rows in turns, are those of the same rows by
-// themselves, bit for bit, and so take less memory than so many.
+// Statistics that share their scratch and take rows in turns equal statistics that take the same rows alone, bit for
+// bit, and take less memory together.
 func TestAnotherChangesNoBit(t *testing.T) {
 	const n, m = 600, 30
 	tab := clusters(n, 8, 4).holes()
@@ -97,7 +97,7 @@ func TestAnotherChangesNoBit(t *testing.T) {
 	if !bytes.Equal(written(t, first), written(t, one)) || !bytes.Equal(written(t, second), written(t, two)) {
 		t.Error("other bits")
 	}
-	// What was read without its anchors has another as well, of no rows.
+	// Another works on statistics read without their anchors too, and returns empty ones.
 	read := must.Get(NewStatistics(nil, Options{}))(t)
 	must.Get(read.ReadFrom(bytes.NewReader(written(t, first))))(t)
 	sum := must.Get(read.Another())(t)
@@ -340,14 +340,14 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// Points, and the sums over them, are not made beside garbage that they do not fit beside.
+// Garbage is collected before points, and the sums over them, are allocated, if both do not fit.
 func TestRoomIsMade(t *testing.T) {
 	const m, d = 4000, 500
 	std := clusters(3, d, 12).standardizer(t, gram.ScaleStandard)
 	roomtest.Collects(t, 8*m*d, func() { newAnchors(m, std) })
 	s := &Statistics{m: m / 4, k: 5, opt: Options{Threads: 1, Limit: 1 << 30}}
 	s.frame.columns = make([]int, 4*d)
-	roomtest.Collects(t, 8*m*d, func() { must.Do(t, s.reserve()) })
+	roomtest.Collects(t, 8*m*d, func() { must.Do(t, s.allocateSums()) })
 }
 
 // Ten times the rows take no more bytes: a pass allocates with its first chunk, within

@@ -9,79 +9,78 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Keep reduces s in place to the columns that are wanted; wanted has one element for
-// each. Which rows are kept does not change. Cost O(rows·d).
+// Keep reduces s in place to the wanted columns; wanted has one element for each column. The rows remain the same.
+// Cost O(rows·d).
 func (s *Sampler) Keep(wanted []bool) {
-	var kept []int
+	var places []int
 	for j, want := range wanted {
 		if want {
-			kept = append(kept, j)
+			places = append(places, j)
 		}
 	}
 	if s.opt.Entries {
-		s.renumber(kept)
+		s.renumberColumns(places)
 		return
 	}
 	for i := range s.rows {
 		row := s.rows[i].values
-		// An entry never moves to a higher index, so ascending order overwrites nothing unread.
-		for k, j := range kept {
+		// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
+		for k, j := range places {
 			row[k] = row[j]
 		}
-		s.rows[i].values = row[:len(kept):len(kept)]
+		s.rows[i].values = row[:len(places):len(places)]
 	}
-	s.d, s.free = len(kept), nil
+	s.d, s.spareValues = len(places), nil
 }
 
-// Reorder makes column j of s what column order[j] was; order is a permutation. Which rows are
-// kept does not change. Cost O(rows·d).
+// Reorder moves column order[j] of s to position j; order is a permutation. The rows remain the same. Cost O(rows·d).
 func (s *Sampler) Reorder(order []int) {
 	if s.opt.Entries {
-		s.renumber(order)
+		s.renumberColumns(order)
 		return
 	}
-	was := make([]float64, s.d)
+	old := make([]float64, s.d)
 	for i := range s.rows {
 		row := s.rows[i].values
-		copy(was, row)
+		copy(old, row)
 		for j, from := range order {
-			row[j] = was[from]
+			row[j] = old[from]
 		}
 	}
 }
 
-// renumber makes column j of a sample of entries what column columns[j] was, and leaves the others out.
-func (s *Sampler) renumber(columns []int) {
+// renumberColumns moves column columns[j] of a sample of entries to position j, and drops the others.
+func (s *Sampler) renumberColumns(columns []int) {
 	to := slices.Repeat([]int32{-1}, s.d)
 	for j, from := range columns {
 		to[from] = int32(j)
 	}
-	s.d, s.size = len(columns), 0
+	s.d, s.entryBytes = len(columns), 0
 	for i := range s.rows {
-		was := s.rows[i].entries
+		old := s.rows[i].entries
 		var kept []int
-		for at, j := range was.index {
+		for at, j := range old.index {
 			if to[j] >= 0 {
 				kept = append(kept, at)
 			}
 		}
-		slices.SortFunc(kept, func(a, b int) int { return cmp.Compare(to[was.index[a]], to[was.index[b]]) })
-		now := entries{make([]int32, len(kept)), make([]float64, len(kept))}
+		slices.SortFunc(kept, func(a, b int) int { return cmp.Compare(to[old.index[a]], to[old.index[b]]) })
+		renumbered := rowEntries{make([]int32, len(kept)), make([]float64, len(kept))}
 		for k, at := range kept {
-			now.index[k], now.value[k] = to[was.index[at]], was.value[at]
+			renumbered.index[k], renumbered.value[k] = to[old.index[at]], old.value[at]
 		}
-		s.rows[i].entries = now
-		s.size += now.bytes()
+		s.rows[i].entries = renumbered
+		s.entryBytes += renumbered.heldBytes()
 	}
 }
 
-// Where is a copy of s that has the rows at the wanted positions; it shares their values.
+// Where is a copy of s with the rows at the wanted positions; it shares their values.
 func (s *Sampler) Where(wanted func(position int64) bool) *Sampler {
 	o := &Sampler{d: s.d, opt: s.opt}
-	for _, r := range s.sorted() {
+	for _, r := range s.sortedRows() {
 		if wanted(r.position) {
 			o.rows = append(o.rows, r)
-			o.size += r.entries.bytes()
+			o.entryBytes += r.entries.heldBytes()
 		}
 	}
 	slices.Reverse(o.rows) // descending, hence a heap
@@ -91,15 +90,15 @@ func (s *Sampler) Where(wanted func(position int64) bool) *Sampler {
 // Table has the first m rows of a sample at some of its columns.
 type Table struct {
 	Rows, Cols int
-	Values     []float64   // row-major, NaN where entries are missing; nil if there is CSR
-	CSR        *stream.CSR // of a sample of entries, by column; nil if there are Values
+	Values     []float64   // row-major, NaN for missing entries; nil if there is CSR
+	CSR        *stream.CSR // for a sample of entries, by column; nil if there are Values
 }
 
-// TableBytes bounds what a Table of m rows of d columns holds.
+// TableBytes bounds the memory of a Table of m rows of d columns.
 func TableBytes(m, d int) int64 { return 8 * int64(m) * (int64(d) + 1) }
 
-// ThinTableBytes bounds what a Table of m sparse rows holds that have so many entries in all, with what TableOf
-// holds while it makes one: a copy of the entries, and lists that grow by doubling.
+// ThinTableBytes bounds the memory of a Table of m sparse rows with the given total of entries, and of TableOf while
+// it makes one: a copy of the entries, and lists that grow by doubling.
 func ThinTableBytes(m int, entries int64) int64 { return 4*(4+8)*entries + 256*int64(m) }
 
 // TableOf copies the values of the first m rows at the columns, ascending.
@@ -107,17 +106,17 @@ func TableOf(s Drawn, m int, columns []int, threads int) *Table {
 	t := &Table{Rows: m, Cols: len(columns)}
 	if sampled, ok := s.(*Sampler); ok && sampled.opt.Entries {
 		t.CSR = &stream.CSR{RowPtr: []int{0}}
-		own := Sampler{d: sampled.d, opt: sampled.opt, rows: sampled.sorted()[:m]}
-		own.renumber(columns)
-		for _, r := range own.rows {
+		sample := Sampler{d: sampled.d, opt: sampled.opt, rows: sampled.sortedRows()[:m]}
+		sample.renumberColumns(columns)
+		for _, r := range sample.rows {
 			t.CSR.Index, t.CSR.Value = append(t.CSR.Index, r.entries.index...), append(t.CSR.Value, r.entries.value...)
 			t.CSR.RowPtr = append(t.CSR.RowPtr, len(t.CSR.Index))
 		}
 		return t
 	}
 	t.Values = room.Make[float64](m * t.Cols)
-	write := s.first(m)
-	const run = 64 // columns, so that a row's neighbours share lines
+	write := s.columnReader(m)
+	const run = 64 // columns, so that neighbours in a row share cache lines
 	kernel.Each(threads, (t.Cols+run-1)/run, func(b int) {
 		column := make([]float64, m)
 		for k := b * run; k < min(t.Cols, (b+1)*run); k++ {

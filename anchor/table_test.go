@@ -42,7 +42,7 @@ func (t table) holes() table {
 	})}
 }
 
-// thinned keeps one in so many entries and clears the others, in rows of either storage.
+// thinned keeps one in `every` entries and clears the others, in rows of either storage.
 func (t table) thinned(every int) (dense, sparse table) {
 	dense.Table = t.With(func(i, j int, x float64) float64 {
 		if (i+j)%every > 0 {

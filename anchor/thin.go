@@ -10,31 +10,30 @@ import (
 )
 
 const (
-	// thinShare: anchors are thin where at most this share of their coordinates is not 0, and their two
-	// lists are then smaller than what the search among dense ones holds.
+	// thinShare: anchors are thin if at most 1/thinShare of their coordinates are not 0; their two lists then take
+	// less memory than a search among dense anchors.
 	thinShare = 4
-	// thinLeast is the number of features from which thin anchors pay: the search among dense ones does some
+	// minThinFeatures is the number of features from which thin anchors pay: a search among dense ones does some
 	// fifty multiplications while this one follows an entry.
-	thinLeast = 1024
-	// mostCoordinates of rows are in work at a time.
-	mostCoordinates = 1 << 20
+	minThinFeatures = 1024
+	// maxCoordinates is the largest number of coordinates in a block of rows.
+	maxCoordinates = 1 << 20
 )
 
-// thinFrame brings sparse rows into a frame, in time that does not grow with the number of features: an
-// absent entry is 0 there wherever the centre is 0, which it is of all columns with few entries. So the
-// coordinates of a row that are not 0 are those of its entries and of the columns of other centres, and
-// the same holds of anchors that are rows.
+// thinFrame maps sparse rows into a frame, in time that does not grow with the number of features: an absent entry
+// becomes 0 if the centre is 0, which holds for all columns with few entries. So the nonzero coordinates of a row
+// come from its entries and from the columns with other centres. The same holds for anchors that are rows.
 type thinFrame struct {
-	kept   []int32   // source column → feature + 1; 0: left out
-	common []int32   // features whose centre is not 0
-	absent []float64 // coordinates of absent entries there
-	std    gram.Standardizer
+	featureOf []int32   // source column → feature + 1; 0 if left out
+	common    []int32   // features whose centre is not 0
+	absent    []float64 // coordinates of absent entries of these
+	std       gram.Standardizer
 }
 
-func newThinFrame(f *frame, p *placer) *thinFrame {
-	t := &thinFrame{kept: make([]int32, p.columns), std: p.all}
+func newThinFrame(f *frame, p *frameMapper) *thinFrame {
+	t := &thinFrame{featureOf: make([]int32, p.columns), std: p.all}
 	for k, j := range f.columns {
-		t.kept[j] = int32(k + 1)
+		t.featureOf[j] = int32(k + 1)
 		if f.center[k] != 0 {
 			t.common = append(t.common, int32(k))
 			t.absent = append(t.absent, (0-f.center[k])*f.factor[k])
@@ -43,11 +42,10 @@ func newThinFrame(f *frame, p *placer) *thinFrame {
 	return t
 }
 
-// add adds a row of entries to the rows of to.
-func (t *thinFrame) add(to *kernel.Compressed, index []int32, value []float64) {
-	next := 0 // of the common features
+func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64) {
+	next := 0 // index in common
 	for e, j := range index {
-		k := t.kept[j] - 1
+		k := t.featureOf[j] - 1
 		if k < 0 {
 			continue
 		}
@@ -69,39 +67,39 @@ func (t *thinFrame) add(to *kernel.Compressed, index []int32, value []float64) {
 	to.End()
 }
 
-// thin finds the anchors of sparse rows among thin ones. With the lists of anchors by feature xᵀy of all y
-// costs the entries that they share. It rules out anchors by ‖y‖² − 2xᵀy, whose error is bounded, and
-// the others are compared by Σ(x_i − y_i)².
+// thinSearch finds the nearest thin anchors of sparse rows. With the lists of anchors by feature, xᵀy for all y costs
+// the entries that they share. Most anchors are ruled out by ‖y‖² − 2xᵀy, whose error is bounded, and the others are
+// compared by Σ(x_i − y_i)².
 //
-// A feature that many anchors share is a column of them all, which is added without looking up places:
-// 20 times as fast an entry.
-type thin struct {
+// A feature that many anchors share is stored as a column of all anchors, which is added without index look-ups: 20
+// times as fast an entry.
+type thinSearch struct {
 	m, d, count int
 
 	byFeature, byAnchor kernel.Compressed
-	dense               []int32   // feature → its column + 1; 0: of the list
-	columns             []float64 // m each
+	denseColumn         []int32   // feature → its column + 1; 0 if it is in the list
+	denseValues         []float64 // m each
 	norm                []float64 // ‖y‖²
-	longest             int       // coordinates of an anchor
-	widest              float64   // the largest of norm
+	longestAnchor       int       // coordinates of an anchor
+	largestNorm         float64   // the largest of norm
 
-	rows kernel.Compressed // the block's
-	most int               // coordinates of a block, but for the last row
-	byZ  kernel.Compressed // weights of the block on the anchors
-	work []thinWork
+	rows             kernel.Compressed // the current block
+	blockCoordinates int               // most coordinates of a block, not counting its last row
+	weightRows       kernel.Compressed // weights of the block on the anchors
+	work             []thinWork
 }
 
-// thinWork is one worker's.
+// thinWork is the scratch of one worker.
 type thinWork struct {
 	product []float64 // m
-	least   []float64
+	lowest  []float64
 }
 
-// columnShare: features of more than this share of the anchors are columns. They take no more memory
-// than twice their lists do.
+// columnShare: features of more than 1/columnShare of the anchors are columns. They take at most twice the memory of
+// their lists.
 const columnShare = 4
 
-// compressedPoints are points by their coordinates that are not 0; false where these are too many.
+// compressedPoints are points by their nonzero coordinates; false if there are too many.
 func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	entries := 0
 	for _, y := range points {
@@ -109,7 +107,7 @@ func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 			entries++
 		}
 	}
-	if d < thinLeast || entries > len(points)/thinShare {
+	if d < minThinFeatures || entries > len(points)/thinShare {
 		return kernel.Compressed{}, false
 	}
 	out := kernel.Compressed{Cols: d, Index: make([]int32, 0, entries), Value: make([]float64, 0, entries)}
@@ -124,8 +122,7 @@ func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	return out, true
 }
 
-// compressed views rows of d features.
-func compressed(c *stream.CSR, d int) kernel.Compressed {
+func compressedRows(c *stream.CSR, d int) kernel.Compressed {
 	out := kernel.Compressed{Rows: len(c.RowPtr) - 1, Cols: d, Starts: make([]int32, len(c.RowPtr)), Index: c.Index, Value: c.Value}
 	for i, start := range c.RowPtr {
 		out.Starts[i] = int32(start)
@@ -133,30 +130,31 @@ func compressed(c *stream.CSR, d int) kernel.Compressed {
 	return out
 }
 
-// newThin searches among the rows of y. Its rows have most coordinates in a block.
-func newThin(y kernel.Compressed, count, workers, most int) *thin {
-	t := &thin{m: y.Rows, d: y.Cols, count: count, most: most, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}
-	t.rows.Cols, t.byZ.Cols = t.d, t.m
+// newThinSearch searches among the anchors y. blockCoordinates is the largest number of
+// coordinates in a block.
+func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *thinSearch {
+	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: blockCoordinates, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}
+	t.rows.Cols, t.weightRows.Cols = t.d, t.m
 	for j := range t.m {
 		at, value := y.Row(j)
 		for _, v := range value {
 			t.norm[j] += v * v
 		}
-		t.widest, t.longest = max(t.widest, t.norm[j]), max(t.longest, len(at))
+		t.largestNorm, t.longestAnchor = max(t.largestNorm, t.norm[j]), max(t.longestAnchor, len(at))
 	}
 	t.byFeature = y.Transposed()
-	t.dense = make([]int32, t.d)
+	t.denseColumn = make([]int32, t.d)
 	for k := range t.d {
 		at, value := t.byFeature.Row(k)
 		if len(at)*columnShare <= t.m {
 			continue
 		}
-		from := len(t.columns)
-		t.columns = append(t.columns, make([]float64, t.m)...)
+		from := len(t.denseValues)
+		t.denseValues = append(t.denseValues, make([]float64, t.m)...)
 		for q, j := range at {
-			t.columns[from+int(j)] = value[q]
+			t.denseValues[from+int(j)] = value[q]
 		}
-		t.dense[k] = int32(from/t.m + 1)
+		t.denseColumn[k] = int32(from/t.m + 1)
 	}
 	for w := range t.work {
 		t.work[w] = thinWork{make([]float64, t.m), make([]float64, 0, count)}
@@ -164,32 +162,33 @@ func newThin(y kernel.Compressed, count, workers, most int) *thin {
 	return t
 }
 
-// thinBytes bounds what a search among m anchors of so many coordinates in all holds beside these.
-func thinBytes(m, d, coordinates, count, workers int) int64 {
+// thinSearchBytes bounds the memory of a search among m anchors with the given total of coordinates, in addition to
+// these.
+func thinSearchBytes(m, d, coordinates, count, workers int) int64 {
 	return int64(coordinates)*(12+8*columnShare) + 16*int64(d) + int64(workers)*8*int64(m+count) + 8*int64(m)
 }
 
-// place takes rows of c from the given one on, at most so many, into the frame, and returns their number.
-func (t *thin) place(f *thinFrame, c *stream.Chunk, from, most int) int {
+// placeRows maps rows of c from the given one on, at most maxRows, into the frame, and returns their number.
+func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int) int {
 	t.rows.Reset()
 	i := from
-	for ; i < min(from+most, c.Rows) && (i == from || len(t.rows.Index) < t.most); i++ {
+	for ; i < min(from+maxRows, c.Rows) && (i == from || len(t.rows.Index) < t.blockCoordinates); i++ {
 		lo, hi := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
-		f.add(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
+		f.addRow(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
 	}
 	return i - from
 }
 
-// nearest writes the count anchors nearest to row i, as kernel.Nearest.To does: equal ones by index.
-func (t *thin) nearest(w *thinWork, i int, index []int32, distance []float64) {
+// findNearest writes the count anchors nearest to row i, like kernel.Nearest.To: equal ones by index.
+func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []float64) {
 	at, value := t.rows.Row(i)
 	clear(w.product)
 	size := 0.0
 	for e, k := range at {
 		x := value[e]
 		size += x * x
-		if c := int(t.dense[k]); c > 0 {
-			kernel.Axpy(x, t.columns[(c-1)*t.m:c*t.m], w.product)
+		if c := int(t.denseColumn[k]); c > 0 {
+			kernel.Axpy(x, t.denseValues[(c-1)*t.m:c*t.m], w.product)
 			continue
 		}
 		anchors, y := t.byFeature.Row(int(k))
@@ -198,24 +197,24 @@ func (t *thin) nearest(w *thinWork, i int, index []int32, distance []float64) {
 		}
 	}
 	// The count lowest of ‖y‖² − 2xᵀy.
-	w.least = w.least[:0]
+	w.lowest = w.lowest[:0]
 	for j, p := range w.product {
 		v := t.norm[j] - 2*p
-		if w.product[j] = v; len(w.least) == t.count && !(v < w.least[t.count-1]) {
+		if w.product[j] = v; len(w.lowest) == t.count && !(v < w.lowest[t.count-1]) {
 			continue
 		}
-		w.least = insert(w.least, v, t.count)
+		w.lowest = insertSorted(w.lowest, v, t.count)
 	}
-	// Both sums have no more terms than this, each rounded by a share of 2^-53 of ‖y‖² + 2‖x‖‖y‖, and two of
-	// them are compared.
-	terms := float64(max(len(at), t.longest) + 8)
-	bound := w.least[t.count-1] + terms*0x1p-51*(2*t.widest+size)
+	// Both sums have at most this number of terms, each rounded by a share of 2^-53 of ‖y‖² + 2‖x‖‖y‖, and two sums
+	// are compared.
+	terms := float64(max(len(at), t.longestAnchor) + 8)
+	bound := w.lowest[t.count-1] + terms*0x1p-51*(2*t.largestNorm+size)
 	found := 0
 	for j, v := range w.product {
 		if v > bound {
 			continue
 		}
-		square := t.distance(at, value, j)
+		square := t.squaredDistance(at, value, j)
 		if square != square {
 			square = math.Inf(1)
 		}
@@ -232,9 +231,8 @@ func (t *thin) nearest(w *thinWork, i int, index []int32, distance []float64) {
 	}
 }
 
-// insert puts v into an ascending list of at most so many.
-func insert(list []float64, v float64, most int) []float64 {
-	if len(list) < most {
+func insertSorted(list []float64, v float64, limit int) []float64 {
+	if len(list) < limit {
 		list = append(list, v)
 	}
 	q := len(list) - 1
@@ -245,45 +243,44 @@ func insert(list []float64, v float64, most int) []float64 {
 	return list
 }
 
-// distance is Σ(x_i − y_i)² for anchor j.
-func (t *thin) distance(at []int32, value []float64, j int) float64 {
+func (t *thinSearch) squaredDistance(features []int32, value []float64, j int) float64 {
 	sum := 0.0
-	yAt, y := t.byAnchor.Row(j)
+	yFeatures, y := t.byAnchor.Row(j)
 	q := 0
-	for e, k := range at {
-		for ; q < len(yAt) && yAt[q] < k; q++ {
+	for e, k := range features {
+		for ; q < len(yFeatures) && yFeatures[q] < k; q++ {
 			sum += y[q] * y[q]
 		}
 		x := value[e]
-		if q < len(yAt) && yAt[q] == k {
+		if q < len(yFeatures) && yFeatures[q] == k {
 			x -= y[q]
 			q++
 		}
 		sum += x * x
 	}
-	for ; q < len(yAt); q++ {
+	for ; q < len(yFeatures); q++ {
 		sum += y[q] * y[q]
 	}
 	return sum
 }
 
-// addThin is Add for the rows of c from the given one on; it returns how many it took.
-func (s *Statistics) addThin(c *stream.Chunk, from int) (rows int, err error) {
+// addThinBlock adds a block of the rows of c from the given one on, and returns the number of rows added.
+func (s *Statistics) addThinBlock(c *stream.Chunk, from int) (rows int, err error) {
 	w, t := s.work, s.work.thin
 	start := time.Now()
-	rows = t.place(w.thinFrame, c, from, mostBlockRows)
+	rows = t.placeRows(w.thinFrame, c, from, maxBlockRows)
 	s.opt.Busy.Add(stream.PartConvert, time.Since(start))
 	i, err := s.addThinRows(rows)
 	if i >= 0 {
-		err = overflows(c, from+i)
+		err = errOverflow(c, from+i)
 	}
 	if err != nil {
 		return rows, err
 	}
-	return rows, s.sketchRows(c, from, rows)
+	return rows, s.addToSketch(c, from, rows)
 }
 
-// addThinRows adds the rows that are in work. It returns the first whose distances overflow, or -1.
+// addThinRows adds the current rows. It returns the first row whose distances overflow, or -1.
 func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	w, t := s.work, s.work.thin
 	workers := w.team.Threads()
@@ -293,20 +290,20 @@ func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	busy := kernel.Each(parts, parts, func(part int) {
 		for task := part; task < tasks; task += parts {
 			for i := task * run; i < min(rows, (task+1)*run); i++ {
-				t.nearest(&t.work[part], i, w.index[i*(s.k+1):][:s.k+1], w.distance[i*(s.k+1):][:s.k+1])
+				t.findNearest(&t.work[part], i, w.index[i*(s.k+1):][:s.k+1], w.distance[i*(s.k+1):][:s.k+1])
 			}
 		}
 	})
 	s.opt.Busy.Add(stream.PartSearch, busy)
 	start := time.Now()
-	if i := w.weigh(rows, s.k); i >= 0 {
+	if i := w.weighRows(rows, s.k); i >= 0 {
 		return i, nil
 	}
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
 	s.addPairs(z)
 	busy = time.Since(start)
 	if s.columns != nil {
-		more, ok := s.columns.add(workers, z, &t.rows)
+		more, ok := s.columns.addRows(workers, z, &t.rows)
 		if busy += more; !ok {
 			err = stream.Dataf("", "a column has more entries than when they were counted: the input has changed meanwhile; run again")
 		}
@@ -317,23 +314,22 @@ func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	return -1, err
 }
 
-// addThinProducts adds ZᵀX.
 func (s *Statistics) addThinProducts(rows int) time.Duration {
 	w, t := s.work, s.work.thin
 	start := time.Now()
-	t.byZ.Reset()
+	t.weightRows.Reset()
 	for i := range rows {
 		for e := i * s.k; e < (i+1)*s.k; e++ {
-			t.byZ.Add(int(w.index[e]), w.weight[e])
+			t.weightRows.Add(int(w.index[e]), w.weight[e])
 		}
-		t.byZ.End()
+		t.weightRows.End()
 	}
-	byAnchor := t.byZ.Transposed()
+	byAnchor := t.weightRows.Transposed()
 	busy, d := time.Since(start), len(s.frame.columns)
 	return busy + kernel.Each(w.team.Threads(), s.m, func(j int) {
-		of, weight := byAnchor.Row(j)
+		rowsOfAnchor, weight := byAnchor.Row(j)
 		zx := s.zx[j*d:][:d]
-		for e, i := range of {
+		for e, i := range rowsOfAnchor {
 			at, value := t.rows.Row(int(i))
 			for q, k := range at {
 				zx[k] += float64(weight[e] * value[q])
@@ -342,7 +338,6 @@ func (s *Statistics) addThinProducts(rows int) time.Duration {
 	})
 }
 
-// overflows is the error of a row that is too far from the anchors.
-func overflows(c *stream.Chunk, i int) error {
+func errOverflow(c *stream.Chunk, i int) error {
 	return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(i))
 }

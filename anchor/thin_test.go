@@ -46,7 +46,7 @@ func thinRows(n, d int) (t table) {
 // any chunks and threads; from few columns on, and only then, they are not made dense.
 func TestThin(t *testing.T) {
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
-		for _, d := range []int{thinLeast - 1, thinLeast + 300} {
+		for _, d := range []int{minThinFeatures - 1, minThinFeatures + 300} {
 			const n = 200
 			tab := thinRows(n, d)
 			sparse := tab
@@ -54,7 +54,7 @@ func TestThin(t *testing.T) {
 			a := tab.random(t, 60, scale)
 			want := tab.statistics(t, a, Options{}, 64)
 			first := sparse.statistics(t, a, Options{Threads: 1}, n)
-			if got := first.work.thin != nil; got != (d >= thinLeast) {
+			if got := first.work.thin != nil; got != (d >= minThinFeatures) {
 				t.Fatalf("%d columns: thin %v", d, got)
 			}
 			bits := written(t, first)
@@ -88,14 +88,14 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// A row too far away is an error that says which.
+// A row too far away is an error that names the row.
 func TestThinOverflow(t *testing.T) {
-	const d = thinLeast + 300 // some are constant, and left out
+	const d = minThinFeatures + 300 // some are constant, and left out
 	tab := thinRows(200, d)
 	a := tab.random(t, 30, gram.ScaleNone)
 	s := must.Get(NewStatistics(a, Options{}))(t)
 	c := &stream.Chunk{Start: 50, Block: 2, Rows: 2, Cols: d, Sparse: &stream.CSR{RowPtr: []int{0, 1, 2}, Index: []int32{2, 3}, Value: []float64{1, 1e200}}}
-	if err := s.Add(c); err == nil || s.work.thin == nil || err.Error() != overflows(c, 1).Error() {
+	if err := s.Add(c); err == nil || s.work.thin == nil || err.Error() != errOverflow(c, 1).Error() {
 		t.Errorf("error %v", err)
 	}
 }

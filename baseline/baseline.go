@@ -20,8 +20,8 @@ func Variance(s *gram.Standardizer) []float64 {
 	return scores
 }
 
-// Random scores each feature by a number in [0, 1) drawn from the seed and the feature's
-// name alone: the order of the columns does not matter.
+// Random scores each feature by a number in [0, 1) that depends on the seed and the feature's name alone, not on the
+// order of the columns.
 func Random(cols []stream.Column, seed uint64) []float64 {
 	scores := make([]float64, len(cols))
 	for j, c := range cols {
@@ -30,16 +30,15 @@ func Random(cols []stream.Column, seed uint64) []float64 {
 	return scores
 }
 
-// tolerance is the relative difference up to which two scores count as equal: sums
-// over files cut differently differ by rounding only, and that must not decide.
-const tolerance = 1e-9
+// tieTolerance is the relative difference up to which two scores count as equal: differently split files give sums that
+// differ by rounding only, which must not decide.
+const tieTolerance = 1e-9
 
-// Rank returns the k features with the largest scores, best first; of equal scores the
-// lowest column is first. There is one warning for each tie that column order has decided,
-// however many ranks it covers. It costs O(k·d).
+// Rank returns the k features with the largest scores, best first; of equal scores the lowest column is first. There is
+// one warning for each tie that column order decided, however many ranks it covers. It costs O(k·d).
 func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	taken := make([]bool, len(scores))
-	warned := 0 // further ranks of a tie that has a warning
+	warned := 0 // further ranks of a tie that already has a warning
 	for len(order) < min(k, len(scores)) {
 		best := math.Inf(-1)
 		for j, x := range scores {
@@ -49,7 +48,7 @@ func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings 
 		}
 		equal, first := 0, -1
 		for j, x := range scores {
-			if taken[j] || best-x > tolerance*math.Abs(best) {
+			if taken[j] || best-x > tieTolerance*math.Abs(best) {
 				continue
 			}
 			if first < 0 {

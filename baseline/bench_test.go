@@ -17,7 +17,7 @@ func BenchmarkMCFS(b *testing.B) {
 			b.Run(fmt.Sprintf("m=%d/d=%d/k=%d", m, g.D, k), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := MCFS(g, MCFSOptions{K: k}); err != nil {
-						b.Fatal(err)
+						b.Fatalf("MCFS of m = %d, k = %d: %v", m, k, err)
 					}
 				}
 			})
@@ -44,7 +44,7 @@ func BenchmarkFollow(b *testing.B) {
 		for i := range paths {
 			paths[i] = newLasso(g, squares, products[i*d:(i+1)*d])
 		}
-		follow(g, 0, k, paths)
+		followPaths(g, 0, k, paths)
 	}
 	b.ReportMetric(4*targets*k*rows*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

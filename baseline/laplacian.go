@@ -13,10 +13,9 @@ import (
 //
 //	score_i = x̃ᵢᵀLx̃ᵢ / x̃ᵢᵀDx̃ᵢ = (G − CᵀC)ᵢᵢ / Gᵢᵢ,  0 ≤ score_i ≤ 1.
 //
-// The paper takes L and D from the graph of the k nearest neighbours of all rows, with
-// heat-kernel weights; we take the anchor graph in its place, whose D is I and which
-// needs no second look at the rows. Lower is better: rank by [RankLowest]. A constant
-// column scores +Inf. Costs 2·m·d flops.
+// The paper takes L and D from the graph of the k nearest neighbours of all rows, with heat-kernel weights; we use the
+// anchor graph instead, whose D is I and which needs no second pass over the rows. Lower is better: rank by
+// [RankLowest]. A constant column scores +Inf. It costs 2·m·d flops.
 func LaplacianScore(g *anchor.Graph) []float64 {
 	scores := make([]float64, g.D)
 	for t := range g.M {
@@ -31,12 +30,12 @@ func LaplacianScore(g *anchor.Graph) []float64 {
 			scores[j] = math.Inf(1)
 			continue
 		}
-		scores[j] = max((total-smooth)/total, 0) // below 0 is rounding
+		scores[j] = max((total-smooth)/total, 0) // below 0 is rounding error
 	}
 	return scores
 }
 
-// RankLowest is [Rank] where the smallest scores are best.
+// RankLowest is [Rank] with the smallest scores best.
 func RankLowest(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	negated := make([]float64, len(scores))
 	for j, s := range scores {

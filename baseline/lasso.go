@@ -15,69 +15,66 @@ import (
 //
 // from λ = max|Xᵀu| down, by the homotopy of Osborne, Presnell and Turlach (A new
 // approach to variable selection in least squares problems, IMA J. Numer. Anal. 20,
-// 2000), known as LARS with the lasso modification (Efron, Hastie, Johnstone and
-// Tibshirani, Least angle regression, Ann. Statist. 32, 2004). It sees X and u through
-// G = XᵀX and b = Xᵀu only. While the active features A and their signs s stay, the
-// solution is linear in λ:
+// 2000), known as LARS with the lasso modification (Efron, Hastie, Johnstone and Tibshirani, Least angle regression,
+// Ann. Statist. 32, 2004). It uses X and u only through G = XᵀX and b = Xᵀu. While the active features A and their
+// signs s do not change, the solution is linear in λ:
 //
 //	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
 //	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
 //
-// Each segment is computed from A, s and b alone, so that rounding does not accumulate. A
-// feature joins where its |q + λa| meets λ, and leaves where its coefficient meets 0.
+// Each segment is computed from A, s and b alone, so that rounding errors do not accumulate. A feature joins when its
+// |q + λa| meets λ, and leaves when its coefficient meets 0.
 type lasso struct {
 	d       int
 	g       *gram.Matrix
-	squares []float64 // d: the diagonal of G, which paths share
+	squares []float64 // d: the diagonal of G, shared by all paths
 	b       []float64
 
-	lambda float64
-	end    float64
-	active []int
-	sign   []float64   // of the active features
-	chol   [][]float64 // row i: the i+1 entries of the factor of G_AA
-	p, w   []float64   // of the active features
-	q, a   []float64   // d, lent by follow while aimed
-	aimed  bool        // q and a are those of p and w
-	barred []bool      // d: active, constant, or a combination of the active ones
+	lambda        float64
+	end           float64
+	active        []int
+	sign          []float64   // of the active features
+	chol          [][]float64 // row i: the i+1 entries of the factor of G_AA
+	p, w          []float64   // of the active features
+	q, a          []float64   // d, lent by followPaths while hasDirections
+	hasDirections bool        // q and a belong to the current p and w
+	cannotJoin    []bool      // d: active, constant, or a combination of the active ones
 
-	events  int  // since the start
-	moved   bool // u is
-	settled bool // the path has ended
+	events      int  // since the start
+	isPerturbed bool // u is perturbed
+	hasEnded    bool // the path is complete
 
-	// The feature that left at the last event, -1 if none, meets λ with its old sign at
-	// the start of the segment and nowhere else in it.
-	left     int
-	leftSign float64
+	// The feature that left at the last event, -1 if none: with its old sign it meets λ at the start of the segment and
+	// nowhere else in it.
+	leftFeature int
+	leftSign    float64
 }
 
 const (
-	// A feature is a combination of the active ones if they leave no more than this share
-	// of its square, as in package greedy.
-	dependent = 1e-8
-	// pathEnd is the λ, as a share of the longest feature's length, at which the path ends:
-	// correlations with a u of length 1 below that are rounding.
+	// A feature is a combination of the active ones if its residual is at most dependentShare of its square, as in
+	// package greedy.
+	dependentShare = 1e-8
+	// pathEnd is the λ, as a share of the longest feature's length, at which the path ends: smaller correlations with a
+	// u of length 1 are rounding error.
 	pathEnd = 1e-10
-	// perturbation is well above a tie, and below what a ranking shows.
+	// perturbation is well above a tie, and too small to affect a ranking visibly.
 	perturbation = 1e-7
 )
 
-// newLasso takes G, its diagonal, and b for a u of length 1.
 func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
-	l := &lasso{d: len(b), g: g, squares: squares, b: slices.Clone(b), barred: make([]bool, len(b))}
-	l.start(0)
+	l := &lasso{d: len(b), g: g, squares: squares, b: slices.Clone(b), cannotJoin: make([]bool, len(b))}
+	l.startPath(0)
 	return l
 }
 
-// start goes to the beginning of the path, for a u moved within the space of the features
-// by about the given share of its length: as b stays a product Xᵀu, features that are
-// combinations of others stay so.
-func (l *lasso) start(share float64) {
-	l.lambda, l.end, l.left, l.events, l.moved = 0, 0, -1, 0, share > 0
+// startPath resets to the beginning of the path, for a u perturbed within the span of the features by about the given
+// share of its length: as b is still a product Xᵀu, features that are combinations of others remain so.
+func (l *lasso) startPath(share float64) {
+	l.lambda, l.end, l.leftFeature, l.events, l.isPerturbed = 0, 0, -1, 0, share > 0
 	l.active, l.sign, l.chol = nil, nil, nil
 	move := make([]float64, l.d)
 	for j, square := range l.squares {
-		if l.barred[j] = !(square > 0); !l.barred[j] && share > 0 {
+		if l.cannotJoin[j] = !(square > 0); !l.cannotJoin[j] && share > 0 {
 			random := float64(splitmix.Mix(uint64(j))>>11)*0x1p-52 - 1
 			move[j] = share * random / math.Sqrt(square*float64(l.d))
 		}
@@ -86,44 +83,43 @@ func (l *lasso) start(share float64) {
 		l.g.AddProduct(1, 1, move, l.b)
 	}
 	for j, v := range l.b {
-		if !l.barred[j] {
+		if !l.cannotJoin[j] {
 			l.lambda = max(l.lambda, math.Abs(v))
 			l.end = max(l.end, pathEnd*math.Sqrt(l.squares[j]))
 		}
 	}
-	l.solve()
+	l.solveSegment()
 }
 
-// follow takes paths of one G to where a (k+1)-th feature is about to join, or to their ends.
-// Where features join at the same λ the lowest column goes first; a combination of the active
-// features never joins while they stay, so of equal columns only the lowest has a coefficient. A
-// segment costs 4·d·k flops, or 4rd of a factor of r rows, and a path has O(k) of them; a leaving
-// feature costs up to k³/3 more. It holds 2d numbers a path.
+// followPaths follows paths of one G until a (k+1)-th feature is about to join, or to their ends. If features join at
+// the same λ the lowest column goes first; a combination of the active features never joins while they are active, so
+// of equal columns only the lowest has a coefficient. A segment costs 4·d·k flops, or 4rd for a factor of r rows, and a
+// path has O(k) segments; a leaving feature costs up to k³/3 more. It needs 2d numbers a path.
 //
-// Paths go from segment to segment together, so that a factor is read once for eight of them: columns of
-// G, made one by one for each path, took 11 s of processor time of 500 rows of 50,000 features and k = 100, the
-// products of all paths 2 s.
-func follow(g *gram.Matrix, threads, k int, paths []*lasso) {
+// Paths advance by one segment together, so that a factor is read once for eight of them: computing columns of G one by
+// one for each path took 11 s of processor time for 500 rows of 50,000 features and k = 100, the products of all paths
+// together 2 s.
+func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	live := slices.Clone(paths)
 	var room directions
 	for len(live) > 0 {
-		room.aim(g, threads, live)
-		kernel.Each(threads, len(live), func(i int) { live[i].advance(k) })
-		live = slices.DeleteFunc(live, func(l *lasso) bool { return l.aimed })
+		room.computeDirections(g, threads, live)
+		kernel.Each(threads, len(live), func(i int) { live[i].advanceSegment(k) })
+		live = slices.DeleteFunc(live, func(l *lasso) bool { return l.hasDirections })
 	}
 }
 
-// directions are the q and a of paths, and what a factor makes them of.
+// directions is the memory for q and a of all paths, and for their products z with a factor.
 type directions struct{ qa, z []float64 }
 
-// aim gives each path the q and a of its segment, until the next call.
-func (s *directions) aim(g *gram.Matrix, threads int, paths []*lasso) {
+// computeDirections sets each path's q and a for its segment, valid until the next call.
+func (s *directions) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
 	if s.qa == nil {
 		s.qa = make([]float64, 2*len(paths)*g.D)
 	}
 	clear(s.qa)
 	for i, l := range paths {
-		l.q, l.a, l.aimed = s.qa[2*i*g.D:][:g.D], s.qa[(2*i+1)*g.D:][:g.D], true
+		l.q, l.a, l.hasDirections = s.qa[2*i*g.D:][:g.D], s.qa[(2*i+1)*g.D:][:g.D], true
 	}
 	if g.IsFactor() {
 		if s.z == nil {
@@ -154,53 +150,52 @@ func (s *directions) aim(g *gram.Matrix, threads int, paths []*lasso) {
 	})
 }
 
-// advance goes on to the end of the segment. The path is no longer aimed then, unless it has ended.
+// advanceSegment moves to the end of the segment, and clears hasDirections unless the path has ended.
 //
-// Where several features tie, events can undo each other for ever. Such a path is followed
-// again for a u that is moved by perturbation, which ended every one of a million small
-// problems full of ties; otherwise it ends unsettled, and the coefficients are still a
-// solution.
-func (l *lasso) advance(k int) {
-	for l.aimed {
+// If several features tie, events can undo each other for ever. Such a path is restarted for a u moved by perturbation,
+// which ended every one of a million small problems full of ties; otherwise it stops without hasEnded, and the
+// coefficients are still a solution.
+func (l *lasso) advanceSegment(k int) {
+	for l.hasDirections {
 		l.events++
-		if l.settled = !l.step(k); l.settled {
+		if l.hasEnded = !l.stepToEvent(k); l.hasEnded {
 			return
 		}
-		if l.events < 100*(k+10) { // paths that end take at most 2·(k + 10)
+		if l.events < 100*(k+10) { // paths without cycles take at most 2·(k + 10)
 			continue
 		}
-		if l.moved {
-			l.aimed = true
+		if l.isPerturbed {
+			l.hasDirections = true
 			return
 		}
-		l.start(perturbation)
+		l.startPath(perturbation)
 	}
 }
 
-func (l *lasso) beta() []float64 {
+func (l *lasso) coefficients() []float64 {
 	beta := make([]float64, l.d)
 	for i, j := range l.active {
-		// Its sign is s; a feature that has just joined is 0 up to rounding.
+		// Its sign is s; for a feature that has just joined it is 0 up to rounding.
 		beta[j] = l.sign[i] * max(l.sign[i]*(l.p[i]-l.lambda*l.w[i]), 0)
 	}
 	return beta
 }
 
-// step goes to the next event, and reports whether the path goes on from there.
-func (l *lasso) step(k int) bool {
-	join, feature := l.nextJoining()
-	leave, place := l.nextLeaving()
+// stepToEvent moves to the next event, and reports whether the path continues.
+func (l *lasso) stepToEvent(k int) bool {
+	join, feature := l.nextJoinEvent()
+	leave, place := l.nextLeaveEvent()
 	if max(join, leave) <= l.end {
 		l.lambda = min(l.lambda, l.end)
 		return false
 	}
 	l.lambda = max(join, leave)
 	if leave >= join {
-		l.remove(place)
+		l.removeFeature(place)
 		return true
 	}
-	l.barred[feature] = true
-	if !l.extend(feature, dependent) {
+	l.cannotJoin[feature] = true
+	if !l.extendFactor(feature, dependentShare) {
 		return true
 	}
 	if len(l.active) == k {
@@ -208,29 +203,29 @@ func (l *lasso) step(k int) bool {
 	}
 	l.active = append(l.active, feature)
 	l.sign = append(l.sign, math.Copysign(1, l.q[feature]+join*l.a[feature]))
-	l.left = -1
-	l.solve()
+	l.leftFeature = -1
+	l.solveSegment()
 	return true
 }
 
-// nextJoining returns the next λ at which a feature's correlation meets λ, and the
+// nextJoinEvent returns the next λ at which a feature's correlation meets λ, and the
 // lowest of the features that do so there; -1 if none does.
-func (l *lasso) nextJoining() (lambda float64, feature int) {
+func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
-		if l.barred[j] {
+		if l.cannotJoin[j] {
 			continue
 		}
 		for _, s := range [2]float64{1, -1} {
-			if j == l.left && s == l.leftSign {
+			if j == l.leftFeature && s == l.leftSign {
 				continue
 			}
-			// λ − s(q + λa) is not negative here, and falls with λ where the slope is positive.
+			// λ − s(q + λa) is not negative here, and falls with λ if the slope is positive.
 			slope := 1 - s*l.a[j]
 			if !(slope > 0) || !(s*q > 0) {
 				continue
 			}
-			if at := min(s*q/slope, l.lambda); at > lambda*(1+tolerance) {
+			if at := min(s*q/slope, l.lambda); at > lambda*(1+tieTolerance) {
 				lambda, feature = at, j
 			}
 		}
@@ -238,12 +233,12 @@ func (l *lasso) nextJoining() (lambda float64, feature int) {
 	return lambda, feature
 }
 
-// nextLeaving returns the next λ at which the coefficient of an active feature meets 0,
+// nextLeaveEvent returns the next λ at which the coefficient of an active feature meets 0,
 // and its place among the active; -1 if none does.
-func (l *lasso) nextLeaving() (lambda float64, place int) {
+func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	place = -1
 	for i, s := range l.sign {
-		// s·β = s(p − λw) is not negative here, and falls with λ where s·w is negative.
+		// s·β = s(p − λw) is not negative here, and falls with λ if s·w is negative.
 		if s*l.w[i] < 0 && s*l.p[i] < 0 {
 			if at := min(l.p[i]/l.w[i], l.lambda); at > lambda {
 				lambda, place = at, i
@@ -253,29 +248,28 @@ func (l *lasso) nextLeaving() (lambda float64, place int) {
 	return lambda, place
 }
 
-// remove drops the active feature in place i. Combinations of the active features may then
-// be independent.
-func (l *lasso) remove(i int) {
-	l.left, l.leftSign = l.active[i], l.sign[i]
+// removeFeature drops active feature i. Combinations of the active features may then be independent.
+func (l *lasso) removeFeature(i int) {
+	l.leftFeature, l.leftSign = l.active[i], l.sign[i]
 	l.active = slices.Delete(l.active, i, i+1)
 	l.sign = slices.Delete(l.sign, i, i+1)
 	l.chol = l.chol[:i]
-	for j := range l.barred {
-		l.barred[j] = !(l.squares[j] > 0)
+	for j := range l.cannotJoin {
+		l.cannotJoin[j] = !(l.squares[j] > 0)
 	}
 	for at, j := range l.active {
-		l.barred[j] = true
-		// Features independent of more are independent of fewer, up to rounding.
-		if at >= i && !l.extend(j, 0) {
+		l.cannotJoin[j] = true
+		// Features independent of a larger set are independent of a subset, up to rounding.
+		if at >= i && !l.extendFactor(j, 0) {
 			panic("baseline: a subset of independent features is dependent")
 		}
 	}
-	l.solve()
+	l.solveSegment()
 }
 
-// extend appends feature j to the Cholesky factor of the first active ones, unless they
-// leave no more than the given share of its square.
-func (l *lasso) extend(j int, share float64) bool {
+// extendFactor appends feature j to the Cholesky factor of the first active ones, unless its residual is at most the
+// given share of its square.
+func (l *lasso) extendFactor(j int, share float64) bool {
 	n := len(l.chol)
 	row := make([]float64, n+1)
 	for i, r := range l.chol {
@@ -290,10 +284,9 @@ func (l *lasso) extend(j int, share float64) bool {
 	return true
 }
 
-// solve computes the coefficients of the active set's segment.
-func (l *lasso) solve() {
+func (l *lasso) solveSegment() {
 	n := len(l.active)
-	l.aimed = false
+	l.hasDirections = false
 	l.p, l.w = make([]float64, n), slices.Clone(l.sign)
 	for i, j := range l.active {
 		l.p[i] = l.b[j]

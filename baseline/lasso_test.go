@@ -58,7 +58,7 @@ func optimal(g, b, beta []float64, lambda float64) (miss float64) {
 // path is that of one target, to k features.
 func path(g *gram.Matrix, b []float64, k int) *lasso {
 	l := newLasso(g, g.Diagonal(1), b)
-	follow(g, 1, k, []*lasso{l})
+	followPaths(g, 1, k, []*lasso{l})
 	return l
 }
 
@@ -118,8 +118,8 @@ func TestLassoPath(t *testing.T) {
 		last := math.Inf(1)
 		for k := 1; k <= d; k++ {
 			l := path(gram.Full(g, len(b)), b, k)
-			beta := l.beta()
-			if !l.settled {
+			beta := l.coefficients()
+			if !l.hasEnded {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
 			}
 			if nonzero(beta) != k {
@@ -166,8 +166,8 @@ func TestLassoPathOfManyDrops(t *testing.T) {
 		full := gram.Full(g, len(b))
 		l := newLasso(full, full.Diagonal(1), b)
 		var room directions
-		for room.aim(full, 1, []*lasso{l}); l.step(d); room.aim(full, 1, []*lasso{l}) {
-			if l.left >= 0 {
+		for room.computeDirections(full, 1, []*lasso{l}); l.stepToEvent(d); room.computeDirections(full, 1, []*lasso{l}) {
+			if l.leftFeature >= 0 {
 				removed++
 			}
 			beta := make([]float64, d)
@@ -215,8 +215,8 @@ func TestLassoTies(t *testing.T) {
 		g, b := products(x, u)
 		for _, k := range []int{1, d/2 + 1, d} {
 			l := path(gram.Full(g, len(b)), b, k)
-			beta := l.beta()
-			if !l.settled {
+			beta := l.coefficients()
+			if !l.hasEnded {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
 			}
 			if nonzero(beta) > k {
@@ -242,9 +242,9 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 			wide[j*d+l] = sign[j] * sign[l] * g[from[j]*6+from[l]]
 		}
 	}
-	want := path(gram.Full(g, len(b)), b, 6).beta()
+	want := path(gram.Full(g, len(b)), b, 6).coefficients()
 	l := path(gram.Full(wide, d), target, d)
-	if got := l.beta(); !l.settled || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
+	if got := l.coefficients(); !l.hasEnded || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
 		t.Errorf("%v, want %v and zeros", got, want)
 	}
 }
@@ -252,11 +252,11 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 func TestLassoOfConstants(t *testing.T) {
 	g, _ := problem(2, 30, 4)
 	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
-		if l := path(gram.Full(g, len(b)), b, 4); !l.settled || nonzero(l.beta()) != 0 {
-			t.Errorf("%s: %v", name, l.beta())
+		if l := path(gram.Full(g, len(b)), b, 4); !l.hasEnded || nonzero(l.coefficients()) != 0 {
+			t.Errorf("path of %s: settled %v with coefficients %v, want a settled path of zeros", name, l.hasEnded, l.coefficients())
 		}
 	}
-	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.settled || nonzero(l.beta()) != 0 {
-		t.Errorf("constant features: %v", l.beta())
+	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.hasEnded || nonzero(l.coefficients()) != 0 {
+		t.Errorf("constant features: %v", l.coefficients())
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MCFSOptions says how many features explain how many targets; a zero field means its
-// default.
+// MCFSOptions set the number of targets and of features for each; a zero field means its default.
 type MCFSOptions struct {
 	K        int // features with a coefficient, for each target; default min(50, d)
 	Clusters int // targets: eigenvectors of the graph; default 10
@@ -30,7 +29,6 @@ func (o MCFSOptions) Validate(d int) error {
 	return faults.Err("")
 }
 
-// withDefaults fills in the zero fields of valid options.
 func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 	o.K = cmp.Or(o.K, min(50, d))
 	o.Clusters = cmp.Or(o.Clusters, 10)
@@ -38,9 +36,8 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 	return o
 }
 
-// MCFSBytes is what MCFS holds beside the Graph of m anchors and d features, and where G is a
-// factor of so many rows: I − S and
-// its eigenpairs, the targets and coefficients, and a lasso path a target.
+// MCFSBytes bounds the memory of MCFS in addition to the Graph of m anchors and d features, with G a factor of rank
+// rows, or in full if rank is 0: I − S and its eigenpairs, the targets and coefficients, and a lasso path a target.
 func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
@@ -48,33 +45,31 @@ func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	return spectral.Bytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
-// MCFSResult holds the scores, and what they rest on.
+// MCFSResult holds the scores, and the spectrum of the graph.
 type MCFSResult struct {
-	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features that explain none
-	Eigenvalues []float64 // of A, one a target, descending
+	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features without any
+	Eigenvalues []float64 // of A, one for each target, descending
 	Components  int       // connected components of the graph
 	Warnings    []string
 }
 
-// MCFS scores features by their share in explaining the clusters of the rows (Cai, Zhang
-// and He, Unsupervised feature selection for multi-cluster data, KDD 2010). The targets
-// are the eigenvectors u of the affinity A = BBᵀ with the largest eigenvalues, without the
-// constant one. A lasso path explains each by the features until K have a coefficient, and
-// a feature's score is its largest coefficient in absolute value (eq. 4). Rank by [Rank].
+// MCFS scores features by their contribution to the clusters of the rows (Cai, Zhang and He, Unsupervised feature
+// selection for multi-cluster data, KDD 2010). The targets are the eigenvectors u of the affinity A = BBᵀ with the
+// largest eigenvalues, without the constant one. A lasso path regresses each on the features until K have a
+// coefficient, and a feature's score is its largest coefficient in absolute value (eq. 4). Rank by [Rank].
 //
-// The paper takes the graph of the k nearest neighbours of all rows; we take the anchor
-// graph, and need only its statistics. With S = BᵀB = VΣVᵀ the u of length 1 are
-// U = BVΣ^(−1/2), so that
+// The paper takes the graph of the k nearest neighbours of all rows; we use the anchor graph, and need only its
+// statistics. With S = BᵀB = VΣVᵀ the u of length 1 are U = BVΣ^(−1/2), so that
 //
 //	XᵀU = X̃ᵀBVΣ^(−1/2) = CᵀVΣ^(−1/2),
 //
-// as L1 = 0 makes the u other than 1 sum to 0. Coefficients depend on the features' scale:
+// because L1 = 0 implies that every u but the constant one sums to 0. Coefficients depend on the features' scale:
 // standardized features have one length and compete on equal terms.
 //
-// Where the graph falls into several components, [spectral.Embed] says which u are taken.
+// If the graph has several components, [spectral.Embed] documents which u are used.
 //
-// Costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, O(K·r·d) of a factor of r rows,
-// and holds O(m² + c·(d + K²)). The error is a *stream.UsageError or of the eigenpairs.
+// It costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, O(K·r·d) for a factor of r rows, and needs O(m²
+// + c·(d + K²)) numbers. The error is a *stream.UsageError or an error of the eigenpairs.
 func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -98,28 +93,28 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	for i := range paths {
 		paths[i] = newLasso(g.G, squares, b.Data[i*g.D:][:g.D])
 	}
-	follow(g.G, opt.Threads, opt.K, paths)
+	followPaths(g.G, opt.Threads, opt.K, paths)
 	short := 0
 	for i, l := range paths {
 		features := 0
-		for j, v := range l.beta() {
+		for j, v := range l.coefficients() {
 			r.Scores[j] = max(r.Scores[j], math.Abs(v))
 			if v != 0 {
 				features++
 			}
 		}
-		if !l.settled {
-			r.warn("target %d: ties among features kept its lasso path from ending", i+1)
+		if !l.hasEnded {
+			r.addWarning("target %d: ties among features kept its lasso path from ending", i+1)
 		} else if features < opt.K {
 			short++
 		}
 	}
 	if short > 0 {
-		r.warn("%d of %d targets are explained by fewer than k = %d features: the others are combinations of these", short, targets, opt.K)
+		r.addWarning("%d of %d targets are explained by fewer than k = %d features: the others are combinations of these", short, targets, opt.K)
 	}
 	return r, nil
 }
 
-func (r *MCFSResult) warn(format string, args ...any) {
+func (r *MCFSResult) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Specs declares the yardsticks.
+// Specs declares the baseline methods.
 func Specs() []method.Spec {
 	guides := map[string]method.Guide{
 		"variance": {
@@ -32,31 +32,31 @@ func Specs() []method.Spec {
 		return method.Spec{Name: name, About: about, Guide: guides[name], From: from, Scale: scale, Takes: method.Takes{Factor: true}, New: func() method.Method { return m }}
 	}
 	list := []method.Spec{
-		spec("variance", "the features that vary most", method.FromProfile, gram.ScaleNone, scored{score: func(e *method.Evidence) []float64 { return Variance(e.Std) }}),
-		spec("random", "features by chance, of the seed and their names", method.FromProfile, gram.ScaleNone, scored{score: func(e *method.Evidence) []float64 { return Random(e.Columns, e.Seed) }}),
+		spec("variance", "the features that vary most", method.FromProfile, gram.ScaleNone, scoreMethod{score: func(e *method.Evidence) []float64 { return Variance(e.Std) }}),
+		spec("random", "features by chance, of the seed and their names", method.FromProfile, gram.ScaleNone, scoreMethod{score: func(e *method.Evidence) []float64 { return Random(e.Columns, e.Seed) }}),
 		spec("laplacian", "the features that vary least between neighbouring rows (He, Cai, Niyogi 2005)", method.FromGraph, gram.ScaleStandard,
-			scored{score: func(e *method.Evidence) []float64 { return LaplacianScore(e.Graph) }, lowest: true}),
+			scoreMethod{score: func(e *method.Evidence) []float64 { return LaplacianScore(e.Graph) }, lowest: true}),
 		spec("mcfs", "the features that explain the clusters of the graph (Cai, Zhang, He 2010)", method.FromGraph, gram.ScaleStandard, nil),
 	}
 	list[2].Takes.Sketch, list[2].Takes.Diagonal = true, true
 	list[3].Takes.Sketch = true
-	list[3].New = func() method.Method { return &mcfs{} }
+	list[3].New = func() method.Method { return &mcfsMethod{} }
 	return list
 }
 
-// scored gives every feature a score by itself.
-type scored struct {
+// scoreMethod scores every feature by itself.
+type scoreMethod struct {
 	score  func(*method.Evidence) []float64
-	lowest bool // is best
+	lowest bool // the lowest score is best
 }
 
-func (scored) Options(*method.Options) {}
+func (scoreMethod) Options(*method.Options) {}
 
-func (scored) Cost(s method.Shape) (method.Cost, error) {
+func (scoreMethod) Cost(s method.Shape) (method.Cost, error) {
 	return method.Cost{Bytes: 8 * int64(len(s.Columns))}, nil
 }
 
-func (m scored) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m scoreMethod) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
 	rank := Rank
 	if m.lowest {
 		rank = RankLowest
@@ -66,21 +66,21 @@ func (m scored) Select(_ context.Context, e *method.Evidence) (*method.Ranking, 
 	return &method.Ranking{Order: order, Scores: scores, LowerIsBetter: m.lowest, Warnings: stream.PlainTexts(warnings)}, nil
 }
 
-// mcfs is MCFS with its setting.
-type mcfs struct{ clusters int }
+// mcfsMethod is MCFS with its setting.
+type mcfsMethod struct{ clusters int }
 
-func (m *mcfs) Options(o *method.Options) { o.Clusters(&m.clusters) }
+func (m *mcfsMethod) Options(o *method.Options) { o.Clusters(&m.clusters) }
 
-func (m *mcfs) options(k, threads int) MCFSOptions {
+func (m *mcfsMethod) selectOptions(k, threads int) MCFSOptions {
 	return MCFSOptions{K: k, Clusters: m.clusters, Threads: threads}
 }
 
-func (m *mcfs) Cost(s method.Shape) (method.Cost, error) {
-	return method.Cost{Bytes: MCFSBytes(s.Anchors, len(s.Columns), s.Rank, m.options(s.K, s.Threads))}, nil
+func (m *mcfsMethod) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{Bytes: MCFSBytes(s.Anchors, len(s.Columns), s.Rank, m.selectOptions(s.K, s.Threads))}, nil
 }
 
-func (m *mcfs) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
-	res, err := MCFS(e.Graph, m.options(e.K, e.Threads))
+func (m *mcfsMethod) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	res, err := MCFS(e.Graph, m.selectOptions(e.K, e.Threads))
 	if err != nil {
 		return nil, err
 	}

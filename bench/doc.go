@@ -1,14 +1,14 @@
 // Command bench makes data and measures ufs-stream on it:
 //
-//	go run ./bench corpora FOLDER…     other projects' test files: read, refused, and beside DuckDB
+//	go run ./bench corpora FOLDER…     other projects' test files: read, refused, compared with DuckDB
 //	go run ./bench gen KIND -o PATH    make a seeded table whose answer is known
 //	go run ./bench kill                long runs killed at random moments and started again
 //	go run ./bench memory [FILE…]      peak memory of every method and verb at its smallest limit
-//	go run ./bench paper --data DIR    the papers' tables, their figures beside ours
-//	go run ./bench peers [FILE…]       time, memory and quality beside scikit-learn
+//	go run ./bench paper --data DIR    the papers' tables, their figures and ours
+//	go run ./bench peers [FILE…]       time, memory and quality against scikit-learn
 //	go run ./bench quality DIR…        every method on every labelled set, ranked and tested
 //	go run ./bench scale               time, rows/s and peak memory over sizes
-//	go run ./bench speed               the methods beside bare reading and the arithmetic peak
+//	go run ./bench speed               the methods against bare reading and the arithmetic peak
 //
 // # Making data
 //
@@ -18,28 +18,26 @@
 //	gen emnist --from mnist70k.parquet -o emnist
 //	gen emnist --from mnist70k.parquet --float64 -o emnist-float64
 //
-// # Where things are
+// # Packages
 //
-// Each verb is a package below internal, whose documentation says what it does in steps: corpora,
-// gen, kill, memory, paper, peers, quality, and scale, which has speed too. They build on cli (the command above them),
-// workshop (the child processes that are measured, and the machine) and results (tables and
-// files); benchtest is for their tests. The programs that are measured beside ufs-stream are in
-// folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
+// Each verb is a package below internal, whose documentation describes its steps: corpora, gen, kill, memory,
+// paper, peers, quality, and scale, which includes speed. They build on cli (the root command), workshop (the
+// measured child processes, and the machine) and results (tables and files); benchtest is for their tests. The
+// programs that are compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here,
+// peers.py in internal/peers.
 //
-// # How near to the machine
+// # How close to the machine
 //
-// speed says how far each method is from the two floors of a run, reading the file and
-// multiplying.
+// speed compares each method with the two lower bounds of a run, reading the file and multiplying.
 //
-// Counted are the large products in full, whatever a method spares of them. With n rows, d
-// features, m anchors, s = min(n, 10,000) sampled rows and c = 10 clusters:
+// It counts the large products in full, even if a method saves a part of them. With n rows, d features, m
+// anchors, s = min(n, 10,000) sampled rows and c = 10 clusters:
 //
 //	variance            none
 //	greedy              n·d²                 the Gram matrix, by symmetry
 //	sfufs, graphgreedy  2·n·m·d + n·d²       the distances to the anchors, and the Gram matrix
 //	eufs                2·s²·d + 5·8·s·d·c   the neighbours, and 4 products in each of 5 iterations
 //
-// The time is that of the whole process. Whole numbers count for greedy where the columns hold
-// small ones, as pixels are, and float32 for distances, so that a share of the float64 peak may
-// be above 100 %.
+// The time is that of the whole process. greedy multiplies whole numbers if the columns hold small ones, such
+// as pixels, and distances use float32, so that a share of the float64 peak may be above 100 %.
 package main

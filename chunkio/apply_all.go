@@ -8,23 +8,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Convert writes the input with all its columns to out as Parquet, as Apply writes some of them.
-// The columns of opt are not asked for, and those that share a name are copied as they are. Structs and
-// lists of Parquet stay what they are; the fields of other structs become columns of their flattened
-// names. Rows of libsvm text become the lists indices and values, and the column label.
+// Convert writes the input with all its columns to out as Parquet, in the way of Apply. opt.Columns and opt.Also are
+// ignored, and columns that share a name are copied unchanged. Structs and lists of Parquet keep their structure; the
+// fields of other structs become columns of their flattened names. Rows of libsvm text become the lists indices and
+// values, and the column label.
 func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
-	opt.all, opt.Columns, opt.Also = true, nil, nil
+	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
 	if DefaultSparse(inputs) != "" {
-		return convertText(ctx, inputs, out, opt.withDefaults())
+		return convertLibsvm(ctx, inputs, out, opt.withDefaults())
 	}
-	opt.direct = &direct{out: out}
-	defer opt.direct.close()
+	opt.direct = &directOutput{out: out}
+	defer opt.direct.discardUncommitted()
 	return Apply(ctx, inputs, out, opt)
 }
 
-// chooseAll makes an output column of every column of the input.
 func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err error) {
-	src, err := a.open(ctx, max(slices.IndexFunc(a.catalog.files, func(f file) bool { return f.rows() > 0 }), 0))
+	src, err := a.openSource(ctx, max(slices.IndexFunc(a.catalog.files, func(f file) bool { return f.countRows() > 0 }), 0))
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +42,18 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 		switch {
 		case whole[top]:
 			continue
-		case nested(l) || within:
+		case isNested(l) || within:
 			if _, err := src.Field(field); err == nil {
 				whole[top], c = true, field
-			} else if nested(l) {
-				return nil, stream.Usagef("column %s: %v; %v", l.Name, err, a.without())
+			} else if isNested(l) {
+				return nil, stream.Usagef("column %s: %v; %v", l.Name, err, a.adviceWithoutColumn())
 			}
 		}
 		columns = append(columns, c)
 	}
 	for i, p := range a.catalog.parts {
 		if slices.ContainsFunc(columns, func(c copier.Column) bool { return c.Name == p.key }) {
-			return nil, clash(a.catalog, entry{origin: &origin{leaf: -1}, flat: p.key})
+			return nil, errNameClash(a.catalog, entry{origin: &origin{leaf: -1}, flat: p.key})
 		}
 		columns = append(columns, copier.Column{Name: p.key, Kind: copier.FromPartition, Part: i, Element: -1})
 	}

@@ -61,7 +61,7 @@ func TestConvertDottedNames(t *testing.T) {
 	}
 }
 
-// Text keeps what no feature is, too: texts, dates, whole numbers beyond float64.
+// Converted text keeps columns that can be no features too: texts, dates, whole numbers beyond float64.
 func TestConvertText(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from.csv"), filepath.Join(dir, "to.parquet")
@@ -87,7 +87,7 @@ func TestConvertText(t *testing.T) {
 	}
 }
 
-// A folder of keys keeps its layout, also where some files are compressed text.
+// A folder of keys keeps its layout, even if some files are compressed text.
 func TestConvertFolder(t *testing.T) {
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	x := decimals(30, 2)
@@ -97,11 +97,11 @@ func TestConvertFolder(t *testing.T) {
 	report, err := Convert(t.Context(), []string{dir}, out, ApplyOptions{})
 	formattest.Must(t, err)
 	if report.Files != 2 || report.Rows != 30 {
-		t.Errorf("%+v", report)
+		t.Errorf("converting %s: %+v, want 2 files of 30 rows", dir, report)
 	}
 	for _, name := range []string{"day=1/a.parquet", "day=2/b.parquet"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
-			t.Error(err)
+			t.Errorf("looking for the converted %s: %v", name, err)
 		}
 	}
 	if a, b := blocksOf(t, []string{dir}, Options{}), blocksOf(t, []string{out}, Options{}); a != b {
@@ -144,9 +144,9 @@ func TestConvertSparse(t *testing.T) {
 	}
 }
 
-// A file of many row groups has a long footer, on both sides: reading is possible in the least memory
-// that is named, where the footer is parsed again in every pass, and copying counts what its output's
-// footer takes until it is written.
+// A file of many row groups has a long footer, on both sides: reading works in the least memory that the error names,
+// though the footer is parsed again in every pass, and copying counts the memory of its output's footer until it is
+// written.
 func TestLongFooters(t *testing.T) {
 	const rows, columns = 300, 5
 	in := filepath.Join(t.TempDir(), "in.parquet")

@@ -10,58 +10,58 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// choose resolves the names of the options to output columns: the selected ones in
-// their order, then the others.
-func (a *applier) choose() ([]copier.Column, error) {
-	entries, err := flatten(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
+// chooseColumns resolves the names of the options to output columns: the selected ones in their order, then the
+// others.
+func (a *applier) chooseColumns() ([]copier.Column, error) {
+	entries, err := flattenColumns(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]*entry)
+	entryOf := make(map[string]*entry)
 	for _, name := range slices.Concat(a.opt.Columns, a.opt.Also) {
-		known[name] = nil
+		entryOf[name] = nil
 	}
 	for i, e := range entries {
-		if _, wanted := known[e.flat]; wanted {
-			known[e.flat] = &entries[i]
+		if _, wanted := entryOf[e.flat]; wanted {
+			entryOf[e.flat] = &entries[i]
 		}
 	}
-	for i, e := range entries { // a column that is no feature itself, but is made into some
-		if of, wanted := known[e.block]; wanted && of == nil {
-			known[e.block] = &entries[i]
+	for i, e := range entries { // a column from which features are derived
+		if entry, wanted := entryOf[e.block]; wanted && entry == nil {
+			entryOf[e.block] = &entries[i]
 		}
 	}
-	if err := RefuseShared("also", a.opt.Also, sharedOf(entries)); err != nil {
+	if err := RefuseShared("also", a.opt.Also, sharedEntries(entries)); err != nil {
 		return nil, err
 	}
 	for _, name := range a.opt.Columns {
-		if e := known[name]; e != nil && e.why == SharedName {
-			return nil, ambiguousSelected(a.catalog.name(), name)
+		if e := entryOf[name]; e != nil && e.why == SharedName {
+			return nil, errAmbiguousSelection(a.catalog.inputName(), name)
 		}
 	}
 	var columns []copier.Column
-	taken := map[string]bool{}
+	chosen := map[string]bool{}
 	add := func(c copier.Column) {
-		if !taken[c.Name] {
-			taken[c.Name] = true
+		if !chosen[c.Name] {
+			chosen[c.Name] = true
 			columns = append(columns, c)
 		}
 	}
 	for _, name := range a.opt.Columns {
-		c, ok, err := a.flatColumn(originOf(entries, known[name], name), known[name])
+		c, ok, err := a.flatColumn(sourceColumn(entries, entryOf[name], name), entryOf[name])
 		if err != nil {
 			return nil, err
 		}
-		if !ok && known[name] != nil {
-			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
+		if !ok && entryOf[name] != nil {
+			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, entryOf[name].typ)
 		}
 		if !ok {
-			return nil, a.absent(entries, name)
+			return nil, a.errAbsentColumn(entries, name)
 		}
 		add(c)
 	}
 	for _, name := range a.opt.Also {
-		c, ok, err := a.flatColumn(name, known[name])
+		c, ok, err := a.flatColumn(name, entryOf[name])
 		if err != nil {
 			return nil, err
 		}
@@ -82,14 +82,14 @@ func (a *applier) choose() ([]copier.Column, error) {
 	return columns, nil
 }
 
-// absent is the error of a selected column that the input does not have, or has in a list whose elements are
-// no columns here.
-func (a *applier) absent(entries []entry, name string) error {
-	e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
+// errAbsentColumn is the error of a selected column that the input lacks, or has in a list whose elements are no
+// columns.
+func (a *applier) errAbsentColumn(entries []entry, name string) error {
+	e := stream.Dataf(a.catalog.inputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
 		for _, list := range entries {
 			if list.flat == name[:at] && list.why != "" {
-				e = stream.Dataf(a.catalog.name(), "the selected column is an element of %s, which has none for every row here: %s", list.flat, list.why)
+				e = stream.Dataf(a.catalog.inputName(), "the selected column is an element of %s, which has none for every row here: %s", list.flat, list.why)
 			}
 		}
 	}
@@ -97,10 +97,10 @@ func (a *applier) absent(entries []entry, name string) error {
 	return e
 }
 
-// originOf is the name of the column that an entry of this name is made of, or is.
-func originOf(entries []entry, e *entry, name string) string {
-	if e != nil && e.missing > 0 {
-		e = &entries[e.missing-1]
+// sourceColumn is the name of the column that an entry is, or is derived from.
+func sourceColumn(entries []entry, e *entry, name string) string {
+	if e != nil && e.subject > 0 {
+		e = &entries[e.subject-1]
 		name = e.flat
 	}
 	if e != nil && e.block != "" {
@@ -109,8 +109,6 @@ func originOf(entries []entry, e *entry, name string) string {
 	return name
 }
 
-// flatColumn makes a flat output column of an entry; ok is false where there is none
-// of this name or it is a list as a whole.
 func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, err error) {
 	c = copier.Column{Name: name, Element: -1}
 	switch {
@@ -119,11 +117,11 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 	case e.leaf < 0:
 		c.Kind, c.Part = copier.FromPartition, e.part
 		return c, true, nil
-	case e.refused:
-		return c, false, undecodable(a.catalog, *e)
+	case e.isRefused:
+		return c, false, errUndecodable(a.catalog, *e)
 	}
 	c.Leaf = e.leaf
-	if l := a.catalog.leaves[e.leaf]; nested(l) {
+	if l := a.catalog.leaves[e.leaf]; isNested(l) {
 		if e.list == "" {
 			return c, false, nil
 		}
@@ -135,8 +133,8 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 	return c, true, nil
 }
 
-// nested reports whether a row of the leaf may be several values.
-func nested(l format.Leaf) bool {
+// isNested reports whether a row of the leaf may be several values.
+func isNested(l format.Leaf) bool {
 	for _, t := range []string{"list", "map", "struct", "union", "variant"} {
 		if strings.HasPrefix(l.Type, t) {
 			return true
@@ -145,8 +143,6 @@ func nested(l format.Leaf) bool {
 	return l.List
 }
 
-// hasField reports whether name is a top-level field of the files: the first part of
-// some leaf's name.
 func (a *applier) hasField(name string) bool {
 	for _, l := range a.catalog.leaves {
 		if l.Name == name || strings.HasPrefix(l.Name, name+".") {

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 )
 
-// A file of rows is converted without scratch, from its beginning again where a column turns out to be
-// text behind the sample that types come from, to what copying it from scratch gives.
+// A file of rows is converted without scratch, with the same result as through scratch. It starts again if a column
+// turns out to be text after the sample that decided its type.
 func TestConvertWritesOnce(t *testing.T) {
 	var text bytes.Buffer
 	text.WriteString("a,b\n")

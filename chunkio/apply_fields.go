@@ -21,18 +21,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fieldsOf makes the output fields of the given columns as file i has them.
-func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
+// outputFields makes the output fields of the given columns, with the types of file i.
+func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	src, err := a.open(ctx, i)
+	src, err := a.openSource(ctx, i)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
 	fields := make([]copier.Field, len(columns))
-	for k, c := range a.widened(src, i, columns) {
+	for k, c := range a.widenColumns(src, i, columns) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -41,46 +41,46 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // mostly zeros
 		case copier.FromPartition:
 			fields[k] = a.partitionField(c)
-		case copier.Absent, copier.FromNumbers: // as the files have it that do, in this type
+		case copier.Absent, copier.FromNumbers: // the fields come from the files that have the columns
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				err = format.Place(a.catalog.path(i), -1, c.Name, err)
+				err = format.Place(a.catalog.fileName(i), -1, c.Name, err)
 				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
-					data.Remedy = a.without()
+					data.Remedy = a.adviceWithoutColumn()
 				}
 				return nil, err
 			}
 		}
 	}
-	return fields, a.typesApart(i, fields)
+	return fields, a.checkSharedNames(i, fields)
 }
 
-// without is the advice to write the others without a column that cannot be written.
-func (a *applier) without() stream.Text {
-	if a.opt.all {
+// adviceWithoutColumn advises to write the others without a column that cannot be written.
+func (a *applier) adviceWithoutColumn() stream.Text {
+	if a.opt.allColumns {
 		return stream.Textf("write the other columns with apply: {selection} SEL.json {also} COL,…")
 	}
 	return stream.Textf("leave the column out")
 }
 
-// typesApart refuses fields of file i that share a name where the logical type of one is written by it: the others
-// would get it too.
-func (a *applier) typesApart(i int, fields []copier.Field) error {
+// checkSharedNames refuses fields of file i that share a name if the logical type of one is written by its name: the
+// others would get it too.
+func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
 	var nodes schema.FieldList
 	for _, f := range fields {
 		if f.Node != nil {
 			nodes = append(nodes, f.Node)
 		}
 	}
-	if path, shared := annotationsOf(fields).Shared(nodes); shared {
+	if path, shared := mergeAnnotations(fields).Shared(nodes); shared {
 		return stream.Usagef("%s: column %s shares its name with another, and its logical type cannot be copied then; rename one of them",
-			a.catalog.path(i), strings.Join(path, "."))
+			a.catalog.fileName(i), strings.Join(path, "."))
 	}
 	return nil
 }
 
-// annotationsOf are the logical types of all fields that their nodes cannot have.
-func annotationsOf(fields []copier.Field) ownparquet.Annotations {
+// mergeAnnotations collects the logical types that the fields' nodes cannot express.
+func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
 	all := ownparquet.Annotations{}
 	for _, f := range fields {
 		maps.Copy(all, f.Annotations)
@@ -88,8 +88,8 @@ func annotationsOf(fields []copier.Field) ownparquet.Annotations {
 	return all
 }
 
-// mergeFields merges the fields of file i into those of the files before it: types must
-// be equal, and a column is OPTIONAL if it is in any file, or absent from one.
+// mergeFields merges the fields of file i into the fields of the files before it: types must be equal, and a column
+// is OPTIONAL if it is in any file, or absent from one.
 func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
 		fields = make([]copier.Field, len(added))
@@ -99,10 +99,10 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 		switch f := &fields[k]; {
 		case m.Node == nil && f.Node == nil:
 		case m.Node == nil:
-			f.Node, err = nullable(a.catalog.path(i), f.Node)
+			f.Node, err = makeNullable(a.catalog.fileName(i), f.Node)
 		case f.Node == nil:
-			if *f = m; i > 0 { // files before it lack it
-				f.Node, err = nullable(a.catalog.path(i-1), f.Node)
+			if *f = m; i > 0 { // the files before it lack it
+				f.Node, err = makeNullable(a.catalog.fileName(i-1), f.Node)
 			}
 		default:
 			merged, err := mergeNodes(f.Node, m.Node)
@@ -110,7 +110,7 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 				err = errors.New("its logical type in the file differs from that of the other")
 			}
 			if err != nil {
-				e := mismatch(a.catalog.path(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.path(0))
+				e := errMismatch(a.catalog.fileName(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.fileName(0))
 				e.Remedy = stream.Textf("write the files to a folder, {o} DIR, where each keeps its types")
 				return nil, e
 			}
@@ -123,7 +123,6 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 	return fields, nil
 }
 
-// mergeNodes returns a node that holds values of both.
 func mergeNodes(a, b schema.Node) (schema.Node, error) {
 	x, okX := a.(*schema.PrimitiveNode)
 	y, okY := b.(*schema.PrimitiveNode)
@@ -151,14 +150,14 @@ func nodeText(n schema.Node) string {
 	return fmt.Sprintf("%v group", n.RepetitionType())
 }
 
-// partitionNumber is the type of a partition key whose values are numbers: boolean,
-// int64 or double, as its values in all files allow.
-func (a *applier) partitionNumber(part int) writer.Number {
+// partitionNumberType is the type of a partition key whose values are numbers: boolean, int64 or double, as its
+// values in all files allow.
+func (a *applier) partitionNumberType(part int) writer.Number {
 	p := a.catalog.parts[part]
 	switch _, integer := strings.CutPrefix(p.typ, "int"); {
-	case p.truth:
+	case p.isBool:
 		return writer.NumberOf("bool")
-	case integer || p.typ == "float" || p.typ == "double": // of a table
+	case integer || p.typ == "float" || p.typ == "double": // from the schema of a table
 		return writer.NumberOf(p.typ)
 	}
 	for _, v := range p.values {
@@ -169,23 +168,20 @@ func (a *applier) partitionNumber(part int) writer.Number {
 	return writer.NumberOf("int64")
 }
 
-// partitionField is the field of a partition key.
 func (a *applier) partitionField(c copier.Column) copier.Field {
-	return copier.Field{Node: nodeOf(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
+	return copier.Field{Node: columnNode(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
 }
 
-// partitionType is the type that a partition key has as a column: of a number, string or date.
 func (a *applier) partitionType(part int) string {
 	switch p := a.catalog.parts[part]; {
 	case p.values != nil:
-		return a.partitionNumber(part).Name
+		return a.partitionNumberType(part).Name
 	case p.typ == "date":
 		return p.typ
 	}
 	return "string"
 }
 
-// writePartition writes a partition key of file i to every row of the group.
 func (a *applier) writePartition(i int, c copier.Target) error {
 	chunk := c.Chunks[0]
 	rows := int(chunk.Rows)
@@ -194,7 +190,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		for r := range x {
 			x[r] = values[i]
 		}
-		return a.partitionNumber(c.Part).Encode(chunk, x, math.IsNaN)
+		return a.partitionNumberType(c.Part).Encode(chunk, x, math.IsNaN)
 	}
 	text, err := a.catalog.partText(i, c.Part)
 	if err != nil {
@@ -207,7 +203,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 	if a.partitionType(c.Part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)
 		if !ok || at.Second%86400 != 0 {
-			return stream.Dataf(a.catalog.path(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
+			return stream.Dataf(a.catalog.fileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
 		}
 		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
 		for r := range def {

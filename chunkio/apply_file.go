@@ -17,28 +17,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// open opens file i of the catalog for copying.
-func (a *applier) open(ctx context.Context, i int) (copier.Source, error) {
+func (a *applier) openSource(ctx context.Context, i int) (copier.Source, error) {
 	f := &a.catalog.files[i]
-	opened, _, err := a.catalog.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
+	opened, _, err := a.catalog.reopenFile(ctx, i, a.opt.Memory, a.opt.Meter)
 	if err != nil {
 		return nil, err
 	}
-	src, err := copier.Open(opened, f.at, a.heldBytes())
+	src, err := copier.Open(opened, f.leafIndex, a.heldBytes())
 	if err != nil {
 		opened.Close()
 		if errors.As(err, new(*stream.MemoryError)) {
 			return nil, err
 		}
-		return nil, stream.Dataf(a.catalog.path(i), "cannot be read for copying: %w", err)
+		return nil, stream.Dataf(a.catalog.fileName(i), "cannot be read for copying: %w", err)
 	}
 	return src, nil
 }
 
-// columnsFit refuses so many leaf columns of the output where their schema and the footer do not fit, of which
-// only the least is known: names, and row groups but the first, add to it. Of 140,000 columns the schema took
-// 315 MiB of 200 before the first one was copied.
-func (a *applier) columnsFit(leaves int) error {
+// checkColumnsFit refuses an output with too many leaf columns for their schema and the footer to fit into memory. It
+// uses a lower bound: names, and row groups except the first, add to it. For 140,000 columns the schema took 315 MiB
+// of 200 before the first one was copied.
+func (a *applier) checkColumnsFit(leaves int) error {
 	groups := int64(0)
 	if a.opt.Form == FormParquet {
 		groups = min(a.catalog.rows, 1)
@@ -50,16 +49,15 @@ func (a *applier) columnsFit(leaves int) error {
 	return &stream.MemoryError{What: fmt.Sprintf("writing %d columns", leaves), Need: need, Limit: a.opt.Memory, AtLeast: true}
 }
 
-// writeOne writes all files to the one file out.
 func (a *applier) writeOne(ctx context.Context, out string) error {
 	var fields []copier.Field
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
-		if a.catalog.rows > 0 && a.catalog.files[i].rows() == 0 {
-			continue // what it has and lacks does not count
+		if a.catalog.rows > 0 && a.catalog.files[i].countRows() == 0 {
+			continue // its columns do not count
 		}
-		added, err := a.fieldsOf(ctx, i, a.columnsIn(i, a.columns))
+		added, err := a.outputFields(ctx, i, a.columnsIn(i, a.columns))
 		if err == nil {
 			fields, err = a.mergeFields(i, fields, added)
 		}
@@ -76,7 +74,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 
 // createOne writes all files to the one file out, from the beginning.
 func (a *applier) createOne(ctx context.Context, out string, fields []copier.Field, files []int) error {
-	if err := atomicfile.CanWrite(ctx, out); err != nil { // an upload would tell only in the end
+	if err := atomicfile.CanWrite(ctx, out); err != nil { // an upload would fail only at its end
 		return err
 	}
 	file, err := atomicfile.Create(ctx, out)
@@ -86,7 +84,6 @@ func (a *applier) createOne(ctx context.Context, out string, fields []copier.Fie
 	return a.writeFile(ctx, file, fields, a.columns, files)
 }
 
-// writeFolder writes every file to its place below the new folder out.
 func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (err error) {
 	places := make(map[string]bool, len(l.place))
 	for _, rel := range l.place {
@@ -97,9 +94,9 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 		return err
 	}
 	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(dir.Remarks())...)
-	a.folder = l.bytes() + dir.HeldBytes(maps.Keys(places))
+	a.folderBytes = l.memoryBytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
-		if leaves(ctx, err) {
+		if leavesUnfinished(ctx, err) {
 			if temp, ok := dir.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Finished: a.report.Files, Files: len(places), Err: err}
 			}
@@ -109,30 +106,30 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 		}
 	}()
 	for i := range a.catalog.files {
-		if err := a.writeBelow(ctx, dir, i, l.place[a.catalog.list.at(i).path]); err != nil {
+		if err := a.writeFolderFile(ctx, dir, i, l.place[a.catalog.list.entryAt(i).path]); err != nil {
 			return err
 		}
 	}
 	return dir.Commit(ctx)
 }
 
-// writeBelow writes file i to its place below the folder, unless it is there already.
-func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
-	columns, err := a.columnsBelow(rel)
+// writeFolderFile writes file i to its place below the folder, unless it is finished there.
+func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
+	columns, err := a.folderFileColumns(rel)
 	if err == nil {
-		columns, err = a.present(i, columns)
+		columns, err = a.presentColumns(i, columns)
 	}
-	if err != nil || len(columns) == 0 { // of a file without rows that has none of them
+	if err != nil || len(columns) == 0 { // the file has no rows and no columns
 		return err
 	}
-	recipe, err := a.recipe(i, columns)
+	recipe, err := a.outputRecipe(i, columns)
 	if err != nil {
 		return err
 	}
-	if done, err := a.finished(ctx, dir, i, rel, recipe); done || err != nil {
+	if done, err := a.reuseFinished(ctx, dir, i, rel, recipe); done || err != nil {
 		return err
 	}
-	fields, err := a.fieldsOf(ctx, i, columns)
+	fields, err := a.outputFields(ctx, i, columns)
 	if err != nil {
 		return err
 	}
@@ -148,9 +145,8 @@ func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, re
 	return dir.Keep(ctx, rel, file, recipe, a.report.Rows-before)
 }
 
-// columnsBelow are the columns that a file at rel holds: a partition key that stands
-// in its path is no column of the file.
-func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
+// folderFileColumns are the columns of a file at rel: a partition key in its path is no column of the file.
+func (a *applier) folderFileColumns(rel string) ([]copier.Column, error) {
 	keys, _, err := hiveParts(rel)
 	if err != nil {
 		return nil, err
@@ -167,10 +163,9 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 	return columns, nil
 }
 
-// writeFile writes the given files of the catalog to the one file out, and commits it.
 func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	defer func() {
-		if leaves(ctx, err) {
+		if leavesUnfinished(ctx, err) {
 			if temp, ok := out.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}
@@ -202,8 +197,8 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 }
 
 func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
-	annotations := annotationsOf(fields)
-	w, err := a.growing.begin(out, func(to io.Writer) (*writer.File, error) {
+	annotations := mergeAnnotations(fields)
+	w, err := a.growing.resumeOrBegin(out, func(to io.Writer) (*writer.File, error) {
 		return writer.NewAnnotated(to, nodes, dict, annotations)
 	})
 	if err != nil {
@@ -215,7 +210,6 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 	return w.Rows, w.Offset, verifyWritten(out, w.Rows, len(dict))
 }
 
-// copyFiles copies the rows of files to w, and finishes it.
 func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
 	groups := int64(0)
 	for _, i := range files {
@@ -225,12 +219,12 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 			}
 		}
 	}
-	if a.output = w.FooterBytes(groups); a.growing != nil {
-		a.output += markCopies * max(min(mostMark, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
+	if a.footerBytes = w.FooterBytes(groups); a.growing != nil {
+		a.footerBytes += markCopies * max(min(mostMark, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
 	}
 	for _, i := range files {
-		if a.growing.passes(i) {
-			a.pass(a.catalog.files[i].rows())
+		if a.growing.hasInput(i) {
+			a.passRows(a.catalog.files[i].countRows())
 			continue
 		}
 		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
@@ -240,10 +234,10 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 	if err := a.growing.markEnd(w); err != nil {
 		return err
 	}
-	if a.opt.Where == "" { // what was gone on with is trusted no further than it can be checked
+	if a.opt.Where == "" { // a resumed file is checked as far as possible
 		want := int64(0)
 		for _, i := range files {
-			want += a.catalog.files[i].rows()
+			want += a.catalog.files[i].countRows()
 		}
 		if w.Rows != want {
 			return fmt.Errorf("%d rows were written of %d of the input, which is a fault of this program", w.Rows, want)

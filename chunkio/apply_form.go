@@ -25,7 +25,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Form is the form of the files that [Apply] writes.
+// Form is the file format that [Apply] writes.
 type Form int
 
 // The forms. CSV is RFC 4180 with a line of names: an empty field is null, "" an empty text.
@@ -37,16 +37,15 @@ const (
 	FormCSVZstd
 )
 
-// formEndings are what names of files of the forms end in, the usual one first.
+// formEndings are the endings of file names by form, the usual one first.
 var formEndings = [][]string{{".parquet", ".pq", ".parq"}, {".arrow", ".ipc", ".feather"}, {".csv"}, {".csv.gz"}, {".csv.zst"}}
 
-func (f Form) ending() string { return formEndings[f][0] }
+func (f Form) fileEnding() string { return formEndings[f][0] }
 
-// FormatNames are the names of forms that [OutputForm] takes.
+// FormatNames are the names of forms that [OutputForm] accepts.
 func FormatNames() []string { return []string{"parquet", "arrow", "csv"} }
 
-// ofName is the form that the ending of a name tells.
-func ofName(name string) (Form, bool) {
+func formOfName(name string) (Form, bool) {
 	base := strings.ToLower(place.Base(name))
 	for f, endings := range formEndings {
 		if slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(base, e) }) {
@@ -56,15 +55,15 @@ func ofName(name string) (Form, bool) {
 	return FormParquet, false
 }
 
-func namesForm(out string) bool {
-	_, named := ofName(out)
+func hasFormEnding(out string) bool {
+	_, named := formOfName(out)
 	return named
 }
 
-// OutputForm is the form of a format's name, or where that is empty what the ending of out says:
-// Parquet where it says nothing. It refuses endings of other forms.
+// OutputForm is the form named by format or, if that is empty, by the ending of out: Parquet if neither names one. It
+// refuses endings of other forms.
 func OutputForm(out, format string) (Form, error) {
-	form, named := ofName(out)
+	form, named := formOfName(out)
 	ext := strings.ToLower(place.Ext(out))
 	switch {
 	case format == "" && !named && slices.Contains(slices.Concat(intake.Endings, intake.Packings, []string{".json", ".txt", ".ufs"}), ext):
@@ -77,31 +76,31 @@ func OutputForm(out, format string) (Form, error) {
 	case at < 0:
 		return 0, stream.Usagef("{format} %s: want %s%s", format, strings.Join(FormatNames(), ", "), suggest.DidYouMean(format, FormatNames()))
 	case named && min(form, FormCSV) != Form(at):
-		return 0, stream.Usagef("{format} %s: the name %s says otherwise; name it %s", format, place.Name(out), place.WithExt(out, Form(at).ending()))
+		return 0, stream.Usagef("{format} %s: the name %s says otherwise; name it %s", format, place.Name(out), place.WithExt(out, Form(at).fileEnding()))
 	case named:
 		return form, nil
 	}
 	return Form(at), nil
 }
 
-// writeForm writes what is no Parquet. Its rows want all columns together, where columns are copied
-// one by one: they wait as Parquet in another file, in pages as small as there are many.
+// writeForm writes Arrow or CSV. Their rows need all columns together, but columns are copied one by one: rows are
+// stored as Parquet in another file first, in pages small enough for the number of columns.
 func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (written, bytes int64, err error) {
 	table, err := export.New(nodes)
 	if err != nil {
 		return 0, 0, err
 	}
-	packed, sink, err := a.sink(table, out)
+	packed, sink, err := a.newSink(table, out)
 	if err != nil {
 		return 0, 0, err
 	}
-	wait, reopen, end, err := a.waiting()
+	wait, reopen, end, err := a.openRowStore()
 	if err != nil {
 		return 0, 0, err
 	}
 	defer end()
-	page := a.waitingPage(len(nodes))
-	w, err := a.growing.begin(wait, func(to io.Writer) (*writer.File, error) { return writer.NewPlain(to, nodes, page) })
+	page := a.storePageBytes(len(nodes))
+	w, err := a.growing.resumeOrBegin(wait, func(to io.Writer) (*writer.File, error) { return writer.NewPlain(to, nodes, page) })
 	if err == nil {
 		err = a.copyFiles(ctx, w, columns, fields, files)
 	}
@@ -130,18 +129,17 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	return w.Rows, packed.written, err
 }
 
-// waitingPage is the size of the pages in which the rows of so many columns wait.
-func (a *applier) waitingPage(columns int) int64 {
+func (a *applier) storePageBytes(columns int) int64 {
 	return export.Page(columns, a.opt.Memory-a.heldBytes())
 }
 
-// waiting is where the rows wait as Parquet until they are read again: in the file that grows beside the
-// output, or in a temporary file that nobody goes on with.
-func (a *applier) waiting() (to io.Writer, reopen func() (localBytes, error), end func(), err error) {
+// openRowStore opens the Parquet file that stores the rows until they are read again: the growing file next to the
+// output, or a temporary file that no later run resumes.
+func (a *applier) openRowStore() (to io.Writer, reopen func() (localBytes, error), end func(), err error) {
 	if g := a.growing; g != nil {
 		return g.file, func() (localBytes, error) {
 			r, err := g.file.Reopen()
-			return waitingRows{r, g.file.Path()}, err
+			return storedRows{r, g.file.Path()}, err
 		}, func() {}, nil
 	}
 	dir := a.opt.Spool.Dir
@@ -161,19 +159,19 @@ func (a *applier) waiting() (to io.Writer, reopen func() (localBytes, error), en
 	return buffered, func() (localBytes, error) { return spool.File, buffered.Flush() }, end, nil
 }
 
-// waitingRows are rows that wait for the output of that name.
-type waitingRows struct {
+// storedRows reads stored rows under the name of the output.
+type storedRows struct {
 	atomicfile.Reader
 	name string
 }
 
-func (w waitingRows) Name() string { return w.name }
+func (w storedRows) Name() string { return w.name }
 
-// spoolWriter says where the bytes that wait could not be written.
+// spoolWriter adds the folder to the error of a write.
 type spoolWriter struct {
 	to    io.Writer
 	dir   string
-	space *scratch.Space // that counts them
+	space *scratch.Space // counts the bytes
 	size  int64
 }
 
@@ -189,12 +187,12 @@ func (s *spoolWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// zstdWindow is how far back the encoder of text looks. With the default, which is eight
-// times that, it held 13 MB more, and a file of numbers was as long.
+// zstdWindow is the window of the encoder of text. With the default, which is eight times larger, it held 13 MB more,
+// and a file of numbers was no shorter.
 const zstdWindow = 1 << 20
 
-// encoderBytes is what compressing the output holds: zstd has two windows, hash tables of 1.3 MB and a few
-// blocks; gzip has 0.8 MB.
+// encoderBytes is the memory to compress the output: zstd has two windows, hash tables of 1.3 MB and a few blocks;
+// gzip has 0.8 MB.
 func (f Form) encoderBytes() int64 {
 	switch f {
 	case FormCSVZstd:
@@ -205,9 +203,9 @@ func (f Form) encoderBytes() int64 {
 	return 0
 }
 
-// sink begins the output in its form; end closes what compresses it.
-func (a *applier) sink(table *export.Table, out io.Writer) (end *compressed, sink export.Sink, err error) {
-	end = &compressed{out: out, close: func() error { return nil }}
+// newSink begins the output in its form; end closes the compressor.
+func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOutput, sink export.Sink, err error) {
+	end = &compressedOutput{out: out, closeCompressor: func() error { return nil }}
 	var w io.Writer = end
 	switch a.opt.Form {
 	case FormArrow:
@@ -215,29 +213,29 @@ func (a *applier) sink(table *export.Table, out io.Writer) (end *compressed, sin
 		return end, sink, err
 	case FormCSVGzip:
 		gz := gzip.NewWriter(end)
-		w, end.close = gz, gz.Close
+		w, end.closeCompressor = gz, gz.Close
 	case FormCSVZstd:
 		zst, err := zstd.NewWriter(end, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			return nil, nil, err
 		}
-		w, end.close = zst, zst.Close
+		w, end.closeCompressor = zst, zst.Close
 	}
 	sink, err = table.CSV(w)
 	return end, sink, err
 }
 
-// compressed counts what reaches the output.
-type compressed struct {
-	out     io.Writer
-	written int64
-	close   func() error
+// compressedOutput counts the bytes that reach the output.
+type compressedOutput struct {
+	out             io.Writer
+	written         int64
+	closeCompressor func() error
 }
 
-func (c *compressed) Write(p []byte) (int, error) {
+func (c *compressedOutput) Write(p []byte) (int, error) {
 	n, err := c.out.Write(p)
 	c.written += int64(n)
 	return n, err
 }
 
-func (c *compressed) Close() error { return c.close() }
+func (c *compressedOutput) Close() error { return c.closeCompressor() }

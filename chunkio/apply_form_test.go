@@ -42,9 +42,8 @@ func wideTable(t *testing.T, rows, group int) (path string, names []string) {
 	return path, names
 }
 
-// TestWideForms: many columns, in groups higher than a record batch, are the same as CSV, as Arrow
-// and as Parquet, in little memory; less than that is refused, and what waits is
-// gone on with in more.
+// TestWideForms: many columns, in groups higher than a record batch, are the same as CSV, as Arrow and as Parquet, in
+// little memory. Less memory is refused, and a run with more resumes the stored rows.
 func TestWideForms(t *testing.T) {
 	path, names := wideTable(t, 3000, 2500)
 	dir := t.TempDir()
@@ -53,7 +52,7 @@ func TestWideForms(t *testing.T) {
 		report, err := Apply(t.Context(), []string{path}, filepath.Join(dir, name), ApplyOptions{Columns: names, Form: form, Memory: memory})
 		formattest.Must(t, err)
 		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() != report.Bytes || report.Rows != 3000 {
-			t.Errorf("%s: %+v, %v", name, report, err)
+			t.Errorf("%s has %+v, %v, want a report of its size and 3000 rows", name, report, err)
 		}
 	}
 	deliver := func(path string) delivered {
@@ -90,7 +89,7 @@ func TestWideForms(t *testing.T) {
 	out := filepath.Join(dir, "none.csv")
 	_, err = Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: 8 << 20})
 	if short := (*stream.MemoryError)(nil); !errors.As(err, &short) || short.Need <= 24<<20 {
-		t.Error(err)
+		t.Errorf("CSV within 8 MiB: %v, want a MemoryError that needs more than 24 MiB", err)
 	} else if report, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: short.Need}); err != nil || report.Resumed.Rows != 3000 {
 		t.Errorf("not in the %d bytes that are said to do, or %+v is not gone on with: %v", short.Need, report.Resumed, err)
 	}
@@ -135,7 +134,7 @@ func TestOutputForm(t *testing.T) {
 	} {
 		got, err := OutputForm(c.out, c.format)
 		if c.says == "" && (err != nil || got != c.want) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s, %q: %v, %v", c.out, c.format, got, err)
+			t.Errorf("form of %s with format %q: %v, %v, want %v and an error about %q", c.out, c.format, got, err, c.want, c.says)
 		}
 	}
 }
@@ -147,8 +146,8 @@ func (brokenWriter) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 }
 
-// TestNoRoomForRows: where the rows of an output of no Parquet find no room to wait, the error says how to have them
-// wait elsewhere, and only there.
+// TestNoRoomForRows: if the rows of an Arrow or CSV output find no room to be stored, the error explains how to store
+// them elsewhere, and only there.
 func TestNoRoomForRows(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.parquet")
 	must.Do(t, WriteParquet(t.Context(), in, everyNumber(30, 30, false), WriteOptions{}))
@@ -160,11 +159,11 @@ func TestNoRoomForRows(t *testing.T) {
 	}})
 	for _, form := range []Form{FormParquet, FormArrow, FormCSV} {
 		dir := t.TempDir()
-		out := filepath.Join(dir, "out"+form.ending())
+		out := filepath.Join(dir, "out"+form.fileEnding())
 		_, err := Apply(full, []string{in}, out, ApplyOptions{Columns: []string{"int32"}, Form: form})
 		if !errors.As(err, new(*stream.OutputError)) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), out) ||
 			strings.Contains(err.Error(), "temp-dir") != (form != FormParquet) {
-			t.Errorf("%s: %v", out, err)
+			t.Errorf("%s on a full disk: %v, want an OutputError about it", out, err)
 		}
 		if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
 			t.Errorf("%s: %v is left", out, left)
@@ -172,6 +171,6 @@ func TestNoRoomForRows(t *testing.T) {
 	}
 	_, err := (&spoolWriter{to: brokenWriter{}, dir: "td", space: scratch.New(scratch.Options{})}).Write([]byte("rows"))
 	if !errors.As(err, new(*stream.OutputError)) || !strings.Contains(err.Error(), "td: ") || !strings.Contains(err.Error(), "another temp-dir") {
-		t.Error(err)
+		t.Errorf("writing rows to a broken spool: %v, want an OutputError about its folder", err)
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FuzzApply copies all columns of a file: Parquet, or Arrow IPC. The reader that copies hands pages of
-// a damaged file to arrow's decoders, whose memory must stay within what was allowed, and which must
-// not panic nor wait for ever.
+// FuzzApply copies all columns of a file: Parquet, or Arrow IPC. The copying reader hands pages of a damaged file to
+// arrow's decoders, whose memory must stay within the limit, and which must neither panic nor wait for ever.
 func FuzzApply(f *testing.F) {
 	dir := f.TempDir()
 	csv := filepath.Join(dir, "rows.csv")
@@ -23,7 +22,7 @@ func FuzzApply(f *testing.F) {
 	const limit = 32 << 20
 	for _, form := range []Form{FormParquet, FormArrow} {
 		out := filepath.Join(dir, "seed")
-		_, err := Apply(f.Context(), []string{csv}, out, ApplyOptions{all: true, Form: form, Threads: 1})
+		_, err := Apply(f.Context(), []string{csv}, out, ApplyOptions{allColumns: true, Form: form, Threads: 1})
 		formattest.Must(f, err)
 		seed, err := os.ReadFile(out)
 		formattest.Must(f, err)
@@ -34,17 +33,17 @@ func FuzzApply(f *testing.F) {
 		in := filepath.Join(t.TempDir(), "in")
 		formattest.Must(t, os.WriteFile(in, file, 0o600))
 		before := allocatedBytes()
-		_, err := Apply(t.Context(), []string{in}, in+".parquet", ApplyOptions{all: true, Threads: 1, Memory: limit})
+		_, err := Apply(t.Context(), []string{in}, in+".parquet", ApplyOptions{allColumns: true, Threads: 1, Memory: limit})
 		if n := allocatedBytes() - before; n > 4*limit+64*uint64(len(file)) {
 			t.Errorf("%d MiB allocated for %d bytes, with %d MiB allowed: %v", n>>20, len(file), limit>>20, err)
 		}
 		if err != nil && !errors.As(err, new(*stream.DataError)) && !errors.As(err, new(*stream.UsageError)) && !errors.As(err, new(*stream.MemoryError)) {
-			t.Errorf("%T: %v", err, err)
+			t.Errorf("applying damaged bytes: %T %v, want a DataError, UsageError or MemoryError", err, err)
 		}
 	})
 }
 
-// allocatedBytes is what has been allocated so far.
+// allocatedBytes is the number of bytes allocated so far.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

@@ -12,42 +12,42 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// copyFile appends the row groups of file i.
 func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
-	src, err := a.open(ctx, i)
+	src, err := a.openSource(ctx, i)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	columns = a.widened(src, i, a.columnsIn(i, columns))
+	columns = a.widenColumns(src, i, a.columnsIn(i, columns))
 	for g, rows := range src.GroupRows() {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case rows == 0:
 			continue
-		case a.growing.has(i, g):
-			a.pass(rows)
+		case a.growing.hasGroup(i, g):
+			a.passRows(rows)
 			continue
 		}
-		skip, kept, err := a.matches.group(rows)
+		skip, rowsKept, err := a.matches.matchGroup(rows)
 		if err != nil {
 			return err
 		}
-		if kept == 0 {
+		if rowsKept == 0 {
 			a.opt.Meter.Rows.Add(rows)
 			continue
 		}
-		group := w.Group(kept)
-		// Of all columns once: copying took an hour when the remaining of 100,000 were gone through for each few.
-		scratch := scratchOf(src, g, columns)
+		group := w.Group(rowsKept)
+		// Computed once for all columns: copying took an hour when the remaining of 100,000 columns were visited for
+		// each few.
+		scratch := scratchMemory(src, g, columns)
 		for lo := 0; lo < len(columns); {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			n, workers, err := a.window(src, i, g, columns[lo:], scratch)
+			n, workers, err := a.chooseWindow(src, i, g, columns[lo:], scratch)
 			if err != nil {
-				return format.Place(a.catalog.path(i), g, "", err)
+				return format.Place(a.catalog.fileName(i), g, "", err)
 			}
 			w.Workers(workers)
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
@@ -63,7 +63,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		if err := group.End(); err != nil {
 			return err
 		}
-		if err := a.growing.mark(w, i, g); err != nil {
+		if err := a.growing.markGroup(w, i, g); err != nil {
 			return err
 		}
 		a.opt.Meter.Rows.Add(rows)
@@ -71,8 +71,8 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 	return nil
 }
 
-// fetchAhead fetches what copying the columns of row group g will read of an object, to a
-// scratch file: the memory is for the columns.
+// fetchAhead fetches the bytes for copying the columns of row group g of an object to a scratch file: the memory is
+// needed for the columns.
 func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
 	counted, ok := src.Input().(*countingInput)
 	if !ok {
@@ -82,7 +82,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 	if !far {
 		return func() {}, nil
 	}
-	extents, at := src.Extents(g, columns), a.catalog.files[i].at
+	extents, at := src.Extents(g, columns), a.catalog.files[i].leafIndex
 	if a.sparse != nil {
 		group, err := src.Open(ctx, g, nil)
 		if err != nil {
@@ -93,34 +93,33 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 		}
 		group.Close()
 	}
-	f, err := newFetcher(min(max(a.opt.Memory/32, spoolPart), fetchPart), a.spool).fetch(ctx, o, extents)
+	f, err := newFetcher(min(max(a.opt.Memory/32, spoolRequestBytes), mostRequestBytes), a.spool).startFetch(ctx, o, extents)
 	return f.release, err
 }
 
-// scratchOf returns the scratch memory of copying columns of row group g, by the number of workers.
-func scratchOf(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
-	known := map[int]int64{}
+func scratchMemory(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
+	byWorkers := map[int]int64{}
 	return func(workers int) (bytes int64, err error) {
-		bytes, ok := known[workers]
+		bytes, ok := byWorkers[workers]
 		if !ok {
 			bytes, err = src.Scratch(g, columns, workers)
-			known[workers] = bytes
+			byWorkers[workers] = bytes
 		}
 		return bytes, err
 	}
 }
 
-// window says how many of the columns may be open at once within the memory that the scratch leaves, and how
-// many workers may copy them.
-func (a *applier) window(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
-	used := a.heldBytes() + src.HeldBytes() + a.matches.bytes() + a.output
+// chooseWindow returns the number n of columns that may be open at once within the memory left by the scratch, and
+// the number of workers to copy them.
+func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
+	used := a.heldBytes() + src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := scratchOf(workers)
 		if err != nil {
 			return 0, 0, err
 		}
-		first := a.need(src, g, columns[0])
-		if a.opt.Form == FormParquet { // rows of other forms wait in plain pages
+		first := a.columnMemory(src, g, columns[0])
+		if a.opt.Form == FormParquet { // rows of other forms are stored in plain pages
 			scratch += int64(workers) * writer.WorkerBytes
 		}
 		switch total := used + scratch + first; {
@@ -129,25 +128,25 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column, s
 		case workers > 1:
 			continue
 		default:
-			for _, c := range columns[1:] { // the next ones would refuse else
-				total = max(total, used+scratch+a.need(src, g, c))
+			for _, c := range columns[1:] { // the next columns would be refused else
+				total = max(total, used+scratch+a.columnMemory(src, g, c))
 			}
 			return 0, 0, &stream.MemoryError{
-				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.path(i), g),
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.fileName(i), g),
 				Need: total, Limit: a.opt.Memory,
 			}
 		}
 		break
 	}
 	for n = 1; n < len(columns); n++ {
-		if used += a.need(src, g, columns[n]); used > a.opt.Memory {
+		if used += a.columnMemory(src, g, columns[n]); used > a.opt.Memory {
 			break
 		}
 	}
 	return n, workers, nil
 }
 
-func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
+func (a *applier) columnMemory(src copier.Source, g int, c copier.Column) int64 {
 	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
 		return src.Need(g, c)
 	}
@@ -155,10 +154,9 @@ func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
 	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
-// copyWindow copies some columns of row group g, without the rows of skip.
 func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
-	var copied, sparse []copier.Target // copied by src, and spread from sparse rows
+	var copied, sparse []copier.Target // copied by src; spread from sparse rows
 	var tasks []copier.Task
 	for k, c := range columns {
 		if err := ctx.Err(); err != nil {
@@ -183,7 +181,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			copied = append(copied, target)
 		}
 	}
-	path := a.catalog.path(i)
+	path := a.catalog.fileName(i)
 	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
 		return format.Place(path, g, "", err)
@@ -193,14 +191,13 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 		name := a.catalog.leaves[a.sparse.values].Name
 		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparse(ctx, src, i, g, sparse) }})
 	}
-	if err := runAll(ctx, workers, path, g, tasks, all); err != nil {
+	if err := runTasks(ctx, workers, path, g, tasks, all); err != nil {
 		return err
 	}
 	return group.Place(all)
 }
 
-// runAll runs the tasks, then finishes the chunks they wrote.
-func runAll(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
+func runTasks(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {

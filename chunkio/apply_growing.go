@@ -18,44 +18,43 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// markEvery is the time between marks, at most: what is behind the last is written again. A mark of 5,000
-// columns takes some milliseconds.
+// markEvery is the most time between marks: rows after the last mark are written again. A mark of 5,000 columns takes
+// some milliseconds.
 const markEvery = 5 * time.Second
 
-// A mark is due before markEvery where it has mostMark bytes, so that it has no more, about, unless one row group has. They
-// are copied markCopies times on the way to the disk.
+// A mark is due before markEvery once it has mostMark bytes, so that marks are hardly longer, unless one row group
+// is. A mark is copied markCopies times on the way to the disk.
 const (
 	mostMark   = 512 << 10
 	markCopies = 8
 )
 
-// growing is one file of many row groups that a later run can go on with: the output, or what waits for
-// it. Now and then it is marked behind a row group, with what the footer is to say of the row groups since
-// the last mark.
-type growing struct {
-	file    *atomicfile.File
-	recipes []string // by input: of all rows up to its end
-	page    int64    // of rows that wait for another form
-	every   time.Duration
-	last    time.Time // of a mark
-	at      marked    // the last row group that this run has written, without a footer
+// growingFile is one file of many row groups that a later run can resume: the output, or the stored rows for it. From
+// time to time a mark after a row group records the footer's entries for the row groups since the last mark.
+type growingFile struct {
+	file         *atomicfile.File
+	recipes      []string // by input: digest of all rows up to its end
+	page         int64    // page size of rows stored for another form
+	markInterval time.Duration
+	lastMark     time.Time // time of the last mark
+	lastWritten  fileMark  // the last row group that this run has written, without a footer
 
-	offset  int64 // where it is gone on with
-	footers [][]byte
-	to      marked // the last row group that is there; -1, -1 for none
+	resumeOffset int64 // the end of the resumed part
+	footers      [][]byte
+	resumedTo    fileMark // the last row group of the resumed part; -1, -1 for none
 }
 
-// marked is what a mark tells.
-type marked struct {
+// fileMark is the content of a mark.
+type fileMark struct {
 	File, Group int
 	Footer      []byte
-	Page        int64 // the size of the pages of rows that wait: in less memory they may be too large to be read again
+	Page        int64 // page size of stored rows: with less memory the pages may be too large to be read again
 }
 
-// resumeOne writes all files to the one file out, or goes on with what is there of it: of a Parquet file, or
-// of the rows that wait as Parquet until all columns of another form are there.
+// resumeOne writes all files to the one file out, or resumes it: a Parquet file, or the rows stored as Parquet until
+// all columns of another form are there.
 func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Field, files []int) (err error) {
-	g, err := a.grow(ctx, out, fields)
+	g, err := a.openGrowing(ctx, out, fields)
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 		return a.writeFile(ctx, g.file, fields, a.columns, files)
 	}
 	defer func() {
-		if err != nil && leaves(ctx, err) {
+		if err != nil && leavesUnfinished(ctx, err) {
 			if temp, ok := g.file.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}
@@ -73,21 +72,20 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 	return a.createOne(ctx, out, fields, files)
 }
 
-// grow opens the file that grows on the way to out.
-func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (*growing, error) {
-	g := &growing{every: a.opt.marks, last: time.Now(), to: marked{File: -1, Group: -1}}
-	if g.every == 0 {
-		g.every = markEvery
+func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.Field) (*growingFile, error) {
+	g := &growingFile{markInterval: a.opt.markInterval, lastMark: time.Now(), resumedTo: fileMark{File: -1, Group: -1}}
+	if g.markInterval == 0 {
+		g.markInterval = markEvery
 	}
 	var err error
-	if g.recipes, err = a.recipesOf(ctx, fields); err != nil {
+	if g.recipes, err = a.inputRecipes(ctx, fields); err != nil {
 		return nil, err
 	}
 	if a.opt.Form != FormParquet {
-		g.page = a.waitingPage(len(fields))
+		g.page = a.storePageBytes(len(fields))
 	}
 	var marks []atomicfile.Finished
-	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.wants)
+	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.isUsableMark)
 	if waits, ok := errors.AsType[*atomicfile.Waits](err); ok {
 		return nil, &Unfinished{Place: waits.Temp, Err: waits.Err}
 	}
@@ -96,30 +94,30 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 	}
 	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(g.file.Remarks())...)
 	if len(marks) == 0 {
-		a.report.Resumed.count(g.file.Refused())
+		a.report.Resumed.countFate(g.file.Refused())
 	}
 	if a.opt.Form != FormParquet {
 		g.file.Advise(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))
 	}
 	for _, f := range marks {
-		if err := json.Unmarshal(f.Detail, &g.to); err != nil {
+		if err := json.Unmarshal(f.Detail, &g.resumedTo); err != nil {
 			g.file.Abort()
 			return nil, err
 		}
-		g.offset, g.footers = f.Bytes, append(g.footers, g.to.Footer)
+		g.resumeOffset, g.footers = f.Bytes, append(g.footers, g.resumedTo.Footer)
 		a.report.Resumed.Rows += f.Rows
 	}
 	return g, nil
 }
 
-// wants reports whether a mark is of what this run writes.
-func (g *growing) wants(f atomicfile.Finished) bool {
-	var m marked
+// isUsableMark reports whether a mark is from a run that writes the same file.
+func (g *growingFile) isUsableMark(f atomicfile.Finished) bool {
+	var m fileMark
 	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
 }
 
-// recipesOf names by input all that shapes the file up to the end of its rows.
-func (a *applier) recipesOf(ctx context.Context, fields []copier.Field) ([]string, error) {
+// inputRecipes returns for each input a digest of everything that affects the file up to the end of its rows.
+func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]string, error) {
 	sum := sha256.New()
 	for _, f := range fields {
 		if err := ctx.Err(); err != nil {
@@ -130,7 +128,7 @@ func (a *applier) recipesOf(ctx context.Context, fields []copier.Field) ([]strin
 	}
 	recipes := make([]string, len(a.catalog.files))
 	for i := range recipes {
-		own, err := a.recipe(i, a.columnsIn(i, a.columns))
+		own, err := a.outputRecipe(i, a.columnsIn(i, a.columns))
 		if err != nil {
 			return nil, err
 		}
@@ -140,8 +138,7 @@ func (a *applier) recipesOf(ctx context.Context, fields []copier.Field) ([]strin
 	return recipes, nil
 }
 
-// begin goes on with the file that grows, where there is a beginning of it, and else begins a fresh one.
-func (g *growing) begin(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {
+func (g *growingFile) resumeOrBegin(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {
 	if g == nil || len(g.footers) == 0 {
 		return fresh(to)
 	}
@@ -149,7 +146,7 @@ func (g *growing) begin(to io.Writer, fresh func(io.Writer) (*writer.File, error
 	if err != nil {
 		return nil, err
 	}
-	err = w.GoOn(to, g.offset, g.footers)
+	err = w.GoOn(to, g.resumeOffset, g.footers)
 	if g.footers = nil; err != nil {
 		return nil, &stream.OutputError{Path: g.file.Path(), Err: fmt.Errorf("what an interrupted run has left of it cannot be gone on with: %w", err),
 			Remedy: stream.PlainText("run the same command again, which begins anew")}
@@ -157,43 +154,43 @@ func (g *growing) begin(to io.Writer, fresh func(io.Writer) (*writer.File, error
 	return w, nil
 }
 
-// passes reports whether the file has all rows of input i.
-func (g *growing) passes(i int) bool { return g != nil && i < g.to.File }
+// hasInput reports whether the resumed part has all rows of input i.
+func (g *growingFile) hasInput(i int) bool { return g != nil && i < g.resumedTo.File }
 
-// has reports whether the file has row group group of input i.
-func (g *growing) has(i, group int) bool {
-	return g != nil && i == g.to.File && group <= g.to.Group
+// hasGroup reports whether the resumed part has row group group of input i.
+func (g *growingFile) hasGroup(i, group int) bool {
+	return g != nil && i == g.resumedTo.File && group <= g.resumedTo.Group
 }
 
-// mark marks the file behind row group group of input i, if it is time.
-func (g *growing) mark(w *writer.File, i, group int) error {
+// markGroup marks the file after row group group of input i, if a mark is due.
+func (g *growingFile) markGroup(w *writer.File, i, group int) error {
 	if g == nil {
 		return nil
 	}
-	if g.at = (marked{File: i, Group: group}); time.Since(g.last) < g.every && w.Unmarked() < mostMark {
+	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.Unmarked() < mostMark {
 		return nil
 	}
-	return g.markHere(w)
+	return g.writeMark(w)
 }
 
-// markEnd marks the file behind its last row: a later run has nothing to copy.
-func (g *growing) markEnd(w *writer.File) error {
+// markEnd marks the file after its last row: a later run has nothing to copy.
+func (g *growingFile) markEnd(w *writer.File) error {
 	if g == nil || w.Rows == w.MarkedRows() {
 		return nil
 	}
-	return g.markHere(w)
+	return g.writeMark(w)
 }
 
-func (g *growing) markHere(w *writer.File) error {
+func (g *growingFile) writeMark(w *writer.File) error {
 	before := w.MarkedRows()
 	footer, err := w.Mark()
 	if err != nil {
 		return err
 	}
-	detail, err := json.Marshal(marked{g.at.File, g.at.Group, footer, g.page})
+	detail, err := json.Marshal(fileMark{g.lastWritten.File, g.lastWritten.Group, footer, g.page})
 	if err != nil {
 		return err
 	}
-	g.last = time.Now()
-	return g.file.Mark(g.recipes[g.at.File], w.Rows-before, detail)
+	g.lastMark = time.Now()
+	return g.file.Mark(g.recipes[g.lastWritten.File], w.Rows-before, detail)
 }

@@ -300,7 +300,7 @@ func TestApplyIPC(t *testing.T) {
 		t.Fatalf("tags has levels %v", d)
 	}
 
-	// A struct copied whole has the values of its fields, and says which nulls are its own.
+	// A struct copied whole has the values of its fields, and marks its own nulls.
 	var structs []string
 	for _, c := range cases {
 		structs = append(structs, "s_"+c.name)
@@ -326,7 +326,7 @@ func TestApplyIPC(t *testing.T) {
 	folder := filepath.Join(dir, "folder")
 	formattest.Must(t, os.Mkdir(folder, 0o777))
 	if err := os.Rename(in, filepath.Join(folder, "in.arrow")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("moving the Arrow file into a folder: %v", err)
 	}
 	mustApply(t, []string{folder}, filepath.Join(dir, "reduced"), ApplyOptions{Columns: []string{"emb[1]"}})
 	if g := formattest.Read(t, filepath.Join(dir, "reduced", "in.parquet")).Groups; len(g) != 2 || g[0] != rows {
@@ -334,7 +334,7 @@ func TestApplyIPC(t *testing.T) {
 	}
 }
 
-// TestUnwrittenArrowColumn: the error of a column that Parquet has no type for says how the others are written.
+// TestUnwrittenArrowColumn: the error of a column that Parquet has no type for explains how to write the others.
 func TestUnwrittenArrowColumn(t *testing.T) {
 	views := array.NewBuilder(memory.DefaultAllocator, arrow.ListViewOf(arrow.PrimitiveTypes.Int32))
 	views.AppendEmptyValues(1)

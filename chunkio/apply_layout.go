@@ -16,64 +16,64 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// outputLayout says which output file each input file becomes.
+// outputLayout maps each input file to its output file.
 type outputLayout struct {
 	single bool              // all inputs become the one output file
 	place  map[string]string // else: input path → path below the output folder, with slashes
 }
 
-// bytes estimates what the layout holds, and the places once more.
-func (l outputLayout) bytes() (n int64) {
-	const entries = 140 // of two maps that are filled by half
+// memoryBytes estimates the memory of the layout, and of a second copy of the places.
+func (l outputLayout) memoryBytes() (n int64) {
+	const entries = 140 // in two half-filled maps
 	for path, rel := range l.place {
 		n += entries + int64(len(path)+len(rel))
 	}
 	return n
 }
 
-// arrange chooses the layout of Apply's output from its arguments and the files that
-// they expand to. No output is at the place of an input, by whatever name.
-func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
-	sources := list.sources()
+// chooseLayout chooses the layout of Apply's output from its arguments and the files that they expand to. No output
+// may replace an input, under whatever name.
+func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
+	sources := list.sourcePaths()
 	paths := sources[:list.count]
 	if err := atomicfile.NotInput(ctx, out, sources...); err != nil {
 		return outputLayout{}, err
 	}
 	if list.isStdin() {
-		if err := notStdin(out, a.opt.Stdin); err != nil {
+		if err := refuseStdinFile(out, a.opt.Stdin); err != nil {
 			return outputLayout{}, err
 		}
 	}
-	roots, err := a.directories(ctx, inputs, paths)
+	roots, err := a.inputFolders(ctx, inputs, paths)
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if namesForm(out) && !standsFolder(out) || len(roots) == 0 && len(paths) == 1 {
-		return outputLayout{single: true}, list.notTaken(out, nil)
+	if hasFormEnding(out) && !isFolderOutput(out) || len(roots) == 0 && len(paths) == 1 {
+		return outputLayout{single: true}, list.checkOutput(out, nil)
 	}
-	if err := folderToBe(out, len(roots) > 0, form); err != nil {
+	if err := refuseNonFolder(out, len(roots) > 0, form); err != nil {
 		return outputLayout{}, err
 	}
-	l, err := arrangeBelow(out, roots, paths, form)
+	l, err := chooseFolderLayout(out, roots, paths, form)
 	if err != nil {
 		return outputLayout{}, err
 	}
 	if err := atomicfile.NoneIsInput(ctx, out, maps.Values(l.place), sources); err != nil {
 		return outputLayout{}, err
 	}
-	return l, list.notTaken(out, l.place)
+	return l, list.checkOutput(out, l.place)
 }
 
-// arrangeBelow chooses a place below the folder out for each of the files at paths. A file below one of the
-// roots keeps its path below that; if there are roots any other file keeps its name alone, and without any roots all
-// files keep their paths below the innermost folder that they are in.
-func arrangeBelow(out string, roots, paths []string, form Form) (outputLayout, error) {
+// chooseFolderLayout chooses a place below the folder out for each of the files at paths. A file below one of the
+// roots keeps its path below that root; if there are roots any other file keeps its name alone, and without any roots
+// all files keep their paths below their innermost common folder.
+func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLayout, error) {
 	l := outputLayout{place: make(map[string]string, len(paths))}
 	common, err := commonFolders(paths)
 	if err != nil {
 		return outputLayout{}, err
 	}
-	taken := make(map[string]string, len(paths))
+	sourceOf := make(map[string]string, len(paths))
 	for _, p := range paths {
 		tree, err := treePath(p)
 		if err != nil {
@@ -81,37 +81,36 @@ func arrangeBelow(out string, roots, paths []string, form Form) (outputLayout, e
 		}
 		base := common[isLocalTree(tree)]
 		if len(roots) > 0 {
-			base = innermost(roots, tree)
+			base = baseFolder(roots, tree)
 		}
 		rel, _ := cutFolder(base, tree)
-		rel = withForm(rel, form)
+		rel = withFormEnding(rel, form)
 		if err := place.CheckName(rel); err != nil {
-			return outputLayout{}, stream.Dataf(place.Name(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.Name(out), form.ending())
+			return outputLayout{}, stream.Dataf(place.Name(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.Name(out), form.fileEnding())
 		}
-		if other, ok := taken[rel]; ok {
+		if other, ok := sourceOf[rel]; ok {
 			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE%s)",
-				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)), form.ending())
+				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)), form.fileEnding())
 		}
-		taken[rel], l.place[p] = p, rel
+		sourceOf[rel], l.place[p] = p, rel
 	}
 	return l, nil
 }
 
-// withForm is the name rel with the ending of the form in place of its own.
-func withForm(rel string, form Form) string {
-	if strings.EqualFold(path.Ext(rel), form.ending()) {
+func withFormEnding(rel string, form Form) string {
+	if strings.EqualFold(path.Ext(rel), form.fileEnding()) {
 		return rel
 	}
 	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
-	rel = withoutEnding(rel)
-	if inner := endingOf(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
-		rel = withoutEnding(rel)
+	rel = trimEnding(rel)
+	if inner := nameEnding(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
+		rel = trimEnding(rel)
 	}
-	return rel + form.ending()
+	return rel + form.fileEnding()
 }
 
-// standsFolder reports whether out is a local folder that is there, or ends with a slash: a folder whatever its ending.
-func standsFolder(out string) bool {
+// isFolderOutput reports whether out is an existing local folder, or ends with a slash: a folder whatever its ending.
+func isFolderOutput(out string) bool {
 	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(os.PathSeparator)) {
 		return true
 	}
@@ -123,27 +122,26 @@ func standsFolder(out string) bool {
 	return err == nil && info.IsDir()
 }
 
-// folderToBe refuses what stands at the place of an output folder and is none: a file, a device, a pipe.
-func folderToBe(out string, ofFolder bool, form Form) error {
+func refuseNonFolder(out string, ofFolder bool, form Form) error {
 	local, err := place.Local(out)
 	if err != nil || place.IsURL(out) {
 		return err
 	}
 	info, err := os.Stat(local)
-	there := err == nil && !info.IsDir()
+	isFile := err == nil && !info.IsDir()
 	switch {
-	case there && ofFolder:
+	case isFile && ofFolder:
 		return stream.Usagef("{o} %s: the output of a folder is a folder, and this is none; name a new folder", out)
-	case there:
-		return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.ending())
+	case isFile:
+		return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.fileEnding())
 	}
 	return nil
 }
 
-// treePath is the place of a file or folder in one tree of all, with slashes and without . and .. in it. That of
-// a local one is its path from the root, whatever the working directory; the volume, if there is one, is a
-// folder. That of an object begins with its store and bucket. The key of an object is no path: one that leads
-// out of its folder must not do so below the output.
+// treePath is the place of a file or folder in one tree of all, with slashes and without . and .. in it. A local path
+// is from the root, independent of the working directory; the volume, if there is one, is a folder. An object's path
+// begins with its store and bucket. The key of an object is no path: a key that leads out of its folder must not do
+// so below the output.
 func treePath(p string) (string, error) {
 	if !place.IsURL(p) {
 		local, err := place.FromRoot(p)
@@ -163,20 +161,19 @@ func treePath(p string) (string, error) {
 	return path.Join(l.Scheme, l.Bucket, l.Key), nil
 }
 
-// isLocalTree reports whether a tree path is of a local file and not of an object.
 func isLocalTree(tree string) bool { return strings.HasPrefix(tree, "/") }
 
-// directories lists the inputs that are directories, also those in lists, as tree paths. A
-// URL is one that stands for objects below it: it is neither the name of one nor a glob.
-func (a *access) directories(ctx context.Context, inputs, paths []string) ([]string, error) {
+// inputFolders lists the inputs that are directories, also inputs in lists, as tree paths. A URL is one if it stands
+// for objects below it: it is neither the name of one nor a glob.
+func (a *access) inputFolders(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
-		places, err := a.places(ctx, arg)
+		places, err := a.listPlaces(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range places {
-			root, err := directory(p, paths)
+			root, err := folderTreePath(p, paths)
 			if err != nil {
 				return nil, err
 			}
@@ -188,8 +185,7 @@ func (a *access) directories(ctx context.Context, inputs, paths []string) ([]str
 	return roots, nil
 }
 
-// directory is arg as a tree path if it is a directory, else empty.
-func directory(arg string, paths []string) (string, error) {
+func folderTreePath(arg string, paths []string) (string, error) {
 	arg = strings.TrimPrefix(arg, deltaScheme)
 	if !place.IsURL(arg) {
 		local, err := place.Local(arg)
@@ -212,9 +208,8 @@ func directory(arg string, paths []string) (string, error) {
 	return treePath(arg)
 }
 
-// commonFolders are the innermost folders that all local files, at true, and all objects are below. Of files
-// here and there the objects keep their stores' names, and the local ones their paths below the working
-// directory as long as they are in it.
+// commonFolders are the innermost folders that contain all local files (true) and all objects (false). If there are
+// both, the objects keep their stores' names, and local files in the working directory their paths below it.
 func commonFolders(paths []string) (map[bool]string, error) {
 	common := make(map[bool]string, 2)
 	for _, p := range paths {
@@ -226,20 +221,19 @@ func commonFolders(paths []string) (map[bool]string, error) {
 		if !ok {
 			folder = path.Dir(tree)
 		}
-		common[isLocalTree(tree)] = above(folder, tree)
+		common[isLocalTree(tree)] = commonParent(folder, tree)
 	}
 	if len(common) == 2 {
 		here, err := treePath(".")
 		if err != nil {
 			return nil, err
 		}
-		common[true], common[false] = above(here, common[true]+"/"), "."
+		common[true], common[false] = commonParent(here, common[true]+"/"), "."
 	}
 	return common, nil
 }
 
-// above returns the innermost of folder and its parents that tree is below.
-func above(folder, tree string) string {
+func commonParent(folder, tree string) string {
 	for {
 		if _, below := cutFolder(folder, tree); below {
 			return folder
@@ -248,8 +242,7 @@ func above(folder, tree string) string {
 	}
 }
 
-// innermost is the innermost of the roots that tree is below, or else the folder that it is in.
-func innermost(roots []string, tree string) string {
+func baseFolder(roots []string, tree string) string {
 	base := ""
 	for _, root := range roots {
 		if _, below := cutFolder(root, tree); below && len(root) > len(base) {

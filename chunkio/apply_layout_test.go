@@ -21,7 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// numbered is a Parquet file, or CSV, whose rows tell which file it is: number + 1 of them.
+// numbered writes a Parquet file, or CSV, whose number of rows identifies the file: number + 1.
 func numbered(t *testing.T, path string, number int) {
 	t.Helper()
 	x := make([]int64, number+1)
@@ -40,7 +40,7 @@ func numbered(t *testing.T, path string, number int) {
 	must.Do(t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-// digests are those of all files below a folder, by path, and what links and folders are.
+// digests are the digests of all files below a folder, by path, and the targets of links and the marks of folders.
 func digests(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -60,7 +60,7 @@ func digests(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// numbersIn are those of the files in an output, sorted; each must have its rows.
+// numbersIn are the numbers of the files in an output, sorted; each must have its rows.
 func numbersIn(t *testing.T, out string) (numbers []int) {
 	t.Helper()
 	own := filepath.Join(t.TempDir(), "own.parquet")
@@ -154,9 +154,9 @@ func (f *forest) inputs(t *testing.T, random *rand.Rand, here string) (args []st
 	return args
 }
 
-// TestOutputLaws: whatever the tree, the order of the inputs and what they are called, no input changes, nothing is
-// written but below the output, and that has a file with its rows for each input, at the place that order and
-// spelling do not matter to.
+// TestOutputLaws: whatever the tree, the order of the inputs and their names, no input changes, nothing is written
+// outside the output, and the output has a file with its rows for each input, at a place that does not depend on
+// order and spelling.
 func TestOutputLaws(t *testing.T) {
 	done, folders := 0, 0
 	for seed := range uint64(120) {
@@ -170,7 +170,7 @@ func TestOutputLaws(t *testing.T) {
 		out := f.called(t, random, here, target)
 		before := digests(t, f.root)
 		a := newAccess(Options{}.withDefaults())
-		list, listing := a.expand(t.Context(), args)
+		list, listing := a.expandInputs(t.Context(), args)
 		var report ApplyReport
 		var err error
 		if seed%2 == 0 {
@@ -231,15 +231,15 @@ func TestOutputLaws(t *testing.T) {
 func sameElsewhere(t *testing.T, random *rand.Rand, what string, paths, args []string, out string) {
 	t.Helper()
 	a := newAccess(Options{}.withDefaults())
-	roots := must.Get(a.directories(t.Context(), args, paths))(t)
-	first := must.Get(arrangeBelow(out, roots, paths, FormParquet))(t)
+	roots := must.Get(a.inputFolders(t.Context(), args, paths))(t)
+	first := must.Get(chooseFolderLayout(out, roots, paths, FormParquet))(t)
 	full := make([]string, len(paths))
 	for i, p := range paths {
 		full[i] = must.Get(place.FromRoot(p))(t)
 	}
 	random.Shuffle(len(full), func(i, j int) { full[i], full[j] = full[j], full[i] })
 	random.Shuffle(len(roots), func(i, j int) { roots[i], roots[j] = roots[j], roots[i] })
-	second := must.Get(arrangeBelow(out, roots, full, FormParquet))(t)
+	second := must.Get(chooseFolderLayout(out, roots, full, FormParquet))(t)
 	for _, p := range paths {
 		if got, want := second.place[must.Get(place.FromRoot(p))(t)], first.place[p]; got != want {
 			t.Errorf("%s: %s is at %s, and in another order at %s", what, p, want, got)
@@ -284,7 +284,7 @@ func TestLayoutOfFiles(t *testing.T) {
 		if c.paths != "" {
 			paths = strings.Split(c.paths, " ")
 		}
-		l, err := newAccess(Options{}).arrange(t.Context(), inputs, listedAs(paths), "../out", FormParquet)
+		l, err := newAccess(Options{}).chooseLayout(t.Context(), inputs, listedAs(paths), "../out", FormParquet)
 		var got []string
 		for _, p := range paths {
 			got = append(got, l.place[p])
@@ -300,10 +300,10 @@ func TestLayoutOfFiles(t *testing.T) {
 }
 
 // listedAs is a list of paths in any order.
-func listedAs(paths []string) *fileList { return listed(slices.Sorted(slices.Values(paths))) }
+func listedAs(paths []string) *fileList { return newLocalList(slices.Sorted(slices.Values(paths))) }
 
-// FuzzLayout lays out any files below any folders: what comes of it are names below a folder, one for each file, that
-// do not depend on the order.
+// FuzzLayout lays out any files below any folders: the result is one name below a folder for each file, whatever the
+// order.
 func FuzzLayout(f *testing.F) {
 	f.Add("", "../a/x.parquet\nb/y.parquet")
 	f.Add("/data\n/data/_h", "/data/x.csv\n/data/_h/x.parquet")
@@ -319,7 +319,7 @@ func FuzzLayout(f *testing.F) {
 			}
 		}
 		paths := slices.Compact(slices.Sorted(slices.Values(strings.Split(files, "\n"))))
-		l, err := arrangeBelow("s3://b/out", roots, paths, FormParquet)
+		l, err := chooseFolderLayout("s3://b/out", roots, paths, FormParquet)
 		if err != nil {
 			return
 		}
@@ -334,14 +334,14 @@ func FuzzLayout(f *testing.F) {
 		}
 		slices.Reverse(paths)
 		slices.Reverse(roots)
-		if other, err := arrangeBelow("s3://b/out", roots, paths, FormParquet); err != nil || !maps.Equal(other.place, l.place) {
+		if other, err := chooseFolderLayout("s3://b/out", roots, paths, FormParquet); err != nil || !maps.Equal(other.place, l.place) {
 			t.Errorf("in another order %q, %v; want %q", other.place, err, l.place)
 		}
 	})
 }
 
-// TestFolderToOneFile: a folder becomes one file where OUT's ending names one, its keys columns of it, and the table
-// is that of the folder; a folder that stands at OUT, or a slash behind it, keeps the layout.
+// TestFolderToOneFile: a folder becomes one file if OUT's ending names a format, with its keys as columns, and with
+// the same table as the folder; an existing folder at OUT, or a slash at the end, keeps the layout.
 func TestFolderToOneFile(t *testing.T) {
 	in, dir := t.TempDir(), t.TempDir()
 	numbered(t, filepath.Join(in, "day=1", "a.parquet"), 2)

@@ -17,16 +17,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Resumed says what Apply did with what an interrupted run had finished.
+// Resumed counts the finished output of an interrupted run that Apply reused or wrote again.
 type Resumed struct {
-	Whole    int   // files of a folder that were taken as they are
-	Outdated int   // files written again: their input or what is written of it is another now
-	Altered  int   // files written again: they were changed or removed since
-	Rows     int64 // of one file, that were taken as they are
+	Whole    int   // files of a folder that were reused
+	Outdated int   // files written again because their input or the columns to write have changed
+	Altered  int   // files written again because they were changed or removed since
+	Rows     int64 // rows of one file that were reused
 }
 
-// count counts a file of that fate.
-func (r *Resumed) count(fate atomicfile.Fate) {
+func (r *Resumed) countFate(fate atomicfile.Fate) {
 	switch fate {
 	case atomicfile.Outdated:
 		r.Outdated++
@@ -37,10 +36,10 @@ func (r *Resumed) count(fate atomicfile.Fate) {
 	}
 }
 
-// Unfinished is an Apply that was broken off, whose memory limit was too low for the rest, or that a store kept
-// from it, when a part of its output was finished. It waits for the next Apply to the same output.
+// Unfinished is the error of an Apply that was interrupted, or stopped by a memory limit or an unavailable store,
+// after a part of its output was finished. The next Apply to the same output reuses that part.
 type Unfinished struct {
-	Place           string // a hidden folder beside the output; the output itself in a store
+	Place           string // a hidden folder next to the output; the output itself in a store
 	Finished, Files int    // of a folder
 	Err             error
 }
@@ -48,16 +47,15 @@ type Unfinished struct {
 func (e *Unfinished) Error() string { return e.Err.Error() }
 func (e *Unfinished) Unwrap() error { return e.Err }
 
-// leaves reports whether a run that ends with err leaves what is finished to the next one: it was broken off,
-// a limit was too low, which the next one may raise, or a store was down.
-func leaves(ctx context.Context, err error) bool {
+// leavesUnfinished reports whether a run that ends with err leaves its finished part to the next one: it was
+// interrupted, a limit was too low, which the next one may raise, or a store was down.
+func leavesUnfinished(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError)) || stream.Temporary(err)
 }
 
-// recipe names all that shapes the bytes of the output of file i: they are a function of the file
-// and of what is written of it, so that a file that is there by the same recipe need not be written
-// again, whatever became of the others. Where it lies does not matter.
-func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
+// outputRecipe is a digest of everything that determines the bytes of the output of file i, apart from the other
+// files: a finished file with the same recipe need not be written again. Its place does not matter.
+func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 	type column struct {
 		Name    string
 		Kind    copier.Kind
@@ -65,8 +63,8 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		From    string `json:",omitempty"` // a leaf, or the type of a key
 		Text    string `json:",omitempty"` // of a key
 	}
-	f, e := &a.catalog.files[i], a.catalog.list.at(i)
-	what := struct {
+	f, e := &a.catalog.files[i], a.catalog.list.entryAt(i)
+	content := struct {
 		Maker, Where, Sparse string
 		Form                 Form
 		Fingerprint          string
@@ -74,49 +72,49 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		Version              string    // of an object
 		Modified             time.Time // of a local file
 		Columns              []column
-		Texts                *TextOptions  `json:",omitempty"` // that a file of rows was read with, and
+		Texts                *TextOptions  `json:",omitempty"` // the options that a file of rows was read with
 		Kinds                []intake.Kind `json:",omitempty"` // the kinds of its columns, given the other files
-	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
+	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatFingerprint(f.print), Bytes: f.size, Version: e.version}
 	texts := a.opt.Texts
-	texts.Header, texts.Recorded = a.catalog.texts.guessesMade().Header, false // as it was read, a guess or not
-	rows := a.catalog.texts.rowsOf(a.catalog.path(i))
+	texts.Header, texts.Recorded = a.catalog.texts.currentGuesses().Header, false // the header as it was read, by a guess or not
+	rows := a.catalog.texts.rowsByName(a.catalog.fileName(i))
 	if rows != nil || !reflect.DeepEqual(texts, TextOptions{}) {
-		what.Texts = &texts
+		content.Texts = &texts
 	}
 	if rows != nil {
 		for _, c := range rows.table.Columns {
-			what.Kinds = append(what.Kinds, c.Kind)
+			content.Kinds = append(content.Kinds, c.Kind)
 		}
 	}
-	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
+	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // the fingerprint covers all of standard input
 		info, err := os.Stat(e.path)
 		if err != nil {
-			return "", stream.Dataf(a.catalog.path(i), "%w", err)
+			return "", stream.Dataf(a.catalog.fileName(i), "%w", err)
 		}
-		what.Modified = info.ModTime().UTC()
+		content.Modified = info.ModTime().UTC()
 	}
 	for _, c := range columns {
-		made := column{Name: c.Name, Kind: c.Kind, Element: c.Element}
+		col := column{Name: c.Name, Kind: c.Kind, Element: c.Element}
 		switch c.Kind {
 		case copier.FromLeaf:
-			made.From = a.catalog.leaves[c.Leaf].Name
+			col.From = a.catalog.leaves[c.Leaf].Name
 			if a.catalog.list.schema != nil { // which may have widened it since
-				made.Text = a.catalog.leaves[c.Leaf].Type
+				col.Text = a.catalog.leaves[c.Leaf].Type
 			}
 		case copier.FromSparse:
-			made.From = a.sparseNumber().Name
+			col.From = a.sparseNumber().Name
 		case copier.FromPartition:
 			text, err := a.catalog.partText(i, c.Part)
 			if err != nil {
 				return "", err
 			}
-			if made.Text = text; a.partitionType(c.Part) != "string" {
-				made.From = a.partitionType(c.Part)
+			if col.Text = text; a.partitionType(c.Part) != "string" {
+				col.From = a.partitionType(c.Part)
 			}
 		}
-		what.Columns = append(what.Columns, made)
+		content.Columns = append(content.Columns, col)
 	}
-	text, err := json.Marshal(what)
+	text, err := json.Marshal(content)
 	if err != nil {
 		return "", err
 	}
@@ -124,25 +122,23 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// finished reports whether the output of file i is there already, at rel below the folder.
-func (a *applier) finished(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
+func (a *applier) reuseFinished(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
 	f, fate, err := dir.Finished(ctx, rel, recipe)
 	if err != nil {
 		return false, err
 	}
-	a.report.Resumed.count(fate)
+	a.report.Resumed.countFate(fate)
 	if fate != atomicfile.Whole {
 		return false, nil
 	}
 	a.report.Files++
 	a.report.Rows += f.Rows
 	a.report.Bytes += f.Bytes
-	a.pass(a.catalog.files[i].rows())
+	a.passRows(a.catalog.files[i].countRows())
 	return true, nil
 }
 
-// pass goes past rows of the input whose output is there.
-func (a *applier) pass(rows int64) {
+func (a *applier) passRows(rows int64) {
 	a.opt.Meter.Rows.Add(rows)
-	a.matches.pass(rows)
+	a.matches.passRows(rows)
 }

@@ -19,9 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestApplyToStoreGoesOn: wherever a run to a folder in a store is broken off or killed, the next one
-// takes what it has finished as it is, of inputs that were changed it does not, and the folder has the
-// bytes of a local one in the end.
+// TestApplyToStoreGoesOn: wherever a run to a folder in a store is broken off or killed, the next one reuses its
+// finished files, except files whose inputs were changed, and the folder has the bytes of a local one in the end.
 func TestApplyToStoreGoesOn(t *testing.T) {
 	const files = 4
 	s := storetest.S3(t)
@@ -90,8 +89,8 @@ func TestApplyToStoreGoesOn(t *testing.T) {
 	ended("changed", mustApply(t, []string{in}, s.URL("changed"), opt), Resumed{Whole: 1, Outdated: 1}, opt)
 }
 
-// TestApplyCountsTheFolder: what the names of a folder's files take while it is written is within the memory limit,
-// on disk and, where a list of them waits, in a store.
+// TestApplyCountsTheFolder: the memory of the names of a folder's files counts towards the memory limit, on disk and,
+// including the stored list of them, in a store.
 func TestApplyCountsTheFolder(t *testing.T) {
 	const files = 60
 	s, in := storetest.S3(t), linkedFolder(t, files)
@@ -101,7 +100,7 @@ func TestApplyCountsTheFolder(t *testing.T) {
 		_, err := Apply(t.Context(), []string{input}, out, ApplyOptions{Columns: []string{"int32"}, Memory: 100 << 10})
 		short, ok := errors.AsType[*stream.MemoryError](err)
 		if !ok {
-			t.Fatalf("%s: %v", out, err)
+			t.Fatalf("applying to %s within 100 KiB: %v, want a MemoryError", out, err)
 		}
 		return short.Need
 	}
@@ -113,7 +112,7 @@ func TestApplyCountsTheFolder(t *testing.T) {
 	mustApply(t, []string{in}, local, ApplyOptions{Columns: []string{"int32"}, Memory: folder})
 }
 
-// linkedFolder is a folder of so many files of three rows, which are all the same.
+// linkedFolder is a folder of identical files of three rows.
 func linkedFolder(t *testing.T, files int) string {
 	t.Helper()
 	in := t.TempDir()
@@ -125,9 +124,9 @@ func linkedFolder(t *testing.T, files int) string {
 	return in
 }
 
-// TestApplyLimitLosesNothing: the memory that suffices for a whole run suffices for one that goes on, and one that is
-// refused for its limit leaves what is finished to the next one, on disk, in a store and in one Parquet file. Files of a folder
-// are the same with any memory.
+// TestApplyLimitLosesNothing: the memory that suffices for a whole run suffices for one that resumes, and a run that
+// is refused for its limit leaves its finished part to the next one, on disk, in a store and in one Parquet file.
+// Files of a folder are the same with any memory.
 func TestApplyLimitLosesNothing(t *testing.T) {
 	const files, rows = 8, 15
 	s, in := storetest.S3(t), linkedFolder(t, files)
@@ -136,7 +135,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 		form  Form
 		store bool
 		opt   ApplyOptions
-	}{{name: "of-parquet"}, {name: "of-csv", form: FormCSV}, {name: "of-parquet", store: true}, {name: "of-arrow", form: FormArrow, store: true}, {name: "one.parquet", opt: ApplyOptions{marks: 1}}} {
+	}{{name: "of-parquet"}, {name: "of-csv", form: FormCSV}, {name: "of-parquet", store: true}, {name: "of-arrow", form: FormArrow, store: true}, {name: "one.parquet", opt: ApplyOptions{markInterval: 1}}} {
 		dir := t.TempDir()
 		inputs, at := []string{in}, func(folder string) string { return filepath.Join(dir, folder, c.name) }
 		if c.store {
@@ -145,7 +144,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 		for _, folder := range []string{"whole", "parts"} {
 			must.Do(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
 		}
-		if c.opt.marks > 0 {
+		if c.opt.markInterval > 0 {
 			inputs[0] = filepath.Join(in, "*.parquet")
 		}
 		opt := c.opt
@@ -167,7 +166,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 		more.Memory, more.Meter = 2*opt.Memory, new(stream.Meter)
 		_, err := Apply(ending(t, func() bool { return more.Meter.Rows.Load() >= rows }), inputs, at("parts"), more)
 		first, ok := errors.AsType[*Unfinished](err)
-		if !ok || c.opt.marks == 0 && first.Finished == 0 {
+		if !ok || c.opt.markInterval == 0 && first.Finished == 0 {
 			t.Fatalf("%s: broken off: %v", c.name, err)
 		}
 		left, less := must.Files(t, filepath.Join(dir, "parts")), opt
@@ -180,7 +179,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 			t.Errorf("%s: a refused run leaves %d files of %d", c.name, len(now), len(left))
 		}
 		opt.Meter = new(stream.Meter)
-		if r := mustApply(t, inputs, at("parts"), opt).Resumed; r.Whole != first.Finished || r.Outdated > 0 || c.opt.marks > 0 && r.Rows != rows {
+		if r := mustApply(t, inputs, at("parts"), opt).Resumed; r.Whole != first.Finished || r.Outdated > 0 || c.opt.markInterval > 0 && r.Rows != rows {
 			t.Errorf("%s: gone on with: %+v", c.name, r)
 		}
 		if !maps.Equal(must.Files(t, filepath.Join(dir, "whole")), must.Files(t, filepath.Join(dir, "parts"))) {

@@ -62,8 +62,8 @@ var resumeCases = []struct {
 	{"rows of one arrow", "out.arrow", ApplyOptions{Form: FormArrow, Where: "r_double > 10"}},
 }
 
-// TestApplyGoesOn: wherever a run is broken off, the next one takes what it has finished as it is, and
-// the output has the bytes of a run that was not broken off.
+// TestApplyGoesOn: wherever a run is broken off, the next one reuses its finished part, and the output has the bytes
+// of a run that was not broken off.
 func TestApplyGoesOn(t *testing.T) {
 	in := everyTypeFolder(t, t.TempDir(), 4)
 	for _, c := range resumeCases {
@@ -76,7 +76,7 @@ func TestApplyGoesOn(t *testing.T) {
 			}
 			whole, out := filepath.Join(t.TempDir(), c.out), filepath.Join(t.TempDir(), c.out)
 			want := mustApply(t, inputs, whole, opt)
-			opt.marks = 1
+			opt.markInterval = 1
 			for looks, cut := 1, 0; ; looks += 4 {
 				var looked atomic.Int64
 				ctx := ending(t, func() bool { return looked.Add(1) > int64(looks) })
@@ -107,13 +107,13 @@ func TestApplyGoesOn(t *testing.T) {
 	}
 }
 
-// TestApplyWaitsElsewhere: rows that wait where --temp-dir says leave nothing when a run is broken off.
+// TestApplyWaitsElsewhere: rows stored in the folder of --temp-dir leave nothing when a run is broken off.
 func TestApplyWaitsElsewhere(t *testing.T) {
 	in, dir, wait := everyTypeFolder(t, t.TempDir(), 2), t.TempDir(), t.TempDir()
-	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), marks: 1, Spool: scratch.Options{Dir: wait}}
+	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), markInterval: 1, Spool: scratch.Options{Dir: wait}}
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > 30 }), []string{filepath.Join(in, "*", "*.parquet")}, filepath.Join(dir, "out.csv"), opt)
 	if errors.As(err, new(*Unfinished)) || !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("broken off with rows in another folder: %v, want %v and nothing unfinished", err, context.Canceled)
 	}
 	for _, at := range []string{dir, wait} {
 		if left := must.Get(os.ReadDir(at))(t); len(left) > 0 {
@@ -122,8 +122,8 @@ func TestApplyWaitsElsewhere(t *testing.T) {
 	}
 }
 
-// TestApplyGoesOnAfterChanges: of what an interrupted run has left those files are written again
-// whose input, whose columns or which themselves were changed, and what is not to be there goes.
+// TestApplyGoesOnAfterChanges: files of an interrupted run are written again if their input, their columns or the
+// files themselves were changed, and files that do not belong there are removed.
 func TestApplyGoesOnAfterChanges(t *testing.T) {
 	const files, finished = 3, 2 // the files 0 and 2, of one folder, come first
 	file := func(in string, i int) string {
@@ -210,11 +210,11 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 		must.Do(t, os.Chtimes(filepath.Join(in, name+".parquet"), time.Time{}, time.Unix(int64(2e9+i), 0)))
 	}
 	files := func(in string) []string { return []string{filepath.Join(in, "*", "*.parquet")} }
-	opt := ApplyOptions{Columns: []string{"emb[2]", "r_double"}, Meter: new(stream.Meter), marks: 1}
+	opt := ApplyOptions{Columns: []string{"emb[2]", "r_double"}, Meter: new(stream.Meter), markInterval: 1}
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() >= 37+39+30 }), files(in), filepath.Join(at, "out.parquet"), opt)
 	u, ok := errors.AsType[*Unfinished](err)
 	if !ok {
-		t.Fatal(err)
+		t.Fatalf("broken off: %v, want Unfinished", err)
 	}
 	left := filepath.Base(u.Place)
 	for name, c := range map[string]struct {
@@ -276,7 +276,7 @@ func TestApplyGoesOnInOtherMemory(t *testing.T) {
 	path, names := wideTable(t, 3000, 2500)
 	const memory = 64 << 20
 	run := func(out string, form Form, memory int64, broken bool) (ApplyReport, error) {
-		opt := ApplyOptions{Columns: names, Form: form, Memory: memory, Meter: new(stream.Meter), marks: 1}
+		opt := ApplyOptions{Columns: names, Form: form, Memory: memory, Meter: new(stream.Meter), markInterval: 1}
 		return Apply(ending(t, func() bool { return broken && opt.Meter.Rows.Load() >= 2500 }), []string{path}, out, opt)
 	}
 	for form, name := range map[Form]string{FormCSV: "t.csv", FormArrow: "t.arrow"} {
@@ -285,7 +285,7 @@ func TestApplyGoesOnInOtherMemory(t *testing.T) {
 		for limit, rows := range map[int64]int64{memory / 4 * 3: 0, memory: 2500, 2 * memory: 2500} {
 			out := filepath.Join(t.TempDir(), name)
 			if _, err := run(out, form, memory, true); !errors.As(err, new(*Unfinished)) {
-				t.Fatal(err)
+				t.Fatalf("%s broken off: %v, want Unfinished", name, err)
 			}
 			report, err := run(out, form, limit, false)
 			must.Do(t, err)
@@ -310,7 +310,7 @@ func TestApplyTakesNoMarkOfTwoRuns(t *testing.T) {
 		broken bool
 		taken  int64
 	}{{64 << 20, 1, true, 0}, {48 << 20, time.Hour, true, 0}, {64 << 20, 1, false, 600}} {
-		opt := ApplyOptions{Columns: names, Form: FormCSV, Memory: run.memory, Meter: new(stream.Meter), marks: run.marks}
+		opt := ApplyOptions{Columns: names, Form: FormCSV, Memory: run.memory, Meter: new(stream.Meter), markInterval: run.marks}
 		report, err := Apply(ending(t, func() bool { return run.broken && opt.Meter.Rows.Load() >= 600 }), []string{path}, out, opt)
 		if run.broken != errors.As(err, new(*Unfinished)) || !run.broken && (err != nil || report.Rows != 600 || report.Resumed.Rows != run.taken) {
 			t.Fatalf("in %d bytes: %d rows, %+v, %v", run.memory, report.Rows, report.Resumed, err)

@@ -12,16 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sparseBatch is how many sparse rows are spread at a time.
+// sparseBatch is the number of sparse rows spread at a time.
 const sparseBatch = 8192
 
-// sparseNumber is the type of the dense columns of sparse rows: the values' own type
-// where float64 holds all of its values, else double.
+// sparseNumber is the type of the dense columns of sparse rows: the values' own type if float64 holds all of its
+// values, else double.
 func (a *applier) sparseNumber() writer.Number {
 	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
 
-// elementType is the type of a list's elements, of "list<float>", or of a map's values.
 func elementType(l format.Leaf) string {
 	if l.Entries != "" {
 		return l.Entries
@@ -30,17 +29,17 @@ func elementType(l format.Leaf) string {
 	return strings.TrimSuffix(t, ">")
 }
 
-// copySparse writes features of the sparse rows of row group g as dense columns: 0
-// where the row has no such index, null where its lists or the value are null.
+// copySparse writes features of the sparse rows of row group g as dense columns: 0 if the row has no such index, null
+// if its lists or the value are null.
 func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
-	indices, values := f.at(a.sparse.indices), f.at(a.sparse.values)
+	indices, values := f.leafIndex(a.sparse.indices), f.leafIndex(a.sparse.values)
 	group, err := src.Open(ctx, g, []int{indices, values})
 	if err != nil {
 		return err
 	}
 	defer group.Close()
-	at := make([]int, a.sparse.features) // feature → place in columns, plus one
+	at := make([]int, a.sparse.features) // feature → index in columns, plus one
 	dense := make([][]float64, len(columns))
 	for k, c := range columns {
 		at[c.Element] = k + 1
@@ -56,7 +55,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		if err := group.DecodeLists(ctx, values, from, to, &value); err != nil {
 			return err
 		}
-		if err := spread(dense, at, &index, &value, int(to-from)); err != nil {
+		if err := spreadRows(dense, at, &index, &value, int(to-from)); err != nil {
 			var bad *sparseRowError
 			if errors.As(err, &bad) {
 				return &stream.DataError{RowGroup: g, Row: format.GroupStart(src, g) + from + int64(bad.row), Err: err}
@@ -78,7 +77,6 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 	return nil
 }
 
-// sparseRowError is a fault of one sparse row of a batch.
 type sparseRowError struct {
 	row int
 	msg string
@@ -86,8 +84,9 @@ type sparseRowError struct {
 
 func (e *sparseRowError) Error() string { return e.msg }
 
-// spread writes a batch of sparse rows to dense columns; at maps features to them.
-func spread(dense [][]float64, at []int, index, value *format.Lists, rows int) error {
+// spreadRows writes a batch of sparse rows to dense columns; at maps a feature to 1 + the index of its column, or to
+// 0.
+func spreadRows(dense [][]float64, at []int, index, value *format.Lists, rows int) error {
 	for _, col := range dense {
 		clear(col)
 	}

@@ -21,7 +21,7 @@ func logicalField(id byte, of ...byte) []byte {
 	return slices.Concat([]byte{12, 10 << 1, 12, id << 1}, of, []byte{0, 0})
 }
 
-// strangeFile has a geometry of some coordinate system, alone and in a struct, and a variant, beside numbers.
+// strangeFile has numbers, a geometry of some coordinate system, alone and in a struct, and a variant.
 func strangeFile(t *testing.T, crs ...byte) string {
 	t.Helper()
 	opt, req := pq.Repetitions.Optional, pq.Repetitions.Required

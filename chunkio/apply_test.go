@@ -28,7 +28,7 @@ func mustApply(t *testing.T, inputs []string, out string, opt ApplyOptions) Appl
 	return report
 }
 
-// sameColumn compares a flat output column with what it was copied from.
+// sameColumn compares a flat output column with its source.
 func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.PrimitiveNode, rep parquet.Repetition, want []string) {
 	t.Helper()
 	if got == nil {
@@ -165,7 +165,7 @@ func TestApplySeveralToOne(t *testing.T) {
 	opt := ApplyOptions{Columns: []string{"o_double", "emb[1]"}, Also: []string{"r_text"}}
 	report := mustApply(t, []string{filepath.Join(dir, "*.parquet")}, filepath.Join(t.TempDir(), "x.parquet"), opt)
 	if report.Rows != 300 || report.Files != 1 {
-		t.Fatalf("%+v", report)
+		t.Fatalf("applied to one file: %+v, want 300 rows in 1 file", report)
 	}
 	one, whole := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "whole.parquet")
 	mustApply(t, []string{filepath.Join(dir, "*.parquet")}, one, opt)
@@ -183,7 +183,7 @@ func TestApplyMergesNullability(t *testing.T) {
 	for _, swap := range []bool{false, true} {
 		formattest.Must(t, WriteParquet(t.Context(), a, everyNumber(20, 7, swap), WriteOptions{Required: !swap}))
 		if err := WriteParquet(t.Context(), b, everyNumber(20, 7, !swap), WriteOptions{Required: swap}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing b.parquet: %v", err)
 		}
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		mustApply(t, []string{a, b}, out, ApplyOptions{Columns: []string{"uint8", "double"}})
@@ -218,7 +218,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	report := mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"o_double", "k"}, Also: []string{"c", "o_text"}})
 	if report.Files != 3 || report.Rows != 30 {
-		t.Fatalf("%+v", report)
+		t.Fatalf("applied to a folder: %+v, want 30 rows in 3 files", report)
 	}
 	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
 		got := formattest.Read(t, filepath.Join(out, rel))
@@ -244,7 +244,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	// The same again into the folder that now exists is refused, and changes nothing.
 	var refused *stream.OutputError
 	if _, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_bool"}}); !errors.As(err, &refused) {
-		t.Fatal(err)
+		t.Fatalf("applying to a folder that exists: %v, want an OutputError", err)
 	}
 	if len(formattest.Read(t, filepath.Join(out, "k=1/c=x/p.parquet")).Leaves) != 2 {
 		t.Fatal("the old output changed")
@@ -307,7 +307,7 @@ func TestApplyErrors(t *testing.T) {
 	} {
 		_, err := Apply(cmp.Or(test.ctx, t.Context()), test.inputs, filepath.Join(dir, test.out), test.opt)
 		if err == nil || test.want != nil && !errors.As(err, test.want) || !strings.Contains(err.Error(), test.text) {
-			t.Errorf("%s: %T %v", test.name, err, err)
+			t.Errorf("%s: %T %v, want %T about %q", test.name, err, err, test.want, test.text)
 		}
 	}
 	entries, err := os.ReadDir(dir)

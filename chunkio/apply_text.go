@@ -11,9 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// convertText is Convert for libsvm text, whose rows become the one file out.
-func convertText(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
-	// Rows and labels are read side by side.
+func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
+	// Rows and labels are read in parallel.
 	read := Options{
 		Sparse: svm.Entries, Label: svm.Label, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
 		Spool: opt.Spool, Meter: opt.Meter, Note: opt.Note,
@@ -32,7 +31,7 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 		err = WriteParquet(ctx, out, rows, WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads})
 	} else {
 		report.Columns = append(report.Columns, svm.Label)
-		err = writeLabelled(ctx, out, rows, read)
+		err = writeWithLabels(ctx, out, rows, read)
 	}
 	if err != nil {
 		return ApplyReport{}, err
@@ -45,7 +44,6 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 	return report, nil
 }
 
-// whyNoLabels is why the labels of text are no column; empty where they are one.
 func whyNoLabels(rows *Dataset) string {
 	for _, l := range rows.catalog.leaves {
 		if l.Name == svm.Label {
@@ -55,8 +53,7 @@ func whyNoLabels(rows *Dataset) string {
 	return ""
 }
 
-// writeLabelled writes the rows of text with their labels.
-func writeLabelled(ctx context.Context, out string, rows *Dataset, read Options) (err error) {
+func writeWithLabels(ctx context.Context, out string, rows *Dataset, read Options) (err error) {
 	read.Sparse, read.Label, read.Columns = "", "", []string{svm.Label}
 	labels, err := rows.With(read)
 	if err != nil {
@@ -68,11 +65,11 @@ func writeLabelled(ctx context.Context, out string, rows *Dataset, read Options)
 	var chunk *stream.Chunk
 	at := 0
 	var failed error
-	write := WriteOptions{Sparse: true, Type: "double", Threads: read.Threads, label: func(int64) float64 {
+	write := WriteOptions{Sparse: true, Type: "double", Threads: read.Threads, labelValue: func(int64) float64 {
 		for failed == nil && (chunk == nil || at == chunk.Rows) {
 			var more bool
 			if chunk, failed, more = next(); !more {
-				failed = stream.Dataf(rows.catalog.name(), "fewer labels than rows")
+				failed = stream.Dataf(rows.catalog.inputName(), "fewer labels than rows")
 			}
 			at = 0
 		}

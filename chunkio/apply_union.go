@@ -15,8 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnsIn are the given columns as file i has them: those that it lacks, which a union allows,
-// are absent.
+// columnsIn are the given columns in file i: columns that it lacks, which a union allows, are Absent.
 func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	here := make([]copier.Column, len(columns))
 	for k, c := range columns {
@@ -27,10 +26,10 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	return here
 }
 
-// widened are columns as an open file i has them: those of a table whose schema has a wider type of numbers than the file
-// are written as numbers of that, and so are those of text that has whole numbers in one file and fractions in another.
-func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []copier.Column {
-	if a.catalog.list.schema == nil && a.catalog.texts.rowsOf(a.catalog.path(i)) == nil {
+// widenColumns marks columns of an open file i to be written as numbers of a wider type: if the schema of the table
+// has a wider type than the file, or if text has whole numbers in one file and fractions in another.
+func (a *applier) widenColumns(src copier.Source, i int, columns []copier.Column) []copier.Column {
+	if a.catalog.list.schema == nil && a.catalog.texts.rowsByName(a.catalog.fileName(i)) == nil {
 		return columns
 	}
 	columns = slices.Clone(columns)
@@ -39,24 +38,22 @@ func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []c
 		if c.Kind != copier.FromLeaf {
 			continue
 		}
-		if typ := a.catalog.leaves[c.Leaf].Type; format.IsNumber(typ) && typ != leaves[a.catalog.files[i].at(c.Leaf)].Type {
+		if typ := a.catalog.leaves[c.Leaf].Type; format.IsNumber(typ) && typ != leaves[a.catalog.files[i].leafIndex(c.Leaf)].Type {
 			columns[k].Kind = copier.FromNumbers
 		}
 	}
 	return columns
 }
 
-// completeFields makes the fields of columns that no file has in the type of the dataset.
 func (a *applier) completeFields(fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
-			fields[k] = copier.Field{Node: nodeOf(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
+			fields[k] = copier.Field{Node: columnNode(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
 		}
 	}
 }
 
-// nodeOf is a column of a type of a table's schema, or of a partition key.
-func nodeOf(name, typ string) schema.Node {
+func columnNode(name, typ string) schema.Node {
 	var logical schema.LogicalType = schema.StringLogicalType{}
 	physical := parquet.Types.ByteArray
 	switch typ {
@@ -73,9 +70,8 @@ func nodeOf(name, typ string) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, logical, physical, -1, -1))
 }
 
-// writeNumbers writes the values of a column of row group g as numbers of the dataset's type.
 func (a *applier) writeNumbers(ctx context.Context, src copier.Source, i, g int, c copier.Target) error {
-	leaf := a.catalog.files[i].at(c.Leaf)
+	leaf := a.catalog.files[i].leafIndex(c.Leaf)
 	group, err := src.Open(ctx, g, []int{leaf})
 	if err != nil {
 		return err
@@ -109,10 +105,10 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	}
 	switch c.Kind {
 	case copier.FromLeaf:
-		return f.at(c.Leaf) >= 0
+		return f.leafIndex(c.Leaf) >= 0
 	case copier.FromField:
 		for at, l := range a.catalog.leaves {
-			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.at(at) >= 0 {
+			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.leafIndex(at) >= 0 {
 				return true
 			}
 		}
@@ -121,26 +117,25 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	return true
 }
 
-// present are the columns that file i has: a file below a folder keeps lacking the others, unless it is of a table, and
-// must have one, if it has rows.
-func (a *applier) present(i int, columns []copier.Column) ([]copier.Column, error) {
+// presentColumns are the columns that file i has: a file in a folder is written without the others, unless it is of a
+// table. A file with rows must have at least one.
+func (a *applier) presentColumns(i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
 	for k, c := range a.columnsIn(i, columns) {
-		// The files of a table have all of its columns, of which some are nested and cannot be made.
+		// The files of a table have all of its columns; absent nested ones cannot be made.
 		if c.Kind != copier.Absent || a.catalog.list.schema != nil && columns[k].Kind == copier.FromLeaf {
 			present = append(present, c)
 		}
 	}
-	if len(present) == 0 && a.catalog.files[i].rows() > 0 {
-		e := stream.Dataf(a.catalog.path(i), "the file has none of the columns to write")
+	if len(present) == 0 && a.catalog.files[i].countRows() > 0 {
+		e := stream.Dataf(a.catalog.fileName(i), "the file has none of the columns to write")
 		e.Remedy = stream.Textf("write one file, {o} FILE.parquet, where its rows are null, or add a column that it has, {also}")
 		return nil, e
 	}
 	return present, nil
 }
 
-// nullable makes a field one that may be null.
-func nullable(path string, n schema.Node) (schema.Node, error) {
+func makeNullable(path string, n schema.Node) (schema.Node, error) {
 	p, ok := n.(*schema.PrimitiveNode)
 	switch {
 	case n.RepetitionType() == parquet.Repetitions.Optional:
@@ -153,7 +148,6 @@ func nullable(path string, n schema.Node) (schema.Node, error) {
 	return copier.FlatNode(p, p.Name(), false)
 }
 
-// writeNulls writes a null in every row of a column that the file lacks.
 func writeNulls(c copier.Target) error {
 	for _, chunk := range c.Chunks {
 		levels := make([]int16, chunk.Rows)

@@ -9,55 +9,54 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// matches tells, row group by row group in their order, which rows a condition is true of.
-// A pass over the condition's columns runs in step with the copying.
-type matches struct {
-	source *Dataset
-	begin  func(from int64) // begins a pass
-	row    int64            // that comes next
-	next   func() (*stream.Chunk, error, bool)
-	stop   func() // nil where no pass is under way
+// rowMatches finds, row group by row group in their order, the rows for which a condition is true. A pass over the
+// condition's columns runs in step with the copying.
+type rowMatches struct {
+	source    *Dataset
+	beginPass func(from int64) // begins a pass
+	row       int64            // position of the next row
+	next      func() (*stream.Chunk, error, bool)
+	stop      func() // nil if no pass is under way
 }
 
-// matchRows begins a.matches, which the returned function ends.
+// matchRows begins a.matches; the returned function ends it.
 func (a *applier) matchRows(ctx context.Context) func() {
 	if a.catalog.filter == nil {
 		return func() {}
 	}
-	const share = 4 // of the memory: the encoded columns want most of it
+	const share = 4 // of the memory: the encoded columns need most of it
 	spool := func() *scratch.Space { return a.spool }
-	m := &matches{source: matching(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
+	m := &rowMatches{source: newMatchDataset(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())
-	m.begin = func(from int64) {
+	m.beginPass = func(from int64) {
 		m.next, m.stop = iter.Pull2(m.source.Chunks(ctx, stream.Range{From: from, To: a.catalog.rows}))
 	}
 	a.matches = m
-	return m.end
+	return m.endPass
 }
 
-func (m *matches) end() {
+func (m *rowMatches) endPass() {
 	if m.stop != nil {
 		m.stop()
 		m.stop = nil
 	}
 }
 
-// pass goes past so many rows without reading them.
-func (m *matches) pass(rows int64) {
+func (m *rowMatches) passRows(rows int64) {
 	if m != nil {
-		m.end()
+		m.endPass()
 		m.row += rows
 	}
 }
 
-// group returns the rows of the next row group, which has so many, that are not written,
-// and how many are. Without a condition all are.
-func (m *matches) group(rows int64) (skip []uint64, kept int64, err error) {
+// matchGroup returns bits for the rows of the next row group that must not be written, and the number of the others.
+// Without a condition all are written.
+func (m *rowMatches) matchGroup(rows int64) (skip []uint64, kept int64, err error) {
 	if m == nil {
 		return nil, rows, nil
 	}
 	if m.stop == nil {
-		m.begin(m.row)
+		m.beginPass(m.row)
 	}
 	m.row += rows
 	skip = make([]uint64, (rows+63)/64)
@@ -80,8 +79,7 @@ func (m *matches) group(rows int64) (skip []uint64, kept int64, err error) {
 	return skip, kept, nil
 }
 
-// bytes is what finding the rows holds.
-func (m *matches) bytes() int64 {
+func (m *rowMatches) memoryBytes() int64 {
 	if m == nil {
 		return 0
 	}

@@ -38,8 +38,8 @@ func rowsAsText(l *formattest.Leaf) (rows []string) {
 	return rows
 }
 
-// Applying under a condition writes the rows that match of what applying without writes, to the
-// bit: flat columns, elements of lists, whole lists and structs, in any number of windows.
+// Applying under a condition writes the matching rows of an unconditional output, to the bit: flat columns, elements
+// of lists, whole lists and structs, in any number of windows.
 func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	opt := ApplyOptions{
@@ -113,7 +113,7 @@ func TestApplyWhereOfFolders(t *testing.T) {
 		t.Errorf("%d files with %d rows, want %d", report.Files, report.Rows, len(want.rows))
 	}
 	if got.blocks = want.blocks; diff(got, want) != "" {
-		t.Error(diff(got, want))
+		t.Errorf("applied rows differ from the matching ones: %s", diff(got, want))
 	}
 	var paths []string
 	for _, in := range back.Inputs() {

@@ -20,7 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wideFile is an Arrow file of so many columns in one row, lists or numbers.
+// wideFile is an Arrow file of one row and the given number of columns, lists or numbers.
 func wideFile(t *testing.T, columns int, lists bool) string {
 	t.Helper()
 	number := array.NewFloat64Builder(memory.DefaultAllocator)
@@ -42,8 +42,8 @@ func wideFile(t *testing.T, columns int, lists bool) string {
 	return path
 }
 
-// TestWideColumnsAreCounted: copying more columns than the memory has room for is refused before their schema is made,
-// and what the refusal names, raised where it says at least, is enough.
+// TestWideColumnsAreCounted: copying more columns than the memory has room for is refused before their schema is
+// made. The memory that the refusal names suffices, or is raised if it is named as the least.
 func TestWideColumnsAreCounted(t *testing.T) {
 	const columns, limit = 20_000, 30 << 20
 	in, out := wideFile(t, columns, false), filepath.Join(t.TempDir(), "out.parquet")
@@ -69,7 +69,7 @@ func TestWideColumnsAreCounted(t *testing.T) {
 	}
 }
 
-// countingContext counts how often it is asked whether it has ended, and ends after so many times.
+// countingContext counts the questions whether it has ended, and ends after a number of them.
 type countingContext struct {
 	context.Context //nolint:containedctx // it is one
 	asked           atomic.Int64
@@ -119,11 +119,11 @@ func (s *scratchCounter) Scratch(_ int, columns []copier.Column, workers int) (i
 	return int64(1000 * workers), nil
 }
 
-// TestScratchIsFoundOnce: however many windows the columns of a row group are copied in, what that takes beside them is
+// TestScratchIsFoundOnce: however many windows the columns of a row group are copied in, their scratch memory is
 // found once for each number of workers.
 func TestScratchIsFoundOnce(t *testing.T) {
 	s, columns := &scratchCounter{}, make([]copier.Column, 700)
-	scratch := scratchOf(s, 0, columns)
+	scratch := scratchMemory(s, 0, columns)
 	for range 100 {
 		for _, workers := range []int{4, 2} {
 			if bytes, err := scratch(workers); bytes != int64(1000*workers) || err != nil {

@@ -15,54 +15,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options says what of the inputs to deliver and how. The zero value delivers all
-// numeric columns and ends with an error at a missing value.
+// Options choose the rows and columns to deliver, and how. The zero value delivers all numeric columns and ends with
+// an error at a missing value.
 type Options struct {
-	// Columns and Exclude restrict the features by globs over the flattened names; an
-	// exact name wins over a glob, a list's own name means all its elements, and *
-	// matches / too. A pattern that matches no column is a usage error. Partition keys, and the index of
-	// a data frame that a file of pandas names, are features only where Columns names them.
+	// Columns and Exclude restrict the features by globs over the flattened names; an exact name wins over a glob, a
+	// list's own name means all its elements, and * matches / too. A pattern that matches no column is a usage error.
+	// Partition keys, and the index of a data frame that a file of pandas names, are features only if Columns names
+	// them.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight weighs the rows
 	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number
 	// of features, "indices,values", "indices,values,4862" or "map,4862": rows are then sparse.
 	Sparse string
-	// Classes delivers the values of the Label column as Chunk.Class: integers,
-	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
-	// NaN are no class, the empty string is. More than 65,536 classes are an error.
-	// Open must be asked for them, to keep whole numbers of files of rows apart that a float64 holds as one.
+	// Classes delivers the values of the Label column as Chunk.Class: integers, booleans, strings, floats, decimals,
+	// dates, times or a partition key. Null and NaN are no class, the empty string is. More than 65,536 classes are
+	// an error. Set it already for Open: it then keeps apart whole numbers in files of rows that are equal as
+	// float64.
 	Classes bool
-	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as such, and of any
-	// other label that Classes takes a code for each value, the upper 53 bits of the xxHash64 of its text, which
-	// are the same in every file and format. Null and NaN are none. A label that can be no class, or whose texts
+	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as they are; any other
+	// label that Classes accepts gets a code for each value, the upper 53 bits of the xxHash64 of its text, which are
+	// the same in every file and format. Null and NaN have no target. A label that can be no class, or whose texts
 	// take much memory to decode, has no targets, and is no error.
 	Target bool
-	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows
-	// for which it is not true take no part, as rows outside the sample: what they hold is
-	// neither counted nor complained about. Its columns need not be features, and stay
-	// features where they are. Files whose partition keys decide against them are not
-	// opened, and count nowhere; row groups whose statistics do are not decoded. Rows of the
-	// files that are opened count in positions, in Rows and in Chunk.Block, whether they match
-	// or not. Where is said once, to Open.
+	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows for which it is not true
+	// take no part, like rows outside the sample: their values are neither counted nor complained about. Its columns
+	// need not be features, and those that are remain so. Files excluded by their partition keys are not opened, and
+	// count nowhere; row groups excluded by their statistics are not decoded. Rows of the opened files count in
+	// positions, in Rows and in Chunk.Block, whether they match or not. Only Open reads this option.
 	Where    string
 	Missing  stream.MissingPolicy
-	LeaveOut []stream.LeftOut // features decided against before, by flattened name: not read
-	// Union lets files lack columns that others have: these are null there, in all rows. Columns
-	// stand in the order in which the files bring them. It is said once, to Open.
+	LeaveOut []stream.LeftOut // features excluded by an earlier decision, by flattened name: not read
+	// Union lets files lack columns that others have: these are null there, in all rows. Columns stand in the order
+	// in which the files bring them. Only Open reads this option.
 	Union bool
-	// Times makes features of dates, timestamps and times of day: a number (days since 1970, seconds
-	// since then, seconds since midnight), and its positions in the day, the week and the year as
-	// sines and cosines, "ts", "ts.hour.sin", …, all of one Block. Indicators adds to features with
-	// nulls, or of which the footers do not tell, features is_missing(NAME) that are 1 where the
-	// value is missing, by null, NaN or ±Inf, and else 0.
+	// Times makes features of dates, timestamps and times of day: a number (days since 1970, seconds since then,
+	// seconds since midnight), and its positions in the day, the week and the year as sines and cosines, "ts",
+	// "ts.hour.sin", …, all of one Block. Indicators adds, to features that have nulls or may have them as far as the
+	// footers show, features is_missing(NAME) that are 1 if the value is missing (null, NaN or ±Inf), else 0.
 	Times, Indicators bool
-	// Categories are columns of categories, by name, as [Dataset.Categories] finds them. Each has a
-	// feature for every category, "city=Paris", that is 1 in its rows and else 0, all of one Block;
-	// in rows of null, and of a value that is none of them, all are 0. A column with a Why is left out.
-	// As with Classes, Open keeps whole numbers of these columns apart.
+	// Categories are columns of categories, by name, as found by [Dataset.Categories]. Each category makes a feature,
+	// "city=Paris", that is 1 in its rows and else 0; all features of a column are of one Block. In rows with null,
+	// or with a value that is no category, all are 0. A column with a Why is left out. As with Classes, Open keeps
+	// whole numbers of these columns apart.
 	Categories []Category
-	// Order are names of features that come first, in this order: those of statistics that others
-	// are to be added to. Without it features stand as in the first file.
+	// Order names features that come first, in this order: the features of the statistics that others are to be added
+	// to. Without it features stand as in the first file.
 	Order []string
 	// Sample keeps only the N rows whose global positions have the smallest seeded
 	// hash; 0 keeps all.
@@ -74,46 +71,46 @@ type Options struct {
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
-	// Allow are prefixes of places that lists, plans and logs of tables may name outside their own
-	// place: local folders, and URLs with the parameters to open the files below them.
+	// Allow lists prefixes of places that lists, plans and logs of tables may name outside their own place: local
+	// folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
-	// Texts overrule what is guessed about inputs that are text. They are given to Open, and so are Numbers: columns
-	// of such inputs, in addition to Columns, that are numbers though they look like identifiers. Numbers
-	// among Texts.Nulls are missing in features of every format.
+	// Texts override the guesses about inputs that are text. Open reads this option and Numbers: columns of such
+	// inputs, in addition to Columns, that are numbers though they look like identifiers. Numbers among Texts.Nulls
+	// are missing in features of every format.
 	Texts   TextOptions
 	Numbers []string
 
-	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
-	// were when it was made, without reading their footers again. Shard is the part of its rows
-	// that is read; other files are not opened. Where must be as the plan has it.
+	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they were when it was made,
+	// without reading their footers again. Shard is the part of its rows to read; files outside it are not opened.
+	// Where must equal the plan's condition.
 	Plan  string
 	Shard Shard
-	// Spreads notes which features have one value or none, as statistics tell: Fields leaves them out then. It is said
-	// once, to Open.
+	// Spreads records which features have one value or none, as far as statistics show: Fields leaves them out then.
+	// Only Open reads this option.
 	Spreads bool
-	// ForPlan notes what WritePlan needs.
+	// ForPlan records the facts that WritePlan needs.
 	ForPlan bool
 
-	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
-	// version is read; nil and zero read the newest.
+	// TableVersion selects the version of a Delta table to read, and TableAsOf the newest version at that time; nil
+	// and zero select the newest.
 	TableVersion *int64
 	TableAsOf    time.Time
 
-	Spool scratch.Options // where a row group of an object goes that does not fit into Memory
+	Spool scratch.Options // stores a row group of an object that does not fit into Memory
 
-	Keep *Keep // holds what passes decode for later ones, beside Memory; nil holds nothing
+	Keep *Keep // holds decoded columns for later passes, in addition to Memory; nil holds nothing
 
 	Meter *stream.Meter     // counts bytes, decoding time, and requests to stores; nil counts nothing
-	Stdin io.Reader         // what the input "-" reads; a *Stdin where it is opened more than once
+	Stdin io.Reader         // read for the input "-"; a *Stdin if it is opened more than once
 	Again bool              // the input is read more than once: an Arrow IPC stream on Stdin goes to a scratch file
-	Note  func(stream.Text) // hears what files of rows were taken as; nil drops it
-	// TakingIn hears that a file of rows is read to a scratch file, and calls what it returns when that
-	// has ended; nil hears nothing. Meter counts the bytes.
+	Note  func(stream.Text) // receives the inferred types of files of rows; nil drops them
+	// TakingIn is called when a file of rows begins to be copied to a scratch file, and the function it returns when
+	// the copy has ended; nil is not called. Meter counts the bytes.
 	TakingIn func(name string) (ended func(error))
 }
 
-// TextOptions overrule the guesses about inputs that are text.
+// TextOptions override the guesses about inputs that are text.
 type TextOptions = intake.TextOptions
 
 const defaultMemory = 1 << 30
@@ -134,7 +131,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// validate checks what needs no input.
 func (o Options) validate() error {
 	if o.Label != "" && o.Label == o.Weight {
 		return stream.Usagef("{label} and {weight} both name %s", o.Label)
@@ -142,8 +138,8 @@ func (o Options) validate() error {
 	if o.Union && o.Sparse != "" {
 		return stream.Usagef("{union-by-name} is for columns; {sparse} rows number theirs, and go without it")
 	}
-	for option, asked := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators, "categorical": o.Categories != nil} {
-		if asked && o.Sparse != "" {
+	for option, isSet := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators, "categorical": o.Categories != nil} {
+		if isSet && o.Sparse != "" {
 			return stream.Usagef("%v makes features of columns; {sparse} rows have none", stream.Option(option))
 		}
 	}
@@ -153,34 +149,31 @@ func (o Options) validate() error {
 	if o.Classes && o.Label == "" {
 		return stream.Usagef("classes need a column to take them from: {label}")
 	}
-	return checkTexts(o.Texts)
+	return checkNullSpellings(o.Texts)
 }
 
-// Dataset is the table that a set of files, or a stream, makes under some options.
-// It is a stream.Source. Between passes it holds no open file, only the catalog of
-// the footers and, until Close, the buffers of the last pass and the scratch files that
-// rows of text, arrays, Avro and triples were written to. Its methods may be
-// called from several goroutines, but each pass of Chunks holds Options.Memory of
-// its own.
+// Dataset is the table that a set of files, or a stream, makes under some options. It is a stream.Source. Between
+// passes it holds no open file, only the catalog of the footers and, until Close, the buffers of the last pass and
+// the scratch files with the rows of text, arrays, Avro and triples. Its methods may be called from several
+// goroutines, but each pass of Chunks holds Options.Memory of its own.
 type Dataset struct {
-	catalog  *catalog
-	pipe     *pipe // the stream on standard input; nil for files
-	opt      Options
-	sparse   *sparseSpec // nil for dense rows
-	features *features
-	nulls    []float64 // numbers that stand for a missing value
-	buffers  buffers
-	classes  classTable
-	spool    func() *scratch.Space // where row groups go that do not fit into memory
-	opened   *access               // of Open, which Close closes; nil in what With made
+	catalog   *catalog
+	pipe      *pipe // the stream on standard input; nil for files
+	opt       Options
+	sparse    *sparseSpec // nil for dense rows
+	features  *features
+	nulls     []float64 // numbers that stand for a missing value
+	buffers   spanPool
+	classes   classTable
+	spool     func() *scratch.Space // stores row groups that do not fit into memory
+	ownAccess *access               // opened by Open and closed by Close; nil in a Dataset made by With
 
-	unfiltered func() sampler // of all rows, without Where; computed by the first pass that needs it
+	samplerWithoutWhere func() sampler // samples all rows, ignoring Where; computed by the first pass that needs it
 }
 
-// Open reads the footers of all inputs (see the package comment), one file at a
-// time, and matches their columns by name. It fails on inputs that cannot be read or
-// do not fit together, and on options that do not fit them. That there is something
-// to select from is left to Check and Chunks, so that any input can be inspected.
+// Open reads the footers of all inputs (see the package comment), one file at a time, and matches their columns by
+// name. It fails on inputs that cannot be read or do not fit together, and on options that do not fit them. Only
+// Check and Chunks fail if there are no features or no rows, so that any input can be inspected.
 func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -191,16 +184,15 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	a := newAccess(opt)
-	d, err := a.dataset(ctx, inputs, f)
+	d, err := a.openDataset(ctx, inputs, f)
 	if err != nil {
-		return nil, errors.Join(err, a.close())
+		return nil, errors.Join(err, a.closeTexts())
 	}
-	d.opened = a
+	d.ownAccess = a
 	return d, nil
 }
 
-// dataset opens all inputs as one table.
-func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Dataset, error) {
+func (a *access) openDataset(ctx context.Context, inputs []string, f *filter) (*Dataset, error) {
 	opt := a.opt
 	var list *fileList
 	var err error
@@ -212,11 +204,11 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 		if frozen != nil {
 			return newDataset(ctx, frozen, nil, opt)
 		}
-	} else if list, err = a.expand(ctx, inputs); err != nil {
+	} else if list, err = a.expandInputs(ctx, inputs); err != nil {
 		return nil, err
 	}
 	if list.isStdin() {
-		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union, spreads: opt.Spreads, unused: a.isUnused})
+		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, catalogOptions{memory: opt.Memory, recordsBytes: opt.ForPlan, union: opt.Union, recordsSpreads: opt.Spreads, isUnused: a.isUnused})
 		if err != nil {
 			return nil, err
 		}
@@ -227,26 +219,25 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 		if err != nil {
 			return nil, err
 		}
-		leaves, _ := named(pipe.leaves())
+		leaves, _ := nameLeaves(pipe.leaves())
 		if err := f.bindStream(leaves); err != nil {
 			return nil, err
 		}
-		return newDataset(ctx, &catalog{leaves: leaves, refusing: map[int]string{}, rows: -1, list: list, filter: f}, pipe, opt)
+		return newDataset(ctx, &catalog{leaves: leaves, firstRefusal: map[int]string{}, rows: -1, list: list, filter: f}, pipe, opt)
 	}
-	if list, err = f.prune(list); err != nil {
+	if list, err = f.pruneFiles(list); err != nil {
 		return nil, err
 	}
-	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union, opt.Spreads, a.isUnused})
+	c, err := a.buildCatalog(ctx, list, f, catalogOptions{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union, opt.Spreads, a.isUnused})
 	if err != nil {
 		return nil, err
 	}
 	return newDataset(ctx, c, nil, opt)
 }
 
-// With returns a Dataset of the same files under other options, without reading
-// the footers again. Options.SkipBad, Options.Where and Options.Stdin keep their meaning
-// from Open. With a stream, both share its one pass. It cannot be read any more once d is
-// closed, where the files are of rows; closing it leaves d open.
+// With returns a Dataset of the same files under other options, without reading the footers again. Options.SkipBad,
+// Options.Where and Options.Stdin keep their meaning from Open. With a stream, both share its one pass. Closing it
+// leaves d open; if the files are files of rows, it cannot be read any more once d is closed.
 func (d *Dataset) With(opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
 	opt.Where = d.opt.Where
@@ -254,7 +245,7 @@ func (d *Dataset) With(opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	if d.sparse != nil && d.opt.Sparse == opt.Sparse {
-		return assemble(d.catalog, d.pipe, opt, d.sparse)
+		return assembleDataset(d.catalog, d.pipe, opt, d.sparse)
 	}
 	return newDataset(context.Background(), d.catalog, d.pipe, opt)
 }
@@ -264,40 +255,40 @@ func newDataset(ctx context.Context, c *catalog, p *pipe, opt Options) (*Dataset
 	if err != nil {
 		return nil, err
 	}
-	return assemble(c, p, opt, sparse)
+	return assembleDataset(c, p, opt, sparse)
 }
 
-func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
+func assembleDataset(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
 	if p != nil && opt.Sample > 0 {
 		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
 	}
-	if p != nil && opt.Classes && !p.texts {
+	if p != nil && opt.Classes && !p.keepsTexts {
 		return nil, stream.Usagef("the classes of a stream must be asked for when it is opened; save it to a file first")
 	}
-	if p != nil && opt.Times && !p.texts {
+	if p != nil && opt.Times && !p.keepsTexts {
 		return nil, stream.Usagef("the times of a stream must be asked for when it is opened; save it to a file first")
 	}
-	f, err := resolve(c, opt, sparse)
+	f, err := resolveFeatures(c, opt, sparse)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.filter.check(c, sparse); err != nil {
+	if err := c.filter.checkDecodable(c, sparse); err != nil {
 		return nil, err
 	}
 	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f, nulls: intake.NumbersAmong(opt.Texts.Nulls)}
 	d.spool = sync.OnceValue(func() *scratch.Space { return scratch.New(opt.Spool) })
-	d.unfiltered = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
+	d.samplerWithoutWhere = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
 }
 
-// Check says whether there is anything to select from: a column that was asked for
-// but cannot be decoded, no numeric column and no row are errors here and in Chunks.
+// Check returns the error that Chunks would return for want of input: a requested column that cannot be decoded, no
+// numeric column, or no row.
 func (d *Dataset) Check() error {
 	if d.features.refusal != nil {
 		return d.features.refusal
 	}
 	if d.pipe == nil && d.catalog.rows == 0 {
-		return stream.Dataf(d.catalog.name(), "the input has no rows")
+		return stream.Dataf(d.catalog.inputName(), "the input has no rows")
 	}
 	return nil
 }
@@ -305,8 +296,8 @@ func (d *Dataset) Check() error {
 // Columns implements stream.Source. The caller must not change the slice.
 func (d *Dataset) Columns() []stream.Column { return d.features.columns }
 
-// Rows implements stream.Source: all rows of the files that are read, also those for which
-// Options.Where is not true. Of a shard it is the rows of the whole plan.
+// Rows implements stream.Source: all rows of the files that are read, also rows for which Options.Where is not true.
+// For a shard it is the number of rows of the whole plan.
 func (d *Dataset) Rows() int64 { return d.catalog.rows }
 
 // Cuts implements stream.Source.
@@ -314,62 +305,62 @@ func (d *Dataset) Cuts() []int64 {
 	if d.pipe != nil {
 		return nil
 	}
-	return d.catalog.cuts()
+	return d.catalog.groupCuts()
 }
 
-// Chunks implements stream.Source; see the package comment for how. A MemoryError
-// says that Options.Memory is below MinMemory.
+// Chunks implements stream.Source; the package comment describes it. It fails with a MemoryError if Options.Memory is
+// below MinMemory.
 func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		if err := d.pass(ctx, r, func(c *stream.Chunk) bool { return yield(c, nil) }); err != nil {
+		if err := d.runPass(ctx, r, func(c *stream.Chunk) bool { return yield(c, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
 // Inputs describes the files, in the order of their rows. For a stream, rows, bytes
-// and the fingerprint (a digest of all of it) cover what has been read so far.
+// and the fingerprint (a digest of all of it) cover the part read so far.
 func (d *Dataset) Inputs() []stream.Input {
 	if d.pipe != nil {
-		return []stream.Input{d.pipe.input()}
+		return []stream.Input{d.pipe.describeInput()}
 	}
 	inputs := make([]stream.Input, len(d.catalog.files))
 	for i := range inputs {
 		f := &d.catalog.files[i]
-		inputs[i] = stream.Input{Path: d.catalog.path(i), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
+		inputs[i] = stream.Input{Path: d.catalog.fileName(i), Rows: f.countRows(), Bytes: f.size, Fingerprint: formatFingerprint(f.print)}
 	}
 	return inputs
 }
 
-// Table is the table that the files are of; nil for bare files.
+// Table is the table that the files belong to; nil for bare files.
 func (d *Dataset) Table() *stream.Table { return d.catalog.list.table }
 
-// Paths lists the files as Open takes them, in the order of their rows.
+// Paths lists the files in the form that Open takes, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.catalog.list.paths() }
 
 // Positions is the number of positions in the input: see [stream.Position].
 func (d *Dataset) Positions() int { return countPositions(d.catalog, d.sparse) }
 
-// LeftOut lists every column that is no feature, and why, in column order.
+// LeftOut lists every column that is no feature, with the reason, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
-// Warnings lists what is odd but no error; options in them are spelled by the command.
+// Warnings lists oddities that are no errors; options in them are spelled by the command.
 func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.FileWarnings(), d.features.warnings)
 }
 
-// FileWarnings lists the Warnings about files; the use of the columns does not change them.
+// FileWarnings lists the Warnings about files, which do not depend on the use of the columns.
 func (d *Dataset) FileWarnings() []stream.Text {
-	return slices.Concat(d.catalog.warnings, d.catalog.texts.guessesMade().Doubts)
+	return slices.Concat(d.catalog.warnings, d.catalog.texts.currentGuesses().Doubts)
 }
 
-// CatalogBytes is the memory that what is known of the files takes, as long as the Dataset is open.
-func (d *Dataset) CatalogBytes() int64 { return d.catalog.bytes() }
+// CatalogBytes is the memory of the catalog, held while the Dataset is open.
+func (d *Dataset) CatalogBytes() int64 { return d.catalog.memoryBytes() }
 
 // Fields yields every column, feature or not.
-func (d *Dataset) Fields() iter.Seq[Field] { return describe(d.catalog, d.opt, d.sparse) }
+func (d *Dataset) Fields() iter.Seq[Field] { return describeFields(d.catalog, d.opt, d.sparse) }
 
-// WithNulls is the number of features of which the metadata tells that values are null.
+// WithNulls is the number of features that contain nulls according to the metadata.
 func (d *Dataset) WithNulls() int { return d.features.withNulls }
 
 // Singles reports whether a float32 holds every value of every feature, by their types.
@@ -380,16 +371,16 @@ func (d *Dataset) Singles() bool {
 // Replayable reports whether Chunks can be called more than once.
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 
-// Close frees the buffers of the last pass, and what Options.Keep holds; a further pass makes
-// new buffers. What Open returned gives back the scratch files of rows too, those of standard input
-// unless Options.Stdin is a *Stdin, and then there is no further pass. It must not be called during a pass.
+// Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If d
+// is from Open, Close also removes the scratch files of rows, which then cannot be read again; scratch files of standard
+// input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
 func (d *Dataset) Close() error {
-	d.buffers.drop()
+	d.buffers.dropSpans()
 	d.opt.Keep.Drop()
-	if d.opened == nil {
+	if d.ownAccess == nil {
 		return nil
 	}
-	return d.opened.close()
+	return d.ownAccess.closeTexts()
 }
 
 var _ stream.Source = (*Dataset)(nil)

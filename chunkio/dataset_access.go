@@ -18,52 +18,51 @@ import (
 
 // access finds and opens files, on disk and in object stores.
 type access struct {
-	opt    Options
-	client *store.Client
-	footer atomic.Int64 // bytes of the footer of the object opened last: others are much alike
-	tails  tailCache
-	texts  textTables
-	lent   bool // texts are of a *Stdin, which closes them
-	// guesses are the names of files in folders that are data by the shape of their lines alone.
-	guesses map[string]bool
-	looked  map[string]bool // folders in stores where a table was looked for
+	opt             Options
+	client          *store.Client
+	lastFooterBytes atomic.Int64 // bytes of the footer of the object opened last, an estimate for the next
+	tails           tailCache
+	texts           textTables
+	borrowsTexts    bool // texts belong to a *Stdin, which closes them
+	// guessedFiles names the files in folders that are taken for data only by the shape of their lines.
+	guessedFiles    map[string]bool
+	searchedFolders map[string]bool // folders in stores already searched for a table
 
-	exact   bool            // files of rows keep whole numbers whole, for copying
-	anyText bool            // and any column of theirs may turn out as text
-	numbers map[string]bool // columns whose numbers are asked for by name; made where they are first looked up
-	direct  *direct         // where the rows of a file go; nil for a scratch file
+	exactIntegers bool            // files of rows keep whole numbers exact, for copying
+	acceptsText   bool            // any column of theirs may turn out as text
+	numberColumns map[string]bool // columns that must be numbers, by name; made at the first lookup
+	direct        *directOutput   // receives the rows of a file; nil for a scratch file
 }
 
 func newAccess(opt Options) *access {
 	return &access{
-		opt: opt, looked: map[string]bool{}, tails: tailCache{most: min(tailsMost, opt.Memory/8)},
+		opt: opt, searchedFolders: map[string]bool{}, tails: tailCache{limit: min(mostTailBytes, opt.Memory/8)},
 		client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter}),
 	}
 }
 
-// close closes what the files that were opened wait in, unless it belongs to a *Stdin.
-func (a *access) close() error {
-	if a.lent {
+// closeTexts removes the scratch files of opened files, unless they belong to a *Stdin.
+func (a *access) closeTexts() error {
+	if a.borrowsTexts {
 		return nil
 	}
-	return a.texts.close()
+	return a.texts.closeScratch()
 }
 
-// opener opens one file, and returns its bytes too. A catalog opens its files with it
-// again at every pass. What is read through the file counts in meter, where there is one, once
-// the footer has been read. The context is that of all reading. Tests plant files in memory.
+// opener opens one file, and returns its bytes too. The catalog opens its files with it again at every pass. Reads
+// through the file count in meter, if it is not nil, once the footer has been read. The context covers all later
+// reads. Tests plant files in memory.
 type opener func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error)
 
-// open opens a file by what its magic words say it is.
-func (a *access) open(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
-	in, err := a.input(ctx, e, memory)
+func (a *access) openEntry(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
+	in, err := a.openBytes(ctx, e, memory)
 	if err != nil {
 		return nil, nil, err
 	}
 	return a.openInput(ctx, in, memory, meter)
 }
 
-func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, error) {
+func (a *access) openBytes(ctx context.Context, e fileEntry, memory int64) (Input, error) {
 	var in Input
 	var err error
 	if store.IsURL(e.path) {
@@ -71,7 +70,7 @@ func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, e
 	} else {
 		in, err = openFile(ctx, e.path)
 	}
-	if fault := e.checkLogged(in, err); fault != nil {
+	if fault := e.checkAgainstLog(in, err); fault != nil {
 		if err == nil {
 			in.Close()
 		}
@@ -80,11 +79,10 @@ func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, e
 	return in, nil
 }
 
-// openInput opens in, which is closed where that fails.
 func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	counted := &countingInput{Input: in}
 	opened, err := a.openMagic(ctx, counted, memory)
-	if names := triplesOf(a.opt.Sparse); err == nil && names != nil && !isText(in.Name()) {
+	if names := tripleColumns(a.opt.Sparse); err == nil && names != nil && !isLibsvm(in.Name()) {
 		opened, err = a.openTriples(ctx, opened, counted, names, memory)
 	}
 	if err == nil {
@@ -100,26 +98,26 @@ func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *s
 	return opened, in, nil
 }
 
-// footersAhead is how many objects' ends are asked for at a time, as far as they take no more
-// than an eighth of the memory: one by one, 1,000 files at 50 ms would take a minute.
+// footersAhead is the number of objects whose ends are requested at once, if they take no more than an eighth of the
+// memory: one by one, 1,000 files at 50 ms would take a minute.
 const footersAhead = 16
 
-// catalog is openCatalog of what access finds, once more where a file turns out to have identifiers in a column that
-// files before it have as numbers.
-func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
-	how.union = how.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
+// buildCatalog opens the list again if a file turns out to have identifiers in a column that earlier files have as
+// numbers.
+func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
+	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, err
 	}
-	a.guesses = make(map[string]bool, len(list.guesses))
+	a.guessedFiles = make(map[string]bool, len(list.guesses))
 	for path := range list.guesses {
-		a.guesses[place.Name(path)] = true
+		a.guessedFiles[place.Name(path)] = true
 	}
-	c, err := a.openList(ctx, list, f, how)
-	for a.texts.forgetNumbers() {
-		a.takeAllIn(ctx, list)
-		a.texts.forgetNumbers()
-		c, err = a.openList(ctx, list, f, how)
+	c, err := a.openList(ctx, list, f, opt)
+	for a.texts.forgetMixedFiles() {
+		a.convertAllRows(ctx, list)
+		a.texts.forgetMixedFiles()
+		c, err = a.openList(ctx, list, f, opt)
 	}
 	if err == nil {
 		err = a.texts.checkNames(a.opt.Texts)
@@ -130,42 +128,43 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 	return c, nil
 }
 
-// takeAllIn takes in the files that are text by their names, so that all columns of identifiers are known before the files
-// are opened again: one by one, 60 files each with another such column were read 30 times each. Opening tells what is wrong.
-func (a *access) takeAllIn(ctx context.Context, list *fileList) {
-	for _, e := range list.all() {
+// convertAllRows reads all files that are text by their names, so that all columns of identifiers are known before the
+// files are opened again: one by one, 60 files each with another such column were read 30 times each. It ignores
+// errors: opening reports them.
+func (a *access) convertAllRows(ctx context.Context, list *fileList) {
+	for _, e := range list.entries() {
 		if ctx.Err() != nil {
 			return
 		}
-		if rowsNamed(e.path) == intake.None {
+		if formatByName(e.path) == intake.None {
 			continue
 		}
-		if opened, _, err := a.open(ctx, e, a.opt.Memory, a.opt.Meter); err == nil {
+		if opened, _, err := a.openEntry(ctx, e, a.opt.Memory, a.opt.Meter); err == nil {
 			opened.Close()
 		}
 	}
 }
 
-// openList is openCatalog of what access finds. The ends of objects are fetched ahead, and long
-// footers of local files are parsed side by side.
-func (a *access) openList(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
+// openList calls openCatalog with an opener that fetches the ends of objects ahead and parses long footers of local
+// files in parallel.
+func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	next, stop := iter.Pull2(list.all())
+	next, stop := iter.Pull2(list.entries())
 	defer stop()
 	type result struct {
 		in     Input
-		opened format.File // nil where the footer is still to be parsed
+		opened format.File // nil if the footer is still to be parsed
 		err    error
 	}
 	var queue []chan result
-	held := int64(0) // by the file opened last: others are much alike
-	open := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
-		depth := a.footersBeside(held, memory)
+	lastBytes := int64(0) // by the file opened last, an estimate for the next
+	openNext := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
+		depth := a.parallelFooters(lastBytes, memory)
 		parse := depth > 1
-		if footer := a.footer.Load(); footer > 0 {
+		if footer := a.lastFooterBytes.Load(); footer > 0 {
 			depth, parse = min(max(memory/8/(footer+footer/8), 1), footersAhead), false
 		}
 		for int64(len(queue)) < depth {
@@ -175,9 +174,9 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 			}
 			r := make(chan result, 1)
 			queue = append(queue, r)
-			far, text := store.IsURL(e.path), takesLong(e.path)
+			far, text := store.IsURL(e.path), isReadToEnd(e.path)
 			load := func() {
-				in, err := a.input(within, e, memory)
+				in, err := a.openBytes(within, e, memory)
 				var opened format.File
 				if err == nil && parse && !far && !text {
 					opened, in, err = a.openInput(within, in, memory, meter)
@@ -198,12 +197,12 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 		if r.err != nil {
 			return nil, nil, r.err
 		}
-		held = r.opened.HeldBytes()
+		lastBytes = r.opened.HeldBytes()
 		return r.opened, r.in, nil
 	}
-	c, err := openCatalog(ctx, list, f, open, how)
+	c, err := openCatalog(ctx, list, f, openNext, opt)
 	cancel()
-	for _, q := range queue { // after an error, what was opened for nothing
+	for _, q := range queue { // after an error, close the files opened ahead
 		switch r := <-q; {
 		case r.opened != nil:
 			r.opened.Close()
@@ -212,22 +211,22 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 		}
 	}
 	if err == nil {
-		c.open, c.tails, c.texts = a.open, &a.tails, &a.texts
-		if how.union {
-			err = c.decideUnion(ctx, how.memory)
+		c.open, c.tails, c.texts = a.openEntry, &a.tails, &a.texts
+		if opt.union {
+			err = c.decideUnionGroups(ctx, opt.memory)
 		}
 	}
 	return c, err
 }
 
-// footersBeside is how many footers of local files are parsed at a time, where the last one holds so
-// many bytes: short ones one by one, long ones on all threads, as far as they and their raw bytes take
-// no more than half of the memory. Triples are read while a file is opened, one file's after the other's.
-func (a *access) footersBeside(held, memory int64) int64 {
-	if held < longFooter || triplesOf(a.opt.Sparse) != nil {
+// parallelFooters is the number of footers of local files to parse at once, given the bytes held by the last one:
+// short ones one by one, long ones on all threads, as far as they and their raw bytes take no more than half of the
+// memory. Triples are read while a file is opened, one file after the other.
+func (a *access) parallelFooters(lastBytes, memory int64) int64 {
+	if lastBytes < longFooter || tripleColumns(a.opt.Sparse) != nil {
 		return 1
 	}
-	return max(min(memory/2/(held+held/2), int64(a.opt.Threads)), 1)
+	return max(min(memory/2/(lastBytes+lastBytes/2), int64(a.opt.Threads)), 1)
 }
 
 func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.File, error) {
@@ -241,17 +240,17 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	case ipc.Magic:
 		return ipc.Open(in, memory)
 	}
-	if isText(in.Name()) {
-		return a.openText(ctx, in, memory)
+	if isLibsvm(in.Name()) {
+		return a.openLibsvm(ctx, in, memory)
 	}
 	head, err := readHead(in)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(head, parquet.EncryptedMagic) {
-		return parquet.Open(in, memory) // which says so
+		return parquet.Open(in, memory) // fails with the error for encrypted files
 	}
-	kind, packing, _, err := rowsOf(in, head)
+	kind, packing, _, err := detectRows(in, head)
 	switch {
 	case err != nil:
 		return nil, err
@@ -265,10 +264,10 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	return nil, e
 }
 
-// rowsOf is the format of rows of an input that begins with head and no magic word of a table, and its compression: by
-// its first bytes, by its name, or by a guess from the shape of its lines.
-func rowsOf(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
-	packing, kind = intake.Packing([]byte(head)), rowsNamed(in.Name())
+// detectRows finds the row format and the compression of an input that begins with head and no magic word of a table:
+// by its first bytes, by its name, or by a guess from the shape of its lines.
+func detectRows(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
+	packing, kind = intake.Packing([]byte(head)), formatByName(in.Name())
 	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
 		kind = magic
 	}
@@ -298,14 +297,12 @@ func holdsData(in Input) (data, guess bool, err error) {
 	if err != nil || strings.HasPrefix(head, parquet.EncryptedMagic) {
 		return err == nil, false, err
 	}
-	kind, _, guess, err := rowsOf(in, head)
+	kind, _, guess, err := detectRows(in, head)
 	return kind != intake.None || err == nil && ipc.IsStream(in, head), guess, err
 }
 
-// takesLong reports whether a file is read to its end where it is opened.
-func takesLong(name string) bool { return isText(name) || rowsNamed(name) != intake.None }
+func isReadToEnd(name string) bool { return isLibsvm(name) || formatByName(name) != intake.None }
 
-// readHead is what a file begins with.
 func readHead(in Input) (string, error) {
 	head := make([]byte, min(in.Size(), 16))
 	if err := format.ReadAt(in, head, 0); err != nil {
@@ -314,9 +311,8 @@ func readHead(in Input) (string, error) {
 	return string(head), nil
 }
 
-// readMagic returns the magic word that a file begins with, "" if it has none; of an object
-// the one that it ends with, which comes with the footer, while its beginning would be one
-// more request.
+// readMagic returns the magic word at the beginning of a file, "" if it has none. For an object it reads the word at
+// the end, which comes with the footer, because the beginning would cost one more request.
 func readMagic(in Input) (string, error) {
 	if in.Size() == 0 {
 		return "", stream.Dataf(in.Name(), "the file is empty")
@@ -335,14 +331,14 @@ func readMagic(in Input) (string, error) {
 			return magic, nil
 		}
 	}
-	if far { // cut off, perhaps: the beginning tells
-		return readMagic(nearly{in})
+	if far { // perhaps the object is cut off: its beginning decides
+		return readMagic(asLocalFile{in})
 	}
 	return "", nil
 }
 
-// nearly is an object that is read like a file on disk.
-type nearly struct{ Input }
+// asLocalFile is an object that is read like a file on disk.
+type asLocalFile struct{ Input }
 
 // Far implements format.Far.
-func (nearly) Far() bool { return false }
+func (asLocalFile) Far() bool { return false }

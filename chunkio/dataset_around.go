@@ -11,13 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Parts of a table are folders and files below its root, where a listing of them alone does
-// not show that there is a table.
+// Parts of a table are folders and files below its root: a listing of them alone does not show that there is a table.
 
-// tableAround is the table that the files of a folder, a path with slashes, belong to: a table
-// there, or one that has the folder as a partition (key=value) or as Iceberg's data. has says
-// whether the table of this kind has its root in a folder. The kind is "" for none.
-func tableAround(folder string, has func(root, kind string) bool) (kind, root string) {
+// enclosingTable finds the table that the files of a folder, a path with slashes, belong to: a table there, or one
+// that has the folder as a partition (key=value) or as Iceberg's data. has reports whether a folder is the root of a
+// table of a kind. The kind is "" if there is none.
+func enclosingTable(folder string, has func(root, kind string) bool) (kind, root string) {
 	at := folder
 	for {
 		for _, kind := range []string{deltaTable, hudiTable} {
@@ -36,52 +35,50 @@ func tableAround(folder string, has func(root, kind string) bool) (kind, root st
 	return "", ""
 }
 
-// rootOnDisk reports whether a folder on disk is the root of a table of this kind.
-func rootOnDisk(root, kind string) bool {
+func isTableRootOnDisk(root, kind string) bool {
 	log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog, hudiTable: hudiLog}[kind]
 	entries, err := os.ReadDir(filepath.Join(filepath.FromSlash(root), log))
 	if err != nil || kind != icebergTable {
 		return err == nil
 	}
 	for _, e := range entries {
-		if k, _ := tableAt(icebergLog + "/" + e.Name()); k != "" {
+		if k, _ := detectTable(icebergLog + "/" + e.Name()); k != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// tableOnDisk is tableAround of a folder on disk.
-func tableOnDisk(folder string) *tableError {
+func enclosingTableOnDisk(folder string) *tableError {
 	at := folder
 	if abs, err := filepath.Abs(folder); err == nil {
 		at = abs
 	}
-	kind, root := tableAround(filepath.ToSlash(at), rootOnDisk)
+	kind, root := enclosingTable(filepath.ToSlash(at), isTableRootOnDisk)
 	if kind == "" {
 		return nil
 	}
 	if root = filepath.FromSlash(root); root == at {
-		root = folder // in the user's words
+		root = folder // as the user named it
 	}
 	return &tableError{kind, root, ""}
 }
 
-// tableInStore is tableAround of the folder that loc's key, which may have a slash at its end,
-// names. Hudi's tables show in the listings of their folders, and cost no requests here. Where
-// nothing may be listed, nothing is known.
-func (a *access) tableInStore(ctx context.Context, loc store.Location) *tableError {
-	kind, root := tableAround("/"+strings.TrimSuffix(loc.Key, "/"), func(root, kind string) bool {
+// enclosingTableInStore looks for the table around the folder that loc's key names, with or without a slash at its
+// end. Hudi's tables show in the listings of their folders, and cost no requests here. If listing is not allowed, it
+// finds none.
+func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) *tableError {
+	kind, root := enclosingTable("/"+strings.TrimSuffix(loc.Key, "/"), func(root, kind string) bool {
 		log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog}[kind]
 		if log == "" {
 			return false
 		}
-		root = keyOfFolder(root)
+		root = folderKeyPrefix(root)
 		for o, err := range a.client.List(ctx, loc.WithKey(root+log+"/")) {
 			if err != nil {
 				return false
 			}
-			if k, _ := tableAt(strings.TrimPrefix(o.Key, root)); k == kind {
+			if k, _ := detectTable(strings.TrimPrefix(o.Key, root)); k == kind {
 				return true
 			}
 		}
@@ -90,17 +87,15 @@ func (a *access) tableInStore(ctx context.Context, loc store.Location) *tableErr
 	if kind == "" {
 		return nil
 	}
-	return &tableError{kind, loc.WithKey(keyOfFolder(root)).Name(), ""}
+	return &tableError{kind, loc.WithKey(folderKeyPrefix(root)).Name(), ""}
 }
 
-// tableOver is the first table of those with roots below a folder that one of the listed
-// files is in.
-func tableOver(list *fileList, folder store.Location, roots map[string]string) *tableError {
+func tableCovering(list *fileList, folder store.Location, roots map[string]string) *tableError {
 	if len(roots) == 0 {
 		return nil
 	}
 	begin, _ := splitQuery(folder)
-	for _, e := range list.all() {
+	for _, e := range list.entries() {
 		rel := strings.TrimPrefix(e.path, begin)
 		for at := range len(rel) + 1 {
 			root := rel[:at]
@@ -115,23 +110,22 @@ func tableOver(list *fileList, folder store.Location, roots map[string]string) *
 	return nil
 }
 
-// keyOfFolder is what keys in a folder, a path from the root, begin with.
-func keyOfFolder(folder string) string {
+// folderKeyPrefix is the beginning of all keys in a folder, a path from the root.
+func folderKeyPrefix(folder string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(folder, "/")+"/", "/")
 }
 
-// part is the refusal of a folder of which only the table around it says what is live.
-func (e *tableError) part(folder string) error {
+// errPart refuses a folder inside a table: only the table's log knows which of its files are live.
+func (e *tableError) errPart(folder string) error {
 	refused := stream.Dataf(folder, "this folder is a part of the %s table %s, whose log says which files are live", e.kind, e.folder)
-	refused.Remedy = e.refusal().Remedy
+	refused.Remedy = e.dataError().Remedy
 	if e.kind == deltaTable {
 		refused.Remedy = stream.Textf("read the table, and choose the part with {where}")
 	}
 	return refused
 }
 
-// bareFiles warns of files on disk that belong to tables.
-func bareFiles(paths []string) (warnings []stream.Text) {
+func warnBareFiles(paths []string) (warnings []stream.Text) {
 	folders, tables := map[string]bool{}, map[string]bool{}
 	for _, p := range paths {
 		folder := filepath.Dir(p)
@@ -139,23 +133,22 @@ func bareFiles(paths []string) (warnings []stream.Text) {
 			continue
 		}
 		folders[folder] = true
-		if table := tableOnDisk(folder); table != nil && !tables[table.folder] {
+		if table := enclosingTableOnDisk(folder); table != nil && !tables[table.folder] {
 			tables[table.folder] = true
-			warnings = append(warnings, table.warning())
+			warnings = append(warnings, table.warningText())
 		}
 	}
 	return warnings
 }
 
-// bareObject warns of an object that belongs to a table, once for its folder.
-func (a *access) bareObject(ctx context.Context, loc store.Location) []stream.Text {
-	folder := loc.WithKey(keyOfFolder(path.Dir("/" + loc.Key)))
-	if a.looked[folder.String()] {
+func (a *access) warnBareObject(ctx context.Context, loc store.Location) []stream.Text {
+	folder := loc.WithKey(folderKeyPrefix(path.Dir("/" + loc.Key)))
+	if a.searchedFolders[folder.String()] {
 		return nil
 	}
-	a.looked[folder.String()] = true
-	if table := a.tableInStore(ctx, folder); table != nil {
-		return []stream.Text{table.warning()}
+	a.searchedFolders[folder.String()] = true
+	if table := a.enclosingTableInStore(ctx, folder); table != nil {
+		return []stream.Text{table.warningText()}
 	}
 	return nil
 }

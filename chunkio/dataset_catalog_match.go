@@ -14,66 +14,66 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
-// beginColumns takes the columns of the dataset from a file: from the first one, and again from the first one with rows, as
-// the types of files without rows, and columns that they lack or add, do not count.
+// beginColumns takes the columns of the dataset from a file: from the first one, and again from the first one with
+// rows, because files without rows count neither with their types nor with columns that they lack or add.
 func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
-	known, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
+	columns, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
 	for i, l := range leaves {
 		if names[i].nth == noColumn {
 			continue
 		}
 		if l.Refused {
-			refusing[len(known)] = path
+			refusing[len(columns)] = path
 		}
-		index[names[i]] = len(known)
-		known, order = append(known, l), append(order, int32(i))
+		index[names[i]] = len(columns)
+		columns, order = append(columns, l), append(order, int32(i))
 	}
-	if b.filter != nil && !b.union && f.rows() > 0 {
-		if err := b.filter.bind(path, known); err != nil {
+	if b.filter != nil && !b.union && f.countRows() > 0 {
+		if err := b.filter.bindColumns(path, columns); err != nil {
 			return err
 		}
 	}
-	if len(known) < len(leaves) {
-		f.order = b.shared(order)
+	if len(columns) < len(leaves) {
+		f.order = b.internOrder(order)
 	}
 	if len(b.files) > 0 && !slices.Equal(keys, b.keys) {
 		for i := range b.files {
-			b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", keysDiffer(b.path(i), path, b.keys, keys)))
+			b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", errKeysDiffer(b.fileName(i), path, b.keys, keys)))
 		}
-		b.files, b.counts, b.list = nil, nil, b.list.empty()
+		b.files, b.leafCounts, b.list = nil, nil, b.list.emptyCopy()
 	}
 	for i := range b.files {
-		empty, order := &b.files[i], slices.Repeat([]int32{-1}, len(known))
+		empty, order := &b.files[i], slices.Repeat([]int32{-1}, len(columns))
 		for name, was := range b.index {
-			if at, ok := index[name]; ok && belongTogether(known[at], b.leaves[was]) {
-				order[at] = int32(empty.at(was))
+			if at, ok := index[name]; ok && mayBeOneColumn(columns[at], b.leaves[was]) {
+				order[at] = int32(empty.leafIndex(was))
 			}
 		}
-		empty.order, b.counts[i] = b.shared(order), len(known)
+		empty.order, b.leafCounts[i] = b.internOrder(order), len(columns)
 	}
 	if len(b.files) == 0 {
-		b.keys, b.texts = keys, make([][]string, len(keys))
+		b.keys, b.partValues = keys, make([][]string, len(keys))
 	}
-	b.leaves, b.index, b.refusing, b.first = known, index, refusing, len(b.files)
+	b.leaves, b.index, b.firstRefusal, b.firstFile = columns, index, refusing, len(b.files)
 	return nil
 }
 
-// matchFile finds the leaves of the dataset in a further file. One without rows may have any others.
+// matchFile finds the leaves of the dataset in a further file. A file without rows may have any others.
 func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
-	if f.rows() == 0 {
+	if f.countRows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.leaves))
 		for i, l := range leaves {
-			if at, ok := b.index[names[i]]; ok && belongTogether(l, b.leaves[at]) {
+			if at, ok := b.index[names[i]]; ok && mayBeOneColumn(l, b.leaves[at]) {
 				order[at] = int32(i)
 			}
 		}
-		f.order = b.shared(order)
+		f.order = b.internOrder(order)
 		return nil
 	}
 	order, added, err := b.matchLeaves(path, leaves, names)
 	if err != nil {
-		if e, ok := errors.AsType[*stream.DataError](err); ok && f.whole {
+		if e, ok := errors.AsType[*stream.DataError](err); ok && f.rowsByContent {
 			e.Remedy = stream.Textf("it was taken for data by its lines, not by its name: if it is none, name the others by a glob or a list; if it is, %v", e.Remedy)
 		}
 		return err
@@ -85,53 +85,51 @@ func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, n
 	return nil
 }
 
-// isPassedOver decides of a file of a folder that is data by a guess alone, f if guess is set: beside files that surely are
-// data it is passed over if it has less than half of their columns, as a list of classes or files has. A sure file passes over
-// the guesses before it likewise.
+// isPassedOver decides whether to drop a file that is taken for data only by a guess (guess is set for f): if other
+// files surely are data, and it has less than half of their columns, as a list of classes or files has. A sure file
+// drops the guesses before it by the same rule.
 func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []leafName) bool {
-	if b.rows == 0 || f.rows() == 0 || b.sure != guess {
+	if b.rows == 0 || f.countRows() == 0 || b.hasSureFile != guess {
 		return false
 	}
-	shared, of := 0, len(names)
+	shared, total := 0, len(names)
 	for _, n := range names {
 		if _, ok := b.index[n]; ok {
 			shared++
 		}
 	}
 	if guess {
-		of = len(b.leaves)
+		total = len(b.leaves)
 	}
-	if 2*shared >= of {
+	if 2*shared >= total {
 		return false
 	}
 	if guess {
-		b.passOver(path, fmt.Errorf("it has %d of the %d columns of %s", shared, of, b.path(b.first)))
+		b.skipGuess(path, fmt.Errorf("it has %d of the %d columns of %s", shared, total, b.fileName(b.firstFile)))
 		return true
 	}
 	for i := range b.files {
-		b.passOver(b.path(i), fmt.Errorf("it has %d of the %d columns of %s", shared, of, path))
+		b.skipGuess(b.fileName(i), fmt.Errorf("it has %d of the %d columns of %s", shared, total, path))
 	}
-	b.files, b.counts, b.list, b.rows, b.maxGroup, b.catalog.spreads = nil, nil, b.list.empty(), 0, 0, nil
+	b.files, b.leafCounts, b.list, b.rows, b.maxGroup, b.catalog.spreads = nil, nil, b.list.emptyCopy(), 0, 0, nil
 	f.start = 0
 	return false
 }
 
-// passOver warns of a guess that does not hold.
-func (b *catalogBuilder) passOver(path string, err error) {
-	b.fault = cmp.Or(b.fault, err)
+func (b *catalogBuilder) skipGuess(path string, err error) {
+	b.guessFault = cmp.Or(b.guessFault, err)
 	b.warnings = append(b.warnings, stream.Textf("passed over %s, whose lines look like data: %v; if it is data, read it by itself", path, err))
 }
 
-// belongTogether reports whether leaves of one name in two files may be one column.
-func belongTogether(l, d format.Leaf) bool {
+func mayBeOneColumn(l, d format.Leaf) bool {
 	_, ok := format.Agree(l.Type, d.Type)
-	return ok || mixes(l, d) || sharesName(l, d)
+	return ok || canMixTypes(l, d) || sharesName(l, d)
 }
 
-// matchLeaves finds every leaf of the dataset in a further file, by name. Under a union the places of
-// those that the dataset has not seen yet are returned too, and come behind it.
+// matchLeaves finds every leaf of the dataset in a further file, by name. Under a union it also returns the leaves
+// that are new to the dataset (added); order has them last.
 func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName) (order []int32, added []int, err error) {
-	reference := b.path(b.first)
+	reference := b.fileName(b.firstFile)
 	order = make([]int32, len(b.leaves))
 	for i := range order {
 		order[i] = -1
@@ -147,14 +145,14 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 			order, added, sameOrder = append(order, int32(i)), append(added, i), false
 			continue
 		case !ok:
-			what := "%s has no such column"
+			message := "%s has no such column"
 			if names[i].nth > 0 {
-				what = "%s has fewer columns of this name"
+				message = "%s has fewer columns of this name"
 			}
-			return nil, nil, lacking(mismatch(path, l.Name, what, reference))
+			return nil, nil, withUnionRemedy(errMismatch(path, l.Name, message, reference))
 		}
-		if !belongTogether(l, b.leaves[at]) {
-			e := mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
+		if !mayBeOneColumn(l, b.leaves[at]) {
+			e := errMismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
 			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
 			return nil, nil, e
 		}
@@ -163,61 +161,58 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 	}
 	for at, i := range order {
 		if i < 0 && !b.union {
-			what := "this file lacks the column, %s has it"
+			message := "this file lacks the column, %s has it"
 			if sharesName(b.leaves[at]) {
-				what = "this file has fewer columns of this name than %s"
+				message = "this file has fewer columns of this name than %s"
 			}
-			return nil, nil, lacking(mismatch(path, b.leaves[at].Name, what, reference))
+			return nil, nil, withUnionRemedy(errMismatch(path, b.leaves[at].Name, message, reference))
 		}
 	}
 	if sameOrder {
 		return nil, nil, nil
 	}
-	return b.shared(order), added, nil
+	return b.internOrder(order), added, nil
 }
 
-// lacking adds the remedy for a column that a file lacks.
-func lacking(e *stream.DataError) *stream.DataError {
+func withUnionRemedy(e *stream.DataError) *stream.DataError {
 	e.Remedy = stream.Textf("all files of an input must have the same columns; with {union-by-name} a column is null where a file lacks it")
 	return e
 }
 
-// addLeaf makes a leaf that no file before the one at path has a leaf of the dataset.
 func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
 	at := len(b.leaves)
-	b.index[name], b.mixed = at, true
+	b.index[name], b.hasMixedTypes = at, true
 	if l.Refused {
-		b.refusing[at] = path
+		b.firstRefusal[at] = path
 	}
 	l.Nulls = addNulls(l.Nulls, b.rows)
 	b.leaves = append(b.leaves, l)
 }
 
-// padOrders gives the files the leaves that were seen behind them, which they lack.
 func (b *catalogBuilder) padOrders() {
 	for i := range b.files {
-		f, n := &b.files[i], b.counts[i]
+		f, n := &b.files[i], b.leafCounts[i]
 		if n == len(b.leaves) {
 			continue
 		}
 		order := make([]int32, 0, len(b.leaves))
 		for at := range n {
-			order = append(order, int32(f.at(at)))
+			order = append(order, int32(f.leafIndex(at)))
 		}
 		for len(order) < len(b.leaves) {
 			order = append(order, -1)
 		}
-		f.order = b.shared(order)
+		f.order = b.internOrder(order)
 	}
 }
 
-// decideUnion asks the condition of the row groups of all files of a union. Its columns are known
-// only when all footers were read, so that they are read twice.
-func (c *catalog) decideUnion(ctx context.Context, memory int64) error {
+// decideUnionGroups evaluates the condition on the row groups of all files of a union. Its columns are known only
+// when all footers were read, so the footers are read twice.
+func (c *catalog) decideUnionGroups(ctx context.Context, memory int64) error {
 	if c.filter == nil {
 		return nil
 	}
-	if err := c.filter.bind(c.path(0), c.leaves); err != nil {
+	if err := c.filter.bindColumns(c.fileName(0), c.leaves); err != nil {
 		return err
 	}
 	for i := range c.files {
@@ -225,13 +220,13 @@ func (c *catalog) decideUnion(ctx context.Context, memory int64) error {
 			return err
 		}
 		f := &c.files[i]
-		opened, _, err := c.reopen(ctx, i, memory, nil)
+		opened, _, err := c.reopenFile(ctx, i, memory, nil)
 		if err != nil {
 			return err
 		}
-		f.outcomes, err = c.filter.outcomes(c.list, i, c.list.at(i), opened, f.at)
+		f.outcomes, err = c.filter.groupOutcomes(c.list, i, c.list.entryAt(i), opened, f.leafIndex)
 		if err == nil && f.bytes != nil {
-			f.bytes = weigh(opened, f.outcomes)
+			f.bytes = groupCosts(opened, f.outcomes)
 		}
 		opened.Close()
 		if err != nil {
@@ -241,38 +236,38 @@ func (c *catalog) decideUnion(ctx context.Context, memory int64) error {
 	return nil
 }
 
-func mismatch(path, column, format string, args ...any) *stream.DataError {
+func errMismatch(path, column, format string, args ...any) *stream.DataError {
 	e := stream.Dataf(path, format, args...)
 	e.Column = column
 	e.Remedy = stream.Textf("all files of an input must have the same columns")
 	return e
 }
 
-// shared returns the order seen before that is equal to this one, if there is one.
-func (b *catalogBuilder) shared(order []int32) []int32 {
+// internOrder returns the stored order that equals this one, or stores it.
+func (b *catalogBuilder) internOrder(order []int32) []int32 {
 	key := make([]byte, 0, 4*len(order))
 	for _, i := range order {
 		key = append(key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
 	}
-	if known, ok := b.orders[string(key)]; ok {
-		return known
+	if stored, ok := b.orders[string(key)]; ok {
+		return stored
 	}
 	b.orders[string(key)] = order
 	return order
 }
 
-// mixes reports whether two types that do not agree may be those of one column: it is a feature
-// with neither, as with text and timestamps.
-func mixes(a, b format.Leaf) bool {
+// canMixTypes reports whether two types that do not agree may be in one column, as text and timestamps may: it is a
+// feature with neither.
+func canMixTypes(a, b format.Leaf) bool {
 	never := func(l format.Leaf) bool { return l.Why != "" && !l.Refused && !l.List && l.Type != "map" }
 	return never(a) && never(b)
 }
 
-// mixedType is the type of a column for which files have types that do not agree.
+// mixedType is the type of a column whose types in different files do not agree.
 const mixedType = "mixed"
 
-// mergeTypes makes the type of d, a leaf of the dataset, that of l in a further file too, as
-// matchLeaves has found that it can be.
+// mergeTypes merges the type of l, in a further file, into d, a leaf of the dataset. matchLeaves has found that they
+// may be one column.
 func mergeTypes(path string, d, l *format.Leaf) {
 	if l.Type == d.Type {
 		return
@@ -288,7 +283,6 @@ func mergeTypes(path string, d, l *format.Leaf) {
 	d.Type = typ
 }
 
-// mergeUnits makes the unit of d's times that of l's in a further file too, or unknown.
 func mergeUnits(path string, d, l *format.Leaf) {
 	if d.UTC != l.UTC && d.NoClass == "" {
 		d.NoClass = fmt.Sprintf("its times are in UTC in %s and not in files before it, or the other way round", path)
@@ -299,26 +293,25 @@ func mergeUnits(path string, d, l *format.Leaf) {
 	}
 }
 
-// mergeFacts adds the facts about the leaves of a further file with rows to the dataset's leaves that were there before it.
 func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, before int) {
 	for at := range before {
-		d, here := &b.leaves[at], f.at(at)
+		d, here := &b.leaves[at], f.leafIndex(at)
 		if here < 0 {
-			d.Nulls = addNulls(d.Nulls, f.rows())
-			b.mixed = true
+			d.Nulls = addNulls(d.Nulls, f.countRows())
+			b.hasMixedTypes = true
 			continue
 		}
 		l := &leaves[here]
-		b.mixed = b.mixed || d.Type != l.Type
+		b.hasMixedTypes = b.hasMixedTypes || d.Type != l.Type
 		sharing := sharesName(*d, *l)
 		mergeTypes(path, d, l)
 		mergeUnits(path, d, l)
-		if _, known := b.refusing[at]; l.Refused && !known {
-			b.refusing[at] = path
+		if _, known := b.firstRefusal[at]; l.Refused && !known {
+			b.firstRefusal[at] = path
 			d.Refused, d.Why = true, l.Why
 		}
 		switch {
-		case !l.List && d.Why == "": // as the labels of a text that are none in this file
+		case !l.List && d.Why == "": // such as the labels of a text without labels
 			d.Why = l.Why
 		case !l.List || l.Refused || d.Refused:
 		case d.Why == "" && l.Why != "":
@@ -344,7 +337,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
 		if sharing {
-			share(d)
+			leaveOutShared(d)
 		}
 	}
 }
@@ -356,6 +349,6 @@ func addNulls(a, b int64) int64 {
 	return a + b
 }
 
-// TypesAgree is the type of a column that has two types in two files or statistics, and whether
-// it is one column at all: numbers and booleans of any width are.
+// TypesAgree returns the type of a column that has two types in two files or statistics; ok is false if it cannot be
+// one column. Numbers and booleans of any width agree.
 func TypesAgree(a, b string) (typ string, ok bool) { return format.Agree(a, b) }

@@ -58,7 +58,7 @@ func TestListsOfDifferentLengthsAreLeftOut(t *testing.T) {
 		t.Errorf("left out %v", left)
 	}
 	if err := passError(ds); err != nil {
-		t.Error(err)
+		t.Errorf("a pass without the list of varying width: %v", err)
 	}
 }
 
@@ -132,8 +132,8 @@ func TestLongFootersSideBySide(t *testing.T) {
 	}
 }
 
-// Columns that are numbers in every file are one column of the type that holds all, in whatever
-// order the files come; values are what each file has. Types of which none is a feature may differ.
+// Columns that are numbers in every file are one column of the type that holds all, in whatever order the files come;
+// the values are each file's. Types that are no features may differ.
 func TestTypesThatAgree(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, columns ...stream.Column) string {
@@ -245,7 +245,7 @@ func TestUnnameableColumns(t *testing.T) {
 		t.Error("the leaves of the file changed")
 	}
 	if err := passError(ds); err != nil {
-		t.Error(err)
+		t.Errorf("a pass with merged leaves: %v", err)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestEncryptedByItsBeginning(t *testing.T) {
 	_, piped := Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader(file)})
 	for _, err := range []error{err, piped} {
 		if !isData(err) || !strings.Contains(err.Error(), "is encrypted") {
-			t.Error(err)
+			t.Errorf("opening an encrypted file: %v, want a DataError that it is encrypted", err)
 		}
 	}
 }

@@ -15,45 +15,43 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Category is a column of categories: its values as text, in the order of their bytes, or why it
-// is none: what its values are, as "more than 64 distinct values".
+// Category is a column of categories: its values as text, in the order of their bytes, or in Why the reason that it
+// has none, such as "more than 64 distinct values".
 type Category struct {
 	Column string
 	Values []string
 	Why    string
 }
 
-// mostCategoryBytes bounds the text of one category: what is longer is no category.
+// mostCategoryBytes bounds the text of one category: longer texts are no categories.
 const mostCategoryBytes = 256
 
-// addCategories adds the entries of a column of categories; e is that of its leaf.
 func addCategories(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
-		what, remedy := e.typ, ""
+		kind, remedy := e.typ, ""
 		switch {
 		case e.typ == "string":
-			what = "text"
+			kind = "text"
 		case e.why == "":
-			what, remedy = "a number", "; not named as categories, it is a feature"
+			kind, remedy = "a number", "; not named as categories, it is a feature"
 		}
-		e.why, e.refused = what+" of "+c.Why+remedy, false
+		e.why, e.isRefused = kind+" of "+c.Why+remedy, false
 		return append(entries, e)
 	}
-	e.why, e.refused, e.list, e.block, e.nulls = "", false, e.flat, e.flat, 0
+	e.why, e.isRefused, e.list, e.block, e.nulls = "", false, e.flat, e.flat, 0
 	e.typ = stream.CategoryType
-	e.made, e.width = &made{categories: make(map[string]int32, len(c.Values))}, len(c.Values)
+	e.derivation, e.width = &derivation{categories: make(map[string]int32, len(c.Values))}, len(c.Values)
 	for k, value := range c.Values {
-		e.made.categories[value] = int32(k)
+		e.derivation.categories[value] = int32(k)
 		e.flat, e.element = c.Column+"="+value, k
 		entries = append(entries, e)
 	}
 	return entries
 }
 
-// Categories reads the columns of these names, or with none all columns of text, and lists the
-// values that each has in any row, whether the row takes part or not. One with more than most has a
-// Why instead: reading it stops there. The answer is in the order of the names and depends on no
-// order of rows. It reads no other column.
+// Categories reads the named columns, or with no names all columns of text, and lists the values that each has in any
+// row, whether the row takes part or not. A column with more than most values has a Why instead: reading it stops
+// there. The answer is in the order of the names and depends on no order of rows. It reads no other column.
 func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([]Category, error) {
 	if d.pipe != nil {
 		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream is there once; save it to a file first")
@@ -65,10 +63,10 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([
 	counts := make([]*categoryCount, len(leaves))
 	scratch := int64(1)
 	for k, l := range leaves {
-		counts[k] = &categoryCount{leaf: l, most: most, seen: map[string]struct{}{}}
+		counts[k] = &categoryCount{leaf: l, limit: most, seen: map[string]struct{}{}}
 		scratch = max(scratch, d.catalog.leaves[l].TextScratch)
 	}
-	used := d.catalog.bytes() + d.catalog.openBytes
+	used := d.catalog.memoryBytes() + d.catalog.openBytes
 	if need := used + scratch; len(leaves) > 0 && need > d.opt.Memory {
 		return nil, &stream.MemoryError{What: "reading columns of text", Need: need, Limit: d.opt.Memory}
 	}
@@ -80,13 +78,12 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([
 	}
 	var found []Category
 	for _, c := range counts {
-		found = append(found, c.category(d.catalog.leaves[c.leaf]))
+		found = append(found, c.result(d.catalog.leaves[c.leaf]))
 	}
 	slices.SortFunc(found, func(a, b Category) int { return strings.Compare(a.Column, b.Column) })
 	return found, nil
 }
 
-// categoryLeaves are the leaves of the named columns, or all of text but the label.
 func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 	var names []string
 	for i, l := range d.catalog.leaves {
@@ -105,7 +102,7 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 		case name == d.opt.Label || name == d.opt.Weight:
 			return nil, stream.Usagef("{categorical} %s: it is the {label} or {weight}, and so no feature", name)
 		case sharesName(d.catalog.leaves[at]):
-			return nil, ambiguous("categorical", name)
+			return nil, errAmbiguous("categorical", name)
 		case d.catalog.leaves[at].List || d.catalog.leaves[at].NoClass != "":
 			return nil, stream.Usagef("{categorical} %s: it has no categories: it is %s", name, d.catalog.leaves[at].Type)
 		case !slices.Contains(leaves, at):
@@ -115,36 +112,35 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 	return leaves, nil
 }
 
-// categoryCount is what is known of one column.
+// categoryCount collects the distinct values of one column.
 type categoryCount struct {
-	leaf, most int
-	seen       map[string]struct{}
-	why        string // it has too many
+	leaf, limit int
+	seen        map[string]struct{}
+	why         string // the reason that it is no column of categories
 }
 
 var errTooMany = errors.New("too many categories")
 
-// countFile adds the values of a file, several columns at a time.
 func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categoryCount) error {
 	f := &d.catalog.files[i]
-	opened, in, err := d.catalog.reopen(ctx, i, d.opt.Memory, d.opt.Meter)
+	opened, in, err := d.catalog.reopenFile(ctx, i, d.opt.Memory, d.opt.Meter)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	fetch := newFetcher(spoolPart, d.spool())
+	fetch := newFetcher(spoolRequestBytes, d.spool())
 	for g, rows := range f.groups {
 		var alive []*categoryCount
 		var leaves []int
 		for _, c := range counts {
-			if here := f.at(c.leaf); c.why == "" && here >= 0 {
+			if here := f.leafIndex(c.leaf); c.why == "" && here >= 0 {
 				alive, leaves = append(alive, c), append(leaves, here)
 			}
 		}
 		if len(alive) == 0 || rows == 0 || f.outcomes != nil && f.outcomes[g].Never() {
 			continue
 		}
-		group, release, err := fetch.open(ctx, opened, in, g, leaves)
+		group, release, err := fetch.openGroup(ctx, opened, in, g, leaves)
 		if err != nil {
 			return err
 		}
@@ -152,8 +148,8 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 		work.SetLimit(workers)
 		for k, c := range alive {
 			work.Go(func() error {
-				err := c.count(within, group, leaves[k], rows)
-				return format.Place(d.catalog.path(i), g, d.catalog.leaves[c.leaf].Name, err)
+				err := c.countGroup(within, group, leaves[k], rows)
+				return format.Place(d.catalog.fileName(i), g, d.catalog.leaves[c.leaf].Name, err)
 			})
 		}
 		err = work.Wait()
@@ -165,9 +161,8 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 	return nil
 }
 
-// count adds the values of a leaf in a row group.
-func (c *categoryCount) count(ctx context.Context, group format.Group, leaf int, rows int64) error {
-	var known []bool // entries of the dictionary that were looked at
+func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf int, rows int64) error {
+	var known []bool // entries of the dictionary already counted
 	err := group.DecodeTexts(ctx, leaf, 0, rows, func(ids []int32, values *text.List) error {
 		for len(known) < values.Fixed {
 			known = append(known, false)
@@ -180,10 +175,10 @@ func (c *categoryCount) count(ctx context.Context, group format.Group, leaf int,
 				known[id] = true
 			}
 			value := values.Value(int(id))
-			if _, ok := c.seen[string(value)]; ok { // makes no string
+			if _, ok := c.seen[string(value)]; ok { // allocates no string
 				continue
 			}
-			if c.why = c.tooMany(len(value)); c.why != "" {
+			if c.why = c.whyNoCategory(len(value)); c.why != "" {
 				return errTooMany
 			}
 			c.seen[string(value)] = struct{}{}
@@ -197,18 +192,19 @@ func (c *categoryCount) count(ctx context.Context, group format.Group, leaf int,
 	return err
 }
 
-// tooMany says why a further value of so many bytes is no category; empty where it is.
-func (c *categoryCount) tooMany(size int) string {
+// whyNoCategory returns the reason that the column has no categories once a further value of size bytes is added;
+// empty if it still has.
+func (c *categoryCount) whyNoCategory(size int) string {
 	switch {
 	case size > mostCategoryBytes:
 		return fmt.Sprintf("values longer than %d bytes", mostCategoryBytes)
-	case len(c.seen) == c.most:
-		return fmt.Sprintf("more than %d distinct values", c.most)
+	case len(c.seen) == c.limit:
+		return fmt.Sprintf("more than %d distinct values", c.limit)
 	}
 	return ""
 }
 
-func (c *categoryCount) category(l format.Leaf) Category {
+func (c *categoryCount) result(l format.Leaf) Category {
 	found := Category{Column: l.Name, Why: c.why}
 	for value := range c.seen {
 		found.Values = append(found.Values, value)
@@ -219,9 +215,7 @@ func (c *categoryCount) category(l format.Leaf) Category {
 	return found
 }
 
-// decodeCategories writes 1 where a row is of a category, and else 0: null is of none, nor is what
-// is not among them.
-func (s *span) decodeCategories(ctx context.Context, r *read, dst [][]float64) error {
+func (s *span) decodeCategories(ctx context.Context, r *columnRead, dst [][]float64) error {
 	for _, x := range dst {
 		clear(x)
 	}
@@ -241,7 +235,7 @@ func (s *span) decodeCategories(ctx context.Context, r *read, dst [][]float64) e
 			if known && memo[id] != 0 {
 				k = memo[id] - 2
 			} else {
-				if found, ok := r.made.categories[string(values.Value(int(id)))]; ok { // makes no string
+				if found, ok := r.derivation.categories[string(values.Value(int(id)))]; ok { // allocates no string
 					k = found
 				}
 				if known {

@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The categories of messy.parquet are those of its values, and its features the indicators made of
-// them by hand, whatever the threads, the memory and what is kept; null is of no category.
+// The categories of messy.parquet are its values, and its features are the indicators made from them by hand,
+// whatever the threads, the memory and the kept row groups; null is of no category.
 func TestCategoriesOfParquet(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	dump := formattest.Read(t, path, "category", "weird name.col")
@@ -81,7 +81,7 @@ func TestCategoriesOfParquet(t *testing.T) {
 	}
 	for _, name := range []string{"stranger", "emb", "label"} {
 		if _, err := ds.Categories(t.Context(), []string{name}, 64); !isUsage(err) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("categories of %s: %v, want a UsageError about it", name, err)
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out.parquet")
@@ -114,7 +114,7 @@ func TestCategoriesOfAUnion(t *testing.T) {
 	want, err := collect(twin.dataset(t, paths, opt), stream.Range{})
 	formattest.Must(t, err)
 	if d := diff(rows, want); d != "" {
-		t.Error(d)
+		t.Errorf("categories of the union differ from their twin: %s", d)
 	}
 	ones := 0
 	for i, row := range rows.rows {

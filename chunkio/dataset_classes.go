@@ -11,8 +11,8 @@ import (
 
 const noClassRemedy = "name a column that holds classes: {label}"
 
-// classMemory bounds what the distinct values of a label among rows rows take (rows is
-// -1 where unknown): their text, and their places in two maps and two lists.
+// classMemory bounds the memory of a label's distinct values among rows rows (-1 if unknown): their text, and their
+// places in two maps and two lists.
 func classMemory(rows int64) int64 {
 	if rows < 0 || rows > format.MaxClasses {
 		rows = format.MaxClasses
@@ -20,38 +20,37 @@ func classMemory(rows int64) int64 {
 	return 192 * rows
 }
 
-// classTable numbers the classes of a Dataset in the order in which its passes
-// deliver them first. The zero value has none.
+// classTable numbers the classes of a Dataset in the order in which its passes first deliver them. The zero value is
+// empty.
 type classTable struct {
 	mutex sync.Mutex
-	distinct
+	distinctValues
 }
 
-// Classes lists the names of the classes by Chunk.Class, in the order of their first
-// row: complete once a pass has ended. Rows that were not delivered name none. Later
-// passes keep the numbers, so that they are the same for every Chunk of the Dataset.
+// Classes lists the names of the classes by Chunk.Class, in the order of their first row. The list is complete once a
+// pass has ended; classes of rows that were not delivered are absent. Later passes keep the numbers, so that they are
+// the same for every Chunk of the Dataset.
 func (d *Dataset) Classes() []string {
 	d.classes.mutex.Lock()
 	defer d.classes.mutex.Unlock()
 	return slices.Clone(d.classes.names)
 }
 
-// number returns the number of a class; a new class gets the next.
-func (t *classTable) number(name string) (int32, error) {
+func (t *classTable) numberClass(name string) (int32, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.add([]byte(name))
 }
 
-// distinct numbers distinct values from 0, in order.
-type distinct struct {
+// distinctValues numbers distinct values from 0, in order.
+type distinctValues struct {
 	index map[string]int32
 	names []string
 	bytes int
 }
 
-func (d *distinct) add(value []byte) (int32, error) {
-	if i, ok := d.index[string(value)]; ok { // makes no string
+func (d *distinctValues) add(value []byte) (int32, error) {
+	if i, ok := d.index[string(value)]; ok { // allocates no string
 		return i, nil
 	}
 	if d.bytes += len(value); len(d.names) == format.MaxClasses || d.bytes > format.MaxClassText {
@@ -65,13 +64,12 @@ func (d *distinct) add(value []byte) (int32, error) {
 	return i, nil
 }
 
-// labelRead finds the column of the classes.
-func labelRead(c *catalog, entries []entry, name string) (*read, error) {
+func labelColumnRead(c *catalog, entries []entry, name string) (*columnRead, error) {
 	for _, e := range entries {
 		switch {
-		case !e.name().matches(name):
-		case e.refused:
-			return nil, undecodable(c, e)
+		case !e.name().isMeantBy(name):
+		case e.isRefused:
+			return nil, errUndecodable(c, e)
 		case e.leaf >= 0 && c.leaves[e.leaf].List:
 			return nil, stream.Usagef("{label} %s: a list is no class", name)
 		case e.leaf >= 0 && c.leaves[e.leaf].NoClass != "":
@@ -81,5 +79,5 @@ func labelRead(c *catalog, entries []entry, name string) (*read, error) {
 			return &r, nil
 		}
 	}
-	return nil, stream.Usagef("{label} %s: no column has this name", name) // reasons would have said so
+	return nil, stream.Usagef("{label} %s: no column has this name", name) // leftOutReasons should have failed before
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// naiveText is the text of a value as formattest's Dump tells it; NaN is missing, as in any column.
+// naiveText is the text of a value in formattest's Dump; NaN is missing, as in any column.
 func naiveText(t *testing.T, node *schema.PrimitiveNode, value string) string {
 	t.Helper()
 	if value == "null" {
@@ -140,8 +140,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 	}
 }
 
-// messy.parquet has what real tables have: nulls, empty and non-ASCII text, a flag, a
-// day, a price and a timestamp.
+// messy.parquet is like real tables: it has nulls, empty and non-ASCII text, a flag, a day, a price and a timestamp.
 func TestMessyClasses(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	for _, label := range []string{"category", "flag", "day", "ts", "price"} {
@@ -149,7 +148,7 @@ func TestMessyClasses(t *testing.T) {
 		formattest.Must(t, err)
 		got, _, err := labelled(ds, stream.Range{})
 		if err != nil {
-			t.Errorf("%s: %v", label, err)
+			t.Errorf("classes and targets of label %s: %v", label, err)
 			continue
 		}
 		if want := naiveTexts(t, formattest.Read(t, path, label).Column(label)); !slices.Equal(got, want) {

@@ -23,9 +23,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// labelled runs a pass and returns the name of every row's class, and the positions
-// of the rows. It checks that classes are numbered as they come, and that targets go with them where both
-// are asked for.
+// labelled runs a pass and returns the name of every row's class, and the positions of the rows. It checks that
+// classes are numbered in the order of delivery, and that targets match them if both are requested.
 func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, err error) {
 	var numbers []int32
 	var targets []float64
@@ -102,8 +101,8 @@ func (t *table) addLabel(name string, x []string) *table {
 	return t
 }
 
-// Classes are those of the naive twin's rows, under every policy, sample and cut into
-// files, for any number of threads and any memory.
+// Classes equal the classes of the naive twin's rows, under every policy, sample and cut into files, for any number
+// of threads and any memory.
 func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 2))
 	for round := range 40 {
@@ -303,7 +302,7 @@ func TestClassesOfAStream(t *testing.T) {
 				kind.AppendNull()
 				want = append(want, word)
 			} else if err := kind.AppendString(word); err != nil {
-				t.Fatal(err)
+				t.Fatalf("appending %q to the dictionary: %v", word, err)
 			} else {
 				want = append(want, word)
 			}

@@ -76,7 +76,8 @@ func TestWholeNumbersAsClasses(t *testing.T) {
 	}
 }
 
-// A label that has a fraction far behind whole numbers is read again, as numbers; on standard input it is said.
+// A label with a fraction far down a column of whole numbers is read again, as numbers; on standard input that is an
+// error.
 func TestFractionsBehindWholeClasses(t *testing.T) {
 	data := []byte("id,x\n" + strings.Repeat("1,2\n", 300_000) + "0.5,2\n")
 	path := filepath.Join(t.TempDir(), "t.csv")

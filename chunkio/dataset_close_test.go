@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestCloseScratchOfRows: the scratch files of rows of every kind are closed with the dataset that was opened,
-// with an Open that fails behind them, and at the end of Apply and Locate. Until then all that With has made
-// can be read, whatever of it is closed.
+// TestCloseScratchOfRows: the scratch files of rows of every kind are closed with the dataset that was opened, with
+// an Open that fails after them, and at the end of Apply and Locate. Until then all datasets made by With can be
+// read, even if others of them are closed.
 func TestCloseScratchOfRows(t *testing.T) {
 	dir, x := t.TempDir(), decimals(50, 3)
 	file := func(name string, data []byte) string {
@@ -70,7 +70,7 @@ func TestCloseScratchOfRows(t *testing.T) {
 	check()
 }
 
-// TestCloseStdin: what a Stdin keeps outlives the datasets that were opened of it, and ends with its Close.
+// TestCloseStdin: the storage of a Stdin outlives the datasets opened from it, and ends with its Close.
 func TestCloseStdin(t *testing.T) {
 	check := leaktest.Files(t)
 	s := NewStdin(bytes.NewReader(delimited(decimals(50, 3), ",", "\n")))
@@ -87,7 +87,7 @@ func TestCloseStdin(t *testing.T) {
 	check()
 }
 
-// TestApplyStdin: the rows of standard input are written as those of a file, of every format that it may have.
+// TestApplyStdin: the rows of standard input are written like the rows of a file, in every format that it may have.
 func TestApplyStdin(t *testing.T) {
 	dir, x := t.TempDir(), decimals(50, 3)
 	for name, data := range map[string][]byte{"a.csv": delimited(x, ",", "\n"), "a.npy": npyArray(x, true), "a.arrows": arrowOf(t, x, true)} {
@@ -101,7 +101,7 @@ func TestApplyStdin(t *testing.T) {
 	}
 }
 
-// TestScratchOfManyInputs: the rows of many inputs wait in one file, each where the one before ends, also behind one
+// TestScratchOfManyInputs: the rows of many inputs are stored in one file, each after the one before, also after one
 // that was read twice.
 func TestScratchOfManyInputs(t *testing.T) {
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func TestScratchOfManyInputs(t *testing.T) {
 	for i := range 40 {
 		name := filepath.Join(dir, fmt.Sprintf("%02d.csv", i))
 		text := fmt.Sprintf("a,b\n%d,1\n%d,2\n", i, 100+i)
-		if i == 7 { // a whole number first, and a fraction where types were settled already: read again
+		if i == 7 { // a whole number first, and a fraction after types were settled: read again
 			text = fmt.Sprintf("a,b\n%d,1\n", i) + strings.Repeat("7,1\n", 3000) + "107.5,2\n"
 		}
 		formattest.Must(t, os.WriteFile(name, []byte(text), 0o600))

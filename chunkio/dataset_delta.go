@@ -79,15 +79,15 @@ func (f localFolder) Open(ctx context.Context, name string) (format.Input, error
 // storeFolder is a folder in a store for the reader of logs.
 type storeFolder struct {
 	*access
-	at     store.Location // its key ends with a slash
+	root   store.Location // its key ends with a slash
 	memory int64
 }
 
 // List implements delta.Folder.
 func (f storeFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.Entry, error] {
 	return func(yield func(delta.Entry, error) bool) {
-		for o, err := range f.client.List(ctx, f.at.WithKey(f.at.Key+prefix)) {
-			if !yield(delta.Entry{Name: strings.TrimPrefix(o.Key, f.at.Key), Size: o.Size, Modified: o.Modified}, err) {
+		for o, err := range f.client.List(ctx, f.root.WithKey(f.root.Key+prefix)) {
+			if !yield(delta.Entry{Name: strings.TrimPrefix(o.Key, f.root.Key), Size: o.Size, Modified: o.Modified}, err) {
 				return
 			}
 		}
@@ -96,7 +96,7 @@ func (f storeFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.En
 
 // ReadFile implements delta.Folder.
 func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
-	o, err := f.client.Stat(ctx, f.at.WithKey(f.at.Key+name))
+	o, err := f.client.Stat(ctx, f.root.WithKey(f.root.Key+name))
 	if errors.Is(err, store.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 	}
@@ -112,7 +112,7 @@ func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]
 
 // Open implements delta.Folder.
 func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error) {
-	o, err := f.openObject(ctx, fileEntry{path: f.at.WithKey(f.at.Key + name).String(), size: -1}, f.memory)
+	o, err := f.openObject(ctx, fileEntry{path: f.root.WithKey(f.root.Key + name).String(), size: -1}, f.memory)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,6 @@ func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error
 	return o, nil
 }
 
-// expandDelta lists the live files of the Delta table in a folder, a path or a URL.
 func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error) {
 	var folder delta.Folder
 	var at store.Location
@@ -146,7 +145,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	}
 	list := &fileList{
 		table:  &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
-		schema: s.Schema, keys: newKeyTexts(s.Partitions),
+		schema: s.Schema, keyTexts: newKeyTexts(s.Partitions),
 	}
 	scope, err := place.NewScope(name, []string{arg}, a.opt.Allow)
 	if err != nil {
@@ -159,7 +158,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	files := make([]placed, len(s.Files))
 	for i := range s.Files {
 		f := &s.Files[i]
-		if files[i].name, files[i].query, err = placeLogged(arg, at, scope, f.Path); err != nil {
+		if files[i].name, files[i].query, err = locateLiveFile(arg, at, scope, f.Path); err != nil {
 			return nil, err
 		}
 		files[i].file = f
@@ -173,14 +172,14 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 				values[k] = *v
 			}
 		}
-		list.keys.add(values)
+		list.keyTexts.add(values)
 	}
 	return list, nil
 }
 
-// placeLogged returns where a live file of a table is: below the table's root, or where its absolute path
-// says, if the scope of the table has that place.
-func placeLogged(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
+// locateLiveFile returns the place of a live file of a table: below the table's root, or at its absolute path if the
+// table's scope allows that.
+func locateLiveFile(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
 	if delta.IsAbsolute(file) {
 		if name, err = scope.ResolveURI(file); err != nil || !store.IsURL(name) {
 			return name, "", err
@@ -199,10 +198,10 @@ func placeLogged(root string, at store.Location, scope *place.Scope, file string
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
 }
 
-// fitSchema gives the leaves of a data file that are columns of the table the types that the schema of the table has, and
-// marks the names of the others. These are ids and versions of rows that the writer of the table keeps there, or
-// columns of other versions; the values of partition columns are in the log.
-func (l *fileList) fitSchema(path string, leaves []format.Leaf, names []leafName) ([]format.Leaf, error) {
+// applySchema gives the leaves that are columns of the table the types of the table's schema, and marks the names of
+// the others (noColumn). These are row ids and versions that the table's writer stores there, or columns of other
+// versions; the values of partition columns are in the log.
+func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafName) ([]format.Leaf, error) {
 	if l.schema == nil {
 		return leaves, nil
 	}
@@ -214,7 +213,7 @@ func (l *fileList) fitSchema(path string, leaves []format.Leaf, names []leafName
 			at = []string{leaf.Name}
 		}
 		typ, ok := l.schema.Find(at)
-		if !ok || slices.ContainsFunc(l.keys.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
+		if !ok || slices.ContainsFunc(l.keyTexts.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
 			names[i].nth = noColumn
 			continue
 		}
@@ -230,9 +229,9 @@ func (l *fileList) fitSchema(path string, leaves []format.Leaf, names []leafName
 	return leaves, nil
 }
 
-// addAbsent adds the columns of a table's schema that none of the files has yet, null in all rows. Of those within structs
-// nothing is known.
-func (b *catalogBuilder) addAbsent() {
+// addAbsentColumns adds the columns of a table's schema that no file has yet, null in all rows. Columns within
+// structs are not added.
+func (b *catalogBuilder) addAbsentColumns() {
 	if !b.union || b.list.schema == nil {
 		return
 	}
@@ -252,14 +251,15 @@ func (b *catalogBuilder) addAbsent() {
 	}
 }
 
-// orderByTable gives the columns of a table the order of its schema, whichever file was read first and whatever it lacks, and
-// keys the places there that they have among the columns. A condition without a union is bound to the order of the files.
+// orderByTable puts the columns of a table into the order of its schema, whichever file was read first, and the
+// partition keys into their places among the columns. Without a union it keeps the files' order if there is a
+// condition, which is bound to that order.
 func (b *catalogBuilder) orderByTable() {
 	schema := b.list.schema
 	if schema == nil || b.filter != nil && !b.union {
 		return
 	}
-	place := func(leaf int) int { return schema.Place(topName(b.leaves[leaf])) }
+	place := func(leaf int) int { return schema.Place(topLevelName(b.leaves[leaf])) }
 	order := make([]int, len(b.leaves))
 	for i := range order {
 		order[i] = i
@@ -267,43 +267,41 @@ func (b *catalogBuilder) orderByTable() {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
 	for i := range b.parts {
 		p := &b.parts[i]
-		p.before = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.Place(p.key) }) + 1
+		p.nextLeaf = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.Place(p.key) }) + 1
 	}
 	if slices.IsSorted(order) {
 		return
 	}
 	for i := range b.files {
 		f := &b.files[i]
-		f.order = b.shared(permuted(order, func(leaf int) int32 { return int32(f.at(leaf)) }))
+		f.order = b.internOrder(permute(order, func(leaf int) int32 { return int32(f.leafIndex(leaf)) }))
 	}
-	refusing := make(map[int]string, len(b.refusing))
+	refusing := make(map[int]string, len(b.firstRefusal))
 	for at, leaf := range order {
-		if path, ok := b.refusing[leaf]; ok {
+		if path, ok := b.firstRefusal[leaf]; ok {
 			refusing[at] = path
 		}
 	}
-	b.refusing = refusing
-	if known := b.catalog.spreads; known != nil {
-		b.catalog.spreads = permuted(order, func(leaf int) extremes {
-			if leaf < len(known) {
-				return known[leaf]
+	b.firstRefusal = refusing
+	if spreads := b.catalog.spreads; spreads != nil {
+		b.catalog.spreads = permute(order, func(leaf int) extremes {
+			if leaf < len(spreads) {
+				return spreads[leaf]
 			}
 			return extremes{}
 		})
 	}
-	b.leaves = permuted(order, func(leaf int) format.Leaf { return b.leaves[leaf] })
+	b.leaves = permute(order, func(leaf int) format.Leaf { return b.leaves[leaf] })
 }
 
-// topName is the name of the column that a leaf is, or is in.
-func topName(l format.Leaf) string {
+func topLevelName(l format.Leaf) string {
 	if len(l.Path) > 0 {
 		return l.Path[0]
 	}
 	return l.Name
 }
 
-// permuted are the values of items in an order.
-func permuted[T any](order []int, value func(int) T) []T {
+func permute[T any](order []int, value func(int) T) []T {
 	values := make([]T, len(order))
 	for i, item := range order {
 		values[i] = value(item)
@@ -311,13 +309,12 @@ func permuted[T any](order []int, value func(int) T) []T {
 	return values
 }
 
-// checkLogged finds fault with a file that is not as the log of its table, or a plan, says.
-func (e fileEntry) checkLogged(in Input, err error) error {
+func (e fileEntry) checkAgainstLog(in Input, err error) error {
 	switch {
 	case e.plan != "":
-		return e.checkPlanned(in, err)
-	case !e.logged || e.version != "":
-		return err // no log told of it, or it was opened before
+		return e.checkAgainstPlan(in, err)
+	case !e.inLog || e.version != "":
+		return err // it is in no log, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		gone := stream.Dataf(place.Name(e.path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
 		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")

@@ -13,7 +13,7 @@ import (
 )
 
 // TestEmptyFilesRefuseNothing: whatever columns, types and keys files without rows have, and wherever they stand, the
-// dataset is that of the others, in what is read, what a condition leaves, what a plan has and what is copied.
+// dataset equals the dataset of the other files: when read, under a condition, in a plan and when copied.
 func TestEmptyFilesRefuseNothing(t *testing.T) {
 	const full = "x,y,city\n1,10,Paris\n2,20,Lund\n3,30,Oslo\n"
 	for name, empty := range map[string]string{
@@ -39,7 +39,7 @@ func TestEmptyFilesRefuseNothing(t *testing.T) {
 	}
 }
 
-// compareWithFull compares the folder in with what its two files with rows hold.
+// compareWithFull compares the folder in with the contents of its two files with rows.
 func compareWithFull(t *testing.T, union bool) {
 	t.Helper()
 	read := func(inputs []string, opt Options) string {
@@ -47,7 +47,7 @@ func compareWithFull(t *testing.T, union bool) {
 		ds := must.Get(Open(t.Context(), inputs, opt))(t)
 		defer ds.Close()
 		var left []string
-		for _, l := range ds.LeftOut() { // which stand elsewhere in what was copied
+		for _, l := range ds.LeftOut() { // whose positions differ in the copy
 			left = append(left, l.Name+": "+l.Why)
 		}
 		return fmt.Sprint(columnNames(ds), must.Get(collect(ds, stream.Range{}))(t).rows, left)

@@ -24,16 +24,15 @@ import (
 // stdinName is the input that stands for standard input.
 const stdinName = "-"
 
-// expand turns arguments into the files to read, in byte order of their paths as
-// given (or as joined to a directory given). An argument is a file, a glob with
-// *, ?, [..], {..} and **, a directory, the URL of one of these in an object store, or
-// @list with one of these a line, taken relative to the working directory; a file or folder that is
-// named @list itself comes before. Standard input and a Delta table (its folder, or delta:// before it) must be alone.
-func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
+// expandInputs turns arguments into the files to read, in byte order of their paths as given (or as joined to a
+// directory given). An argument is a file, a glob with *, ?, [..], {..} and **, a directory, the URL of one of these
+// in an object store, or @list with one of these a line, relative to the working directory; an existing file or
+// folder named @list itself wins. Standard input and a Delta table (its folder, or delta:// before it) must be alone.
+func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
 		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
 	}
-	if _, err := place.NewScope("", nil, a.opt.Allow); err != nil { // which is told also if nothing has to be allowed
+	if _, err := place.NewScope("", nil, a.opt.Allow); err != nil { // checked even if nothing has to be allowed
 		return nil, err
 	}
 	var local []string
@@ -46,13 +45,13 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 			if len(args) > 1 {
 				return nil, stream.Usagef("- (standard input) cannot be combined with other inputs")
 			}
-			return listed(args), nil
+			return newLocalList(args), nil
 		}
-		places, err := a.places(ctx, arg)
+		places, err := a.listPlaces(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
-		list, isList := listNamedBy(arg)
+		list, isList := listName(arg)
 		if isList {
 			named = append(named, list)
 		}
@@ -61,7 +60,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 				return nil, ctx.Err()
 			}
 			objects, paths, err := a.expandPlace(ctx, place, found)
-			_, nests := listNamedBy(place)
+			_, nests := listName(place)
 			switch {
 			case err == nil || !isList:
 			case nests:
@@ -76,13 +75,13 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 				if len(args) > 1 || len(places) > 1 {
 					return nil, stream.Usagef("%s: a Delta table cannot be combined with other inputs", place)
 				}
-				objects.lists, objects.finders = named, []finder{logOf(place)}
-				objects.warnings = append(objects.warnings, unreadLists(args)...)
+				objects.lists, objects.finders = named, []finder{logFinder(place)}
+				objects.warnings = append(objects.warnings, warnUnreadLists(args)...)
 				return objects, nil
 			case objects != nil:
 				lists = append(lists, objects)
 			}
-			if f, ok := finderOf(place, objects, paths); ok {
+			if f, ok := newFinder(place, objects, paths); ok {
 				finders = append(finders, f)
 			}
 			local = append(local, paths...)
@@ -92,25 +91,23 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 		return nil, stream.Usagef("{version} and {as-of} are for Delta tables, and the input is none")
 	}
 	slices.Sort(local)
-	if err := refuseTwice(local); err != nil {
+	if err := refuseDuplicates(local); err != nil {
 		return nil, err
 	}
 	if len(local) > 0 {
-		list := listed(local)
-		list.warnings = bareFiles(local)
+		list := newLocalList(local)
+		list.warnings = warnBareFiles(local)
 		lists = append(lists, list)
 	}
 	all, twice := mergeLists(lists)
 	if twice != "" {
-		return nil, namedTwice(twice)
+		return nil, errNamedTwice(twice)
 	}
 	all.finders, all.lists, all.guesses = finders, named, found.guesses
-	all.warnings = slices.Concat(all.warnings, unreadLists(args), found.warningTexts())
+	all.warnings = slices.Concat(all.warnings, warnUnreadLists(args), found.warningTexts())
 	return all, nil
 }
 
-// expandPlace resolves an argument that is no list: to objects or the files of a table, or to
-// local paths.
 func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (*fileList, []string, error) {
 	if IsPlan(arg) {
 		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.Name(arg))
@@ -141,29 +138,27 @@ func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (
 			list, err = a.expandDelta(ctx, arg)
 			return list, nil, err
 		}
-		return nil, nil, table.refusal()
+		return nil, nil, table.dataError()
 	}
 	return list, local, err
 }
 
-// listNamedBy is the list that an argument names by an @ before it. What exists under exactly the name of the
-// argument is no list: a shell may have put it in place of a glob, and then its file chose the inputs.
-func listNamedBy(arg string) (list string, ok bool) {
+// listName returns the list that an argument names by an @ before it. An argument that exists as a file is no list: a
+// shell may have put it in place of a glob, and then the file's contents would choose the inputs.
+func listName(arg string) (list string, ok bool) {
 	list, ok = strings.CutPrefix(arg, "@")
-	return list, ok && !isThere(arg)
+	return list, ok && !pathExists(arg)
 }
 
-// unreadLists warns, once, of arguments that name a file by itself and a list as well.
-func unreadLists(args []string) []stream.Text {
+func warnUnreadLists(args []string) []stream.Text {
 	for _, arg := range args {
-		if list, ok := strings.CutPrefix(arg, "@"); ok && isThere(arg) && isThere(list) {
+		if list, ok := strings.CutPrefix(arg, "@"); ok && pathExists(arg) && pathExists(list) {
 			return []stream.Text{stream.Textf("%s is read as the file or folder of that name, and not as the list %s; rename one of them if the list is meant", arg, list)}
 		}
 	}
 	return nil
 }
 
-// followLinks is place.FollowLinks for an argument that may be a Delta table.
 func followLinks(arg string) string {
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		return deltaScheme + place.FollowLinks(table)
@@ -171,9 +166,8 @@ func followLinks(arg string) string {
 	return place.FollowLinks(arg)
 }
 
-// places is the argument, or what the list that it names has in its lines.
-func (a *access) places(ctx context.Context, arg string) ([]string, error) {
-	list, ok := listNamedBy(arg)
+func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
+	list, ok := listName(arg)
 	if !ok {
 		return []string{followLinks(arg)}, nil
 	}
@@ -185,7 +179,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, fetchError(list, err, stream.Text{})
+		return nil, errFetch(list, err, stream.Text{})
 	}
 	var lines []string
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
@@ -202,13 +196,13 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	return a.resolveLines(ctx, list, lines)
 }
 
-// listLineBytes is the memory of a line of a list without its text: its places in slices of strings, which grow. For
-// 3 million lines it was 50 bytes each.
+// listLineBytes is the memory of a line of a list without its text: its entries in growing slices of strings. For 3
+// million lines it was 50 bytes each.
 const listLineBytes = 64
 
-// resolveLines returns the places that the lines of a list name. Lines may name files in the list's
-// folder or, of a local list, in the working directory. A relative line of a local list is as if it was typed
-// there, and may go up from it, though not as far as the root, from where it could name any file.
+// resolveLines returns the places named by the lines of a list. Lines may name files in the list's folder or, in a
+// local list, in the working directory. A relative line of a local list is resolved as if typed there, and may go up
+// from it, though not as far as the root, from where it could name any file.
 func (a *access) resolveLines(ctx context.Context, list string, lines []string) ([]string, error) {
 	scope, err := place.NewScope(place.Name(list), place.OwnPlaces(list), a.opt.Allow)
 	if err != nil {
@@ -238,8 +232,8 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 	return lines, nil
 }
 
-// expandPath resolves one file, directory or glob. What exists under exactly this
-// name wins over reading the name as a glob.
+// expandPath resolves one file, directory or glob. An existing file of exactly this name wins over reading the name
+// as a glob.
 func expandPath(ctx context.Context, arg string, found *findings) ([]string, error) {
 	arg, err := place.Local(arg)
 	if err != nil {
@@ -252,7 +246,7 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return walk(ctx, arg, found)
+		return walkFolder(ctx, arg, found)
 	case err == nil && !info.Mode().IsRegular():
 		return nil, stream.Dataf(arg, "not a regular file; give a stream on standard input with -")
 	case err == nil:
@@ -264,9 +258,9 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 	return nil, stream.Dataf(arg, "cannot read the input: %w", withoutPath(err))
 }
 
-// expandGlob returns the files that match, or, where only directories match, the data
-// files in them: what a shell's own expansion of the pattern would lead to. As in shells ** follows no
-// links to folders: two of them that lead upwards make more paths than can ever be looked at.
+// expandGlob returns the matching files, or, if only directories match, the data files in them: the same as the
+// shell's own expansion of the pattern. As in shells ** follows no links to folders: two links that lead upwards make
+// more paths than can ever be looked at.
 func expandGlob(ctx context.Context, pattern string, found *findings) ([]string, error) {
 	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
@@ -280,9 +274,9 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, stream.Dataf(unreadAt(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
+		return nil, stream.Dataf(unreadFolder(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
 	}
-	explicit := skipName(filepath.Base(pattern))
+	explicit := isHiddenName(filepath.Base(pattern))
 	var files, folders []string
 	for _, m := range matches {
 		info, err := os.Stat(m)
@@ -291,7 +285,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 			return nil, stream.Dataf(m, "cannot read the input: %w", withoutPath(err))
 		case info.IsDir():
 			folders = append(folders, m)
-		case explicit || !skipName(filepath.Base(m)):
+		case explicit || !isHiddenName(filepath.Base(m)):
 			files = append(files, m)
 		}
 	}
@@ -302,7 +296,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 		return files, nil
 	}
 	for _, folder := range folders {
-		below, err := walk(ctx, folder, found)
+		below, err := walkFolder(ctx, folder, found)
 		if err != nil {
 			return nil, err
 		}
@@ -314,26 +308,23 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	return files, nil
 }
 
-// unreadAt is the folder that err is of, as far as it tells.
-func unreadAt(err error, base, pattern string) string {
+func unreadFolder(err error, base, pattern string) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return filepath.Join(base, filepath.FromSlash(pe.Path))
 	}
 	return pattern
 }
 
-func isThere(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-func namedTwice(path string) error {
+func errNamedTwice(path string) error {
 	return stream.Dataf(path, "this file is named twice among the inputs")
 }
 
-// refuseTwice reports a file that is named twice, also by way of links: its rows
-// would count twice.
-func refuseTwice(paths []string) error {
+func refuseDuplicates(paths []string) error {
 	seen := make(map[string]string, len(paths))
 	for _, path := range paths {
 		target, err := filepath.EvalSymlinks(path)
@@ -345,7 +336,7 @@ func refuseTwice(paths []string) error {
 		}
 		if first, ok := seen[target]; ok {
 			if first == path {
-				return namedTwice(path)
+				return errNamedTwice(path)
 			}
 			return stream.Dataf(path, "this is the same file as %s", first)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// Links to folders are followed where they are named, and ** goes through none: with two that lead to
-// their own folder there is no end of paths.
+// Links to folders are followed if they are named, and ** follows none: two links to their own folder make endless
+// paths.
 func TestExpandLinks(t *testing.T) {
 	tree(t, "d/x.parquet", "d/up -> .", "d/again -> .", "link -> d", "links/only -> ../d", "files/x.parquet -> ../d/x.parquet")
 	for args, want := range map[string]string{
@@ -32,12 +32,12 @@ func TestExpandLinks(t *testing.T) {
 	}
 	for args, says := range map[string]string{"d/*/x.parquet": "the same file", "d/u*/a*/x.parquet d": "the same file", "links": "no data files"} {
 		if _, err := expand(t, args); !isData(err) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("expanding %s: %v, want a DataError about %q", args, err, says)
 		}
 	}
 }
 
-// A list that names itself, or one that names it back, is refused as what it is.
+// A list that names itself, or one that names it back, is refused as a nested list.
 func TestListsDoNotNest(t *testing.T) {
 	tree(t, "@file.parquet")
 	for name, line := range map[string]string{"self": "@self", "there": "@back", "back": "@there", "fine": "@file.parquet"} {
@@ -45,40 +45,40 @@ func TestListsDoNotNest(t *testing.T) {
 	}
 	for _, list := range []string{"@self", "@there", "@back"} {
 		if _, err := expand(t, list); !isData(err) || !strings.Contains(err.Error(), "lists do not nest") {
-			t.Errorf("%s: %v", list, err)
+			t.Errorf("expanding %s: %v, want a DataError that lists do not nest", list, err)
 		}
 	}
 	if got, err := expand(t, "@fine"); err != nil || !slices.Equal(got, []string{"@file.parquet"}) {
 		t.Errorf("a file whose name begins with @: %q, %v", got, err)
 	}
 	list := newAccess(Options{Memory: 5}.withDefaults())
-	if _, err := list.expand(t.Context(), []string{"@self"}); !isData(err) || !strings.Contains(err.Error(), "memory-limit") {
+	if _, err := list.expandInputs(t.Context(), []string{"@self"}); !isData(err) || !strings.Contains(err.Error(), "memory-limit") {
 		t.Errorf("a list longer than the memory: %v", err)
 	}
 }
 
-// TestListOfManyLines: what the lines of a list take counts, which is more than its text, and reading them ends with
-// the context. A list of 100 MB took 2.3 GiB of 200 MiB, and heard no Ctrl-C for a minute.
+// TestListOfManyLines: the memory of the lines of a list counts, which is more than its text, and reading them ends
+// with the context. A list of 100 MB took 2.3 GiB of 200 MiB, and heard no Ctrl-C for a minute.
 func TestListOfManyLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	formattest.Must(t, os.WriteFile("many", bytes.Repeat([]byte("a\n"), 1<<20), 0o600))
 	opt := Options{Memory: 32 << 20}.withDefaults()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := newAccess(opt).places(t.Context(), "@many")
+	_, err := newAccess(opt).listPlaces(t.Context(), "@many")
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; !isData(err) || !strings.Contains(err.Error(), "memory-limit") || took > uint64(opt.Memory) {
 		t.Errorf("a list of a million lines: %v after %d bytes, want a refusal within %d", err, took, opt.Memory)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newAccess(Options{Memory: 1 << 30}.withDefaults()).places(ctx, "@many"); !errors.Is(err, context.Canceled) {
+	if _, err := newAccess(Options{Memory: 1 << 30}.withDefaults()).listPlaces(ctx, "@many"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a list that is read when the context has ended: %v, want %v", err, context.Canceled)
 	}
 }
 
-// TestFilesNamedLikeLists: what a shell found by a glob is read itself, and not as a list that its name could stand
-// for. Only an argument that no file has for its name is a list.
+// TestFilesNamedLikeLists: a file that a shell found by a glob is read itself, and not as the list that its name
+// could mean. An argument is a list only if no file has its name.
 func TestFilesNamedLikeLists(t *testing.T) {
 	tree(t, "@x.parquet", "y.parquet", "outside/z.parquet", "@d/in.parquet", "@d/x.parquet", "@link.parquet -> y.parquet", "@gone.parquet -> nowhere",
 		"sub/@x.parquet", "@e/day=1/p.parquet", "@only.parquet")
@@ -95,7 +95,7 @@ func TestFilesNamedLikeLists(t *testing.T) {
 		{"sub/@x.parquet", "sub/@x.parquet", ""},
 		{"@./x.parquet", "outside/z.parquet", ""},
 		{"@x.parquet @link.parquet", "@link.parquet @x.parquet", "@x.parquet is read"}, // once
-		{"@*.parquet", "", ""},                                                         // the shell leaves it as it is where nothing matches: the list *.parquet
+		{"@*.parquet", "", ""},                                                         // if nothing matches, the shell keeps the argument: the list *.parquet
 		{"*x.parquet", "@x.parquet x.parquet", ""},
 		{"@gone.parquet", "", ""}, // a link to nothing, and not the list gone.parquet
 		{"@d", "@d/in.parquet @d/x.parquet", "@d is read"},
@@ -108,7 +108,7 @@ func TestFilesNamedLikeLists(t *testing.T) {
 		{"@globs", "@d/in.parquet @d/x.parquet @x.parquet", ""},
 		{"@nested", "", ""},
 	} {
-		list, err := newAccess(Options{}.withDefaults()).expand(t.Context(), strings.Fields(c.args))
+		list, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), strings.Fields(c.args))
 		if err != nil {
 			if c.want != "" || !isData(err) {
 				t.Errorf("%s: %v, want %q", c.args, err, c.want)
@@ -155,10 +155,10 @@ func deepTree(t testing.TB, depth int) {
 	})
 }
 
-// A tree deeper than paths can be is refused with the place where that begins, and is not looked through in part.
+// A tree deeper than paths can be is refused with the place at which that begins, and is not searched in part.
 func TestExpandDeep(t *testing.T) {
 	dir := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "ufs-deep"); err == nil { // a disk takes seconds for what memory has in one
+	if shm, err := os.MkdirTemp("/dev/shm", "ufs-deep"); err == nil { // much faster in memory than on a disk
 		t.Cleanup(func() { os.Remove(shm) })
 		dir = shm
 	}
@@ -167,7 +167,7 @@ func TestExpandDeep(t *testing.T) {
 	for _, args := range []string{deepName, deepName + "/**/*.parquet", "**"} {
 		_, err := expand(t, args)
 		if !isData(err) || !errors.Is(err, unix.ENAMETOOLONG) || !strings.Contains(err.Error(), deepName+"/"+deepName) {
-			t.Errorf("%s: %.100v", args, err)
+			t.Errorf("expanding %s: %.100v, want a DataError with the name that is too long", args, err)
 		}
 	}
 }
@@ -178,8 +178,8 @@ func TestExpandEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, arg := range []string{"d", "d/**", "*/*.parquet"} {
-		if got, err := newAccess(Options{}.withDefaults()).expand(ctx, []string{arg}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, %v", arg, got, err)
+		if got, err := newAccess(Options{}.withDefaults()).expandInputs(ctx, []string{arg}); !errors.Is(err, context.Canceled) {
+			t.Errorf("expanding %s after a cancellation: %v, %v, want %v", arg, got, err, context.Canceled)
 		}
 	}
 }

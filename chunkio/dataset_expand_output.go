@@ -16,25 +16,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// finder is an input that stands for the files that are found when it is read: a folder or a glob. An
-// output among them would be read as input the next time.
+// finder is an input that is searched for files when it is read: a folder or a glob. An output among these files
+// would be read as input the next time.
 type finder struct {
-	arg     string
-	folder  string // the place of arg itself, or of what its pattern begins below
-	pattern string // of paths below the folder; empty where all its data files are taken
-	files   bool   // the pattern has matched files, which are taken; else the data files of the folders that it has matched
-	all     bool   // whatever lies below the folder is read
+	argument     string
+	folder       string // the place of arg itself, or the fixed part of its pattern
+	pattern      string // of paths below the folder; empty if all its data files are taken
+	matchesFiles bool   // the pattern matches files, which are taken; else it matches folders, whose data files are taken
+	takesAll     bool   // every file below the folder is read
 }
 
-// logOf finds the log of a Delta table: any file in it may change the table.
-func logOf(table string) finder {
+// logFinder makes a finder for the log of a Delta table: any file in it may change the table.
+func logFinder(table string) finder {
 	root := strings.TrimPrefix(table, deltaScheme)
-	return finder{arg: root, folder: place.Below(root, deltaLog), pattern: "**", all: true}
+	return finder{argument: root, folder: place.Below(root, deltaLog), pattern: "**", takesAll: true}
 }
 
-// finderOf is arg as a finder of the files that it was expanded to; ok is false where it names one file.
-func finderOf(arg string, found *fileList, paths []string) (f finder, ok bool) {
-	f = finder{arg: arg, folder: arg}
+func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) {
+	f = finder{argument: arg, folder: arg}
 	if !store.IsURL(arg) {
 		local, err := place.Local(arg)
 		if err != nil || len(paths) == 0 || paths[0] == local {
@@ -44,12 +43,12 @@ func finderOf(arg string, found *fileList, paths []string) (f finder, ok bool) {
 		if _, err := os.Stat(local); err != nil {
 			f.folder, f.pattern = doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(local)))
 			first, err := filepath.Rel(f.folder, paths[0])
-			f.files = err == nil && matchKey(f.pattern, filepath.ToSlash(first))
+			f.matchesFiles = err == nil && matchKey(f.pattern, filepath.ToSlash(first))
 		}
 		return f, true
 	}
 	l, err := store.Parse(arg)
-	if err != nil || found == nil || found.count == 0 || found.at(0).path == l.String() {
+	if err != nil || found == nil || found.count == 0 || found.entryAt(0).path == l.String() {
 		return finder{}, false
 	}
 	if _, pattern := l.Glob(); pattern {
@@ -58,31 +57,30 @@ func finderOf(arg string, found *fileList, paths []string) (f finder, ok bool) {
 			folder = ""
 		}
 		f.folder = l.WithKey(folder).String()
-		first, ok := place.Under(f.folder, found.at(0).path)
-		f.files = ok && matchKey(f.pattern, first)
+		first, ok := place.Under(f.folder, found.entryAt(0).path)
+		f.matchesFiles = ok && matchKey(f.pattern, first)
 	}
 	return f, true
 }
 
-// takes reports whether a file of this path below the folder may be found, whatever it holds; it is the rule of walk
-// and glob.
-func (f *finder) takes(rel string) bool {
+// canFind reports whether a file of this path below the folder may be found, by the rules of walkFolder and expandGlob.
+func (f *finder) canFind(rel string) bool {
 	switch {
-	case f.all:
+	case f.takesAll:
 		return true
 	case f.pattern == "":
 		return isVisible(rel) && mayBeData(rel)
 	case matchKey(f.pattern, rel):
-		return skipName(path.Base(f.pattern)) || !skipName(path.Base(rel))
-	case f.files:
+		return isHiddenName(path.Base(f.pattern)) || !isHiddenName(path.Base(rel))
+	case f.matchesFiles:
 		return false
 	}
 	folder := matchFolder(f.pattern, rel)
 	return folder != "" && isVisible(rel[len(folder)+1:]) && mayBeData(rel)
 }
 
-// notTaken refuses an output that the input would take in the next time: the file out, or files below it.
-func (l *fileList) notTaken(out string, below map[string]string) error {
+// checkOutput refuses an output that the input would include the next time: the file out, or files below it.
+func (l *fileList) checkOutput(out string, below map[string]string) error {
 	if out == "" || out == "-" {
 		return nil
 	}
@@ -91,36 +89,36 @@ func (l *fileList) notTaken(out string, below map[string]string) error {
 		if !ok {
 			continue
 		}
-		taken := below == nil && f.takes(rel)
+		taken := below == nil && f.canFind(rel)
 		for file := range maps.Values(below) {
-			if taken = f.takes(path.Join(rel, file)); taken {
+			if taken = f.canFind(path.Join(rel, file)); taken {
 				break
 			}
 		}
 		switch {
 		case !taken:
 		case f.pattern != "":
-			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.Name(out), place.Name(f.arg))
+			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.Name(out), place.Name(f.argument))
 		default:
 			dir, base := path.Split(rel)
 			return stream.Usagef("{o} %s: this lies in the input %s, which would take it in the next time; name a place outside of that, or one that begins with _ or ., as %s",
-				place.Name(out), place.Name(f.arg), place.Name(place.Below(f.folder, filepath.FromSlash(dir+"_"+base))))
+				place.Name(out), place.Name(f.argument), place.Name(place.Below(f.folder, filepath.FromSlash(dir+"_"+base))))
 		}
 	}
 	return nil
 }
 
-// NotInput refuses an output that would replace a file of the dataset, a list that names such files or one of the
-// others that a result is made from, or that the inputs of the dataset would take in the next time: a
-// *stream.UsageError.
+// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or one of
+// others, further files that a result is made from. It also refuses an output that the inputs of the dataset would
+// include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
-	if err := atomicfile.NotInput(ctx, out, append(d.catalog.list.sources(), others...)...); err != nil {
+	if err := atomicfile.NotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {
 		return err
 	}
 	if d.catalog.list.isStdin() {
-		if err := notStdin(out, d.opt.Stdin); err != nil {
+		if err := refuseStdinFile(out, d.opt.Stdin); err != nil {
 			return err
 		}
 	}
-	return d.catalog.list.notTaken(out, nil)
+	return d.catalog.list.checkOutput(out, nil)
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
-// takenLaw checks that an output is refused exactly where the same arguments are expanded to it once it is written.
+// takenLaw checks that an output is refused if and only if the same arguments expand to it once it is written.
 func takenLaw(t *testing.T, a *access, args, out string, isFolder bool, create, remove func()) (refused bool) {
 	t.Helper()
-	list := must.Get(a.expand(t.Context(), strings.Fields(args)))(t)
+	list := must.Get(a.expandInputs(t.Context(), strings.Fields(args)))(t)
 	var below map[string]string
 	if isFolder {
 		below = map[string]string{"x": filepath.Join("in", "n.parquet")}
 	}
-	err := list.notTaken(out, below)
+	err := list.checkOutput(out, below)
 	create()
 	defer remove()
-	after := must.Get(a.expand(t.Context(), strings.Fields(args)))(t)
+	after := must.Get(a.expandInputs(t.Context(), strings.Fields(args)))(t)
 	if taken := !slices.Equal(after.paths(), list.paths()); err != nil && !isUsage(err) || taken != (err != nil) {
 		t.Errorf("%s to %s, a folder %v: %v; the next time the input is %q", args, out, isFolder, err, after.paths())
 	}
@@ -42,7 +42,7 @@ func firstMissing(path string) string {
 	return path
 }
 
-// resultBytes is what a run may write to an output of this name: data, or a result that is none.
+// resultBytes are possible contents of an output of this name: data, or a result that is no data.
 func resultBytes(name string) []byte {
 	if strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".ufs") {
 		return []byte("{\n  \"schema\": \"ufs-stream/selection/v1\"\n}\n")
@@ -104,7 +104,7 @@ func TestObjectsAreNoInput(t *testing.T) {
 				}
 			}
 		}
-		if list := must.Get(a.expand(t.Context(), []string{s.URL(args)}))(t); list.notTaken("d/n.parquet", nil) != nil {
+		if list := must.Get(a.expandInputs(t.Context(), []string{s.URL(args)}))(t); list.checkOutput("d/n.parquet", nil) != nil {
 			t.Errorf("%s takes a local file", s.URL(args))
 		}
 	}
@@ -113,7 +113,7 @@ func TestObjectsAreNoInput(t *testing.T) {
 	}
 }
 
-// TestOutputOfManyIsAFolder: what stands at its place and is none is refused before anything is written.
+// TestOutputOfManyIsAFolder: a file in the place of the output folder is refused before anything is written.
 func TestOutputOfManyIsAFolder(t *testing.T) {
 	tree(t, "a.csv", "b.csv", "d/c.csv", "file")
 	for _, c := range []struct{ inputs, paths, out, says string }{
@@ -121,7 +121,7 @@ func TestOutputOfManyIsAFolder(t *testing.T) {
 		{"a.csv b.csv", "a.csv b.csv", os.DevNull, "as OUT.arrow"},
 		{"d", "d/c.csv", "file", "name a new folder"},
 	} {
-		_, err := newAccess(Options{}).arrange(t.Context(), strings.Fields(c.inputs), listed(strings.Fields(c.paths)), c.out, FormArrow)
+		_, err := newAccess(Options{}).chooseLayout(t.Context(), strings.Fields(c.inputs), newLocalList(strings.Fields(c.paths)), c.out, FormArrow)
 		if !isUsage(err) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.out) {
 			t.Errorf("%s to %s: %v", c.inputs, c.out, err)
 		}

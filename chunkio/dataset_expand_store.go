@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// expandURL is expandPath for object stores, where folders are what keys have before a
-// slash. Listings stream by: only the files that are taken are kept, packed.
+// expandURL is expandPath for object stores: a folder is the part of a key before a slash. Listings are streamed:
+// only the files that are taken are kept, packed.
 func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*fileList, error) {
 	loc, err := store.Parse(arg)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 		l := new(fileList)
 		l.addObject(o)
 		if !loc.Web() {
-			l.warnings = a.bareObject(ctx, loc)
+			l.warnings = a.warnBareObject(ctx, loc)
 		}
 		return l, nil
 	case errors.Is(err, store.ErrNotExist) && !loc.Web():
@@ -56,7 +56,6 @@ func (l *fileList) addObject(o store.Object) {
 	l.add(name, query, o.Size, o.Version)
 }
 
-// splitQuery is a URL in two parts.
 func splitQuery(l store.Location) (name, query string) {
 	bare := l.WithKey("").String()
 	query = bare[min(len(bare), len(l.Scheme)+len("://")+len(l.Bucket)+1):]
@@ -66,21 +65,20 @@ func splitQuery(l store.Location) (name, query string) {
 // errNoFiles is wrapped by the error of a folder without any files.
 var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEndings, ", ") + ")")
 
-// walkStore is walk for the keys below a prefix.
 func (a *access) walkStore(ctx context.Context, loc store.Location, found *findings) (*fileList, error) {
 	// Only folders of these names can be parts of tables: others cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
-		if table := a.tableInStore(ctx, loc); table != nil && table.folder != loc.Name() {
-			return nil, table.part(loc.Name())
+		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.Name() {
+			return nil, table.errPart(loc.Name())
 		}
 	}
-	p, before := a.newPicker(found), found.passed.count
+	p, before := a.newPicker(found), found.nonData.count
 	for o, err := range a.client.List(ctx, loc) {
 		if err != nil {
 			return nil, err
 		}
 		rel := strings.TrimPrefix(o.Key, loc.Key)
-		if kind, root := tableAt(rel); kind != "" {
+		if kind, root := detectTable(rel); kind != "" {
 			return nil, &tableError{kind, loc.Name(), root}
 		}
 		if isVisible(rel) {
@@ -89,39 +87,37 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 			}
 		}
 	}
-	if err := p.settleWaiting(ctx); err != nil {
+	if err := p.decideWaiting(ctx); err != nil {
 		return nil, err
 	}
 	switch {
 	case p.list.count > 0:
 		return p.list, nil
-	case found.passed.count > before:
+	case found.nonData.count > before:
 		return nil, found.errNoData(loc.Name())
 	}
 	return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
 }
 
-// globStore is glob for keys: those that match, or, where only folders match, the data
-// files below these.
 func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *findings) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
 	if fault := glob.Fault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", loc.Name(), fault)
 	}
-	explicit := skipName(path.Base(pattern))
+	explicit := isHiddenName(path.Base(pattern))
 	roots := map[string]string{} // of tables below the prefix, to their kinds
 	files, below := new(fileList), new(fileList)
 	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		if kind, root := tableAt(strings.TrimPrefix(o.Key, prefix)); kind != "" {
+		if kind, root := detectTable(strings.TrimPrefix(o.Key, prefix)); kind != "" {
 			roots[root] = kind
 		}
 		switch {
 		case strings.HasSuffix(o.Key, "/"): // a marker of a folder
 		case matchKey(pattern, o.Key):
-			if explicit || !skipName(path.Base(o.Key)) {
+			if explicit || !isHiddenName(path.Base(o.Key)) {
 				files.addObject(o)
 			}
 		case files.count == 0:
@@ -130,37 +126,37 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 			}
 		}
 	}
-	before := found.passed.count
+	before := found.nonData.count
 	if files.count == 0 {
 		var err error
 		if below, err = a.pickData(ctx, below, found); err != nil {
 			return nil, err
 		}
 	}
-	taken := files
+	chosen := files
 	if files.count == 0 {
-		taken = below
+		chosen = below
 	}
-	table := tableOver(taken, loc.WithKey(prefix), roots)
-	if table == nil && taken.count > 0 { // one that begins above the prefix
-		table = a.tableInStore(ctx, loc.WithKey(prefix))
+	table := tableCovering(chosen, loc.WithKey(prefix), roots)
+	if table == nil && chosen.count > 0 { // a table whose root is above the prefix
+		table = a.enclosingTableInStore(ctx, loc.WithKey(prefix))
 	}
 	switch {
 	case files.count > 0:
 		if table != nil {
-			files.warnings = append(files.warnings, table.warning())
+			files.warnings = append(files.warnings, table.warningText())
 		}
 		return files, nil
 	case below.count > 0 && table != nil && table.root == "":
-		return nil, table.part(loc.Name())
+		return nil, table.errPart(loc.Name())
 	case below.count > 0 && table != nil:
 		return nil, table
 	case below.count > 0:
 		return below, nil
-	case found.passed.count > before:
+	case found.nonData.count > before:
 		return nil, found.errNoData(loc.Name())
 	}
-	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of just this name
+	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of exactly this name
 		files.addObject(o)
 		return files, nil
 	}
@@ -169,7 +165,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	return nil, e
 }
 
-// matchKey matches as a shell does: a wildcard does not stand for a dot in front.
+// matchKey matches as a shell does: a wildcard matches no dot at the beginning of a part.
 func matchKey(pattern, key string) bool {
 	if !doublestar.MatchUnvalidated(pattern, key) {
 		return false
@@ -182,7 +178,6 @@ func matchKey(pattern, key string) bool {
 	return true
 }
 
-// matchFolder is the outermost folder of a key that matches; "" if none does.
 func matchFolder(pattern, key string) string {
 	for at := range len(key) {
 		if key[at] == '/' && matchKey(pattern, key[:at]) {

@@ -29,7 +29,7 @@ func tree(t *testing.T, files ...string) {
 }
 
 func expand(t *testing.T, args string) ([]string, error) {
-	list, err := newAccess(Options{}.withDefaults()).expand(t.Context(), strings.Fields(args))
+	list, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), strings.Fields(args))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func TestExpand(t *testing.T) {
 		{"-", "-"},
 		{"b.parquet a.parquet", "a.parquet b.parquet"},
 		{"./a.parquet", "./a.parquet"},
-		{"notes.txt", "notes.txt"}, // what a file is, its first bytes say
+		{"notes.txt", "notes.txt"}, // its first bytes show its format
 		{"*.parquet", "a.parquet b.parquet c1.parquet c[1].parquet"},
 		{"{a,b}.parquet", "a.parquet b.parquet"},
 		{"c[1].parquet", "c[1].parquet"}, // the exact name wins
@@ -79,7 +79,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandBehindLinks: behind a link to a folder .. is not the folder that the link lies in.
+// TestExpandBehindLinks: below a link to a folder, .. is not the folder that contains the link.
 func TestExpandBehindLinks(t *testing.T) {
 	tree(t, "else/sub/k.csv", "else/d/x.csv", "d/y.csv", "link -> else/sub", "x/up -> ../d")
 	full := must.Get(filepath.EvalSymlinks(must.Get(os.Getwd())(t)))(t)

@@ -11,73 +11,73 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Field is one column of the input as inspect shows it, feature or not. A list of
-// constant length is one Field for each element.
+// Field is one column of the input as inspect shows it, feature or not. A list of constant length is one Field for
+// each element.
 type Field struct {
 	Name  string
 	Type  string
-	Nulls int64 // as the metadata tells; -1 where unknown
+	Nulls int64 // from the metadata; -1 if unknown
 	Used  bool  // a feature under the Dataset's options
 	Why   string
 }
 
-// read is one leaf or partition column to decode, and where its values go.
-type read struct {
+// columnRead is one leaf or partition column to decode, and the features that its values become.
+type columnRead struct {
 	leaf int   // dataset leaf; -1 for a partition column
-	part int   // partition column where leaf is -1
+	part int   // partition column if leaf is -1
 	cols []int // by element: the feature it becomes, or -1
 
-	missing []int // by element: the feature that says whether it is missing, or -1; nil for none
-	made    *made // how the elements are made of texts; nil for others
+	missing    []int       // by element: the feature that indicates missing values, or -1; nil for none
+	derivation *derivation // how features are derived from texts; nil if they are not
 }
 
-// features is what a Dataset's options make of a catalog's columns.
+// features are the features of a Dataset, and the columns left out, under its options.
 type features struct {
-	columns  []stream.Column
-	reads    []read // in column order; for sparse input the one read of the values
-	weight   *read  // to column 0 of its own buffer; nil without weights
-	target   *read  // the column of the label as numbers, as weight; nil where they are not asked for, or it is no class
-	codes    bool   // targets are codes of the label's texts
-	label    *read  // the column of the classes; nil where they are not asked for
-	leftOut  []stream.LeftOut
-	warnings []stream.Text
-	byLeaf   map[int]int // the reads, while indicators are added
+	columns   []stream.Column
+	reads     []columnRead // in column order; for sparse input the one read of the values
+	weight    *columnRead  // into column 0 of its own buffer; nil without weights
+	target    *columnRead  // the label's column as numbers, like weight; nil if not requested, or if it is no class
+	usesCodes bool         // targets are codes of the label's texts
+	label     *columnRead  // the column of the classes; nil if not requested
+	leftOut   []stream.LeftOut
+	warnings  []stream.Text
+	byLeaf    map[int]int // the index of each leaf's read, while indicators are added
 
-	withNulls int   // features of which the metadata tells nulls
+	withNulls int   // features with nulls according to the metadata
 	refusal   error // why these features cannot be read; Check returns it
 }
 
-// featureBytes is what naming and choosing a column takes while it lasts, or two Datasets' names and what
-// a run may choose of them after that: of 3,000,000 list elements 124 to 208 bytes each were allocated until
-// the run was planned, those that become garbage too.
+// featureBytes is the memory to name and choose a column, or the names that two Datasets and a run's choice hold
+// after that: of 3,000,000 list elements 124 to 208 bytes each were allocated until the run was planned, garbage
+// included.
 const featureBytes = 200
 
-// partitionKey is why a key of the folders is no feature: it says where rows are kept, and is one
-// only where Options.Columns name it, exactly or by a glob.
+// partitionKey is the reason that a folder's key is no feature: it locates rows, and is a feature only if
+// Options.Columns name it, exactly or by a glob.
 const partitionKey = "a partition key: to use it, name it among the columns"
 
-// frameIndex is why the index of a data frame is no feature: it numbers or names the rows. As a partition key it is
-// one only where Options.Columns name it.
+// frameIndex is the reason that the index of a data frame is no feature: it numbers or names the rows. Like a
+// partition key it is a feature only if Options.Columns name it.
 const frameIndex = "the index of a data frame: to use it, name it among the columns"
 
-// resolve chooses the features: leaves in the first file's order, list elements in
-// theirs, partition columns last. sparse is nil for dense input. It fails on wrong usage
-// and on a clash of names; what only matters for reading goes to refusal.
-func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
+// resolveFeatures chooses the features: leaves in the first file's order, list elements in theirs, partition columns
+// last. sparse is nil for dense input. It fails on wrong usage and on a clash of names; faults that only matter for
+// reading go to refusal.
+func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	if n := countEntries(c, opt, sparse); featureBytes*int64(n) > opt.Memory {
 		return nil, &stream.MemoryError{What: fmt.Sprintf("naming %d columns", n), Need: featureBytes * int64(n), Limit: opt.Memory}
 	}
-	entries, err := flatten(c, opt, sparse)
+	entries, err := flattenColumns(c, opt, sparse)
 	if err != nil {
 		return nil, err
 	}
-	why, err := reasons(entries, opt, sparse)
+	why, err := leftOutReasons(entries, opt, sparse)
 	if err != nil {
 		return nil, err
 	}
 	left := 0
 	for i, e := range entries {
-		if why[i] != "" || e.refused {
+		if why[i] != "" || e.isRefused {
 			left++
 		}
 	}
@@ -86,13 +86,13 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 		switch {
 		case why[i] != "":
 			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i], Column: e.position()})
-		case e.refused:
+		case e.isRefused:
 			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why, Column: e.position()})
 			if f.refusal == nil {
-				f.refusal = undecodable(c, e)
+				f.refusal = errUndecodable(c, e)
 			}
 		default:
-			f.add(e, widthOf(c, e, sparse))
+			f.addEntry(e, entryWidth(c, e, sparse))
 			if e.nulls > 0 {
 				f.withNulls++
 			}
@@ -100,57 +100,56 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	}
 	f.warnings = WarnNames(f.columns, f.leftOut)
 	if sparse == nil {
-		f.order(opt.Order)
+		f.moveToFront(opt.Order)
 	}
 	if opt.Weight != "" {
-		if f.weight, err = weightRead(c, entries, opt.Weight); err != nil {
+		if f.weight, err = weightColumnRead(c, entries, opt.Weight); err != nil {
 			return nil, err
 		}
 	}
 	if opt.Target {
-		f.target, f.codes = targetRead(c, entries, opt.Label)
+		f.target, f.usesCodes = targetColumnRead(c, entries, opt.Label)
 	}
 	if opt.Classes {
-		if f.label, err = labelRead(c, entries, opt.Label); err != nil {
+		if f.label, err = labelColumnRead(c, entries, opt.Label); err != nil {
 			return nil, err
 		}
 	}
 	if f.refusal == nil && len(f.columns) == 0 {
-		f.refusal = NoFeatures(c.name(), f.leftOut)
+		f.refusal = NoFeatures(c.inputName(), f.leftOut)
 	}
 	return f, nil
 }
 
-// name is what messages about the whole input call it: its first file.
-func (c *catalog) name() string {
-	if c.frozen != nil {
-		return c.frozen.first
+func (c *catalog) inputName() string {
+	if c.plan != nil {
+		return c.plan.first
 	}
 	if len(c.files) == 0 {
 		return ipc.StreamName
 	}
-	return c.path(0)
+	return c.fileName(0)
 }
 
-// The reasons of the columns that {exclude} leaves out, and of those that {columns} does not name.
+// Excluded is the reason of a column left out by {exclude}, and NotAskedFor of a column not named by {columns}.
 const (
 	Excluded    = "excluded"
 	NotAskedFor = "not among the columns asked for"
 )
 
-// reasons says for every entry why the options or its type make it no feature, ""
-// for the features and for what would be one but is refused.
-func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
-	shared := sharedOf(entries)
+// leftOutReasons returns for every entry the reason that the options or its type make it no feature; "" for features,
+// and for entries that would be features but cannot be decoded.
+func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
+	shared := sharedEntries(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
-		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.missing == 0 && e.name().matches(role.name) }) {
+		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.subject == 0 && e.name().isMeantBy(role.name) }) {
 			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(entries)))
 		}
 		if err := RefuseShared(role.option, []string{role.name}, shared); err != nil {
 			return nil, err
 		}
 	}
-	why, err := askedFor(len(entries), func(i int) columnName { return entries[i].name() }, shared, opt.Columns, opt.Exclude)
+	why, err := unselectedReasons(len(entries), func(i int) columnName { return entries[i].name() }, shared, opt.Columns, opt.Exclude)
 	if err != nil {
 		return nil, err
 	}
@@ -160,18 +159,18 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	}
 	for i, e := range entries {
 		switch {
-		case e.name().matches(opt.Label):
+		case e.name().isMeantBy(opt.Label):
 			why[i] = "label"
-		case e.name().matches(opt.Weight):
+		case e.name().isMeantBy(opt.Weight):
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
-		case e.why != "" && e.why != SharedName && !e.refused:
+		case e.why != "" && e.why != SharedName && !e.isRefused:
 			why[i] = e.why
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
-		case why[i] != "": // as asked for
-		case e.why == SharedName: // renamed, it would be a feature: an option that decides against it wins
+		case why[i] != "": // the reason is already set
+		case e.why == SharedName: // renamed, it would be a feature: an option that excludes it wins
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
@@ -184,9 +183,9 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	return why, nil
 }
 
-// askedFor says why {columns} and {exclude} leave out the n columns of these names, "" where they do not. Those of left
-// that share a name are not to be included.
-func askedFor(n int, name func(int) columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
+// unselectedReasons returns for n columns the reason that {columns} or {exclude} leaves it out, "" if neither does.
+// The columns in left that share a name must not be included.
+func unselectedReasons(n int, name func(int) columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
 	why := make([]string, n)
 	if len(include)+len(exclude) == 0 {
 		return why, nil
@@ -213,28 +212,26 @@ func askedFor(n int, name func(int) columnName, left []stream.LeftOut, include, 
 	return why, nil
 }
 
-// matches tells whether a name given by the user means this column or its list.
-func (n columnName) matches(name string) bool {
+func (n columnName) isMeantBy(name string) bool {
 	return name != "" && (n.flat == name || n.list == name)
 }
 
-// add makes an entry the next feature. Indicators come behind what they are of.
-func (f *features) add(e entry, width int) {
+func (f *features) addEntry(e entry, width int) {
 	at := len(f.reads) - 1
 	if at < 0 || f.reads[at].leaf != e.leaf || f.reads[at].part != e.part {
 		at = -1
-		if e.missing > 0 {
-			at = f.readOf(e.leaf)
+		if e.subject > 0 {
+			at = f.readIndex(e.leaf)
 		}
 	}
 	if at < 0 {
 		at = len(f.reads)
 		f.reads = append(f.reads, newRead(e, width))
-		f.reads[at].made = e.made
+		f.reads[at].derivation = e.derivation
 	}
 	r := &f.reads[at]
 	to := &r.cols
-	if e.missing > 0 {
+	if e.subject > 0 {
 		if to = &r.missing; *to == nil {
 			*to = slices.Repeat([]int{-1}, width)
 		}
@@ -243,8 +240,7 @@ func (f *features) add(e entry, width int) {
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block, Position: e.position()})
 }
 
-// order moves the features of these names to the front, in this order.
-func (f *features) order(names []string) {
+func (f *features) moveToFront(names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -252,7 +248,7 @@ func (f *features) order(names []string) {
 	for i, name := range names {
 		rank[name] = i - len(names)
 	}
-	from := make([]int, len(f.columns)) // of each feature, where it was
+	from := make([]int, len(f.columns)) // of each feature, its former index
 	for j := range from {
 		from[j] = j
 	}
@@ -276,12 +272,12 @@ func (f *features) order(names []string) {
 	}
 }
 
-func newRead(e entry, width int) read {
-	return read{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
+func newRead(e entry, width int) columnRead {
+	return columnRead{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
 }
 
-// readOf is the read of a leaf, or -1.
-func (f *features) readOf(leaf int) int {
+// readIndex returns the index of a leaf's read, or -1; addEntry then appends that read.
+func (f *features) readIndex(leaf int) int {
 	if f.byLeaf == nil {
 		f.byLeaf = make(map[int]int, len(f.reads))
 		for i, r := range f.reads {
@@ -291,15 +287,15 @@ func (f *features) readOf(leaf int) int {
 	if at, ok := f.byLeaf[leaf]; ok {
 		return at
 	}
-	f.byLeaf[leaf] = len(f.reads) // which add makes
+	f.byLeaf[leaf] = len(f.reads) // addEntry appends it
 	return -1
 }
 
-func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
+func entryWidth(c *catalog, e entry, sparse *sparseSpec) int {
 	switch {
 	case e.leaf < 0:
 		return 1
-	case e.made != nil:
+	case e.derivation != nil:
 		return e.width
 	case sparse != nil && e.leaf == sparse.values:
 		return sparse.features
@@ -307,18 +303,18 @@ func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
 	return c.leaves[e.leaf].Width
 }
 
-func weightRead(c *catalog, entries []entry, name string) (*read, error) {
+func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, error) {
 	for _, e := range entries {
 		switch {
 		case e.flat != name:
-		case e.refused:
-			return nil, undecodable(c, e)
+		case e.isRefused:
+			return nil, errUndecodable(c, e)
 		case e.why != "":
 			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, e.why)
 		case e.block != "":
 			return nil, stream.Usagef("{weight} %s: cannot serve as weights: features are made of it", name)
 		default:
-			r := newRead(e, widthOf(c, e, nil))
+			r := newRead(e, entryWidth(c, e, nil))
 			r.cols[e.element] = 0
 			return &r, nil
 		}
@@ -326,18 +322,18 @@ func weightRead(c *catalog, entries []entry, name string) (*read, error) {
 	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
 }
 
-// targetRead finds the column of the label, and says whether its values have codes because they are no
-// numbers. It returns nil where they are no classes either.
-func targetRead(c *catalog, entries []entry, name string) (r *read, codes bool) {
+// targetColumnRead finds the label's column; codes is set if its values are no numbers and get codes. It returns nil if
+// they are no classes either.
+func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, codes bool) {
 	for _, e := range entries {
-		var one read
+		var one columnRead
 		switch {
-		case !e.name().matches(name) || e.refused:
+		case !e.name().isMeantBy(name) || e.isRefused:
 			continue
-		case e.flat == name && e.why == "" && e.made == nil:
-			one = newRead(e, widthOf(c, e, nil))
+		case e.flat == name && e.why == "" && e.derivation == nil:
+			one = newRead(e, entryWidth(c, e, nil))
 			one.cols[e.element] = 0
-		case e.leaf >= 0 && !codable(&c.leaves[e.leaf]):
+		case e.leaf >= 0 && !isCodable(&c.leaves[e.leaf]):
 			continue
 		default:
 			one, codes = newRead(e, 1), true
@@ -348,25 +344,23 @@ func targetRead(c *catalog, entries []entry, name string) (r *read, codes bool) 
 	return nil, false
 }
 
-// mostCodeScratch is the most memory that codes may need to be decoded: what they tell is a warning, which is to
-// keep no run from its memory. Labels of texts take less; only compressed batches of a stream, which may be of
-// any size, and texts too long for classes take more. It is no share of the limit, which changes no result.
+// mostCodeScratch bounds the memory to decode codes: their results are a warning, which must not cost a run its
+// memory. Labels of texts take less; only compressed batches of a stream, which may be of any size, and texts too
+// long for classes take more. It is no share of the limit, so that the limit changes no result.
 const mostCodeScratch = 32 << 20
 
-// codable says that the values of a leaf can have codes.
-func codable(l *format.Leaf) bool {
+func isCodable(l *format.Leaf) bool {
 	return !l.List && l.NoClass == "" && l.TextScratch <= mostCodeScratch
 }
 
-// undecodable is the error of selecting a column that cannot be decoded.
-func undecodable(c *catalog, e entry) error {
-	err := stream.Dataf(c.refusing[e.leaf], "%s", e.why)
+func errUndecodable(c *catalog, e entry) error {
+	err := stream.Dataf(c.firstRefusal[e.leaf], "%s", e.why)
 	err.Column = e.flat
 	err.Remedy = stream.Textf("or leave the column out: {exclude} %q", e.flat)
 	return err
 }
 
-// NoFeatures is the error that all columns of a file are left out, with why the first are.
+// NoFeatures is the error that all columns of a file are left out, with the reasons of the first ones.
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string

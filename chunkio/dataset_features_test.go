@@ -105,7 +105,7 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
 		if err := passError(ds); err != nil {
-			t.Errorf("%+v: %v", opt, err)
+			t.Errorf("a pass with %+v: %v", opt, err)
 		}
 	}
 }

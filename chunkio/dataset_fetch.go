@@ -15,29 +15,29 @@ import (
 )
 
 const (
-	// fetchGap is the largest run of bytes nobody asked for that is fetched rather than cut
-	// around: what it costs is small against another request, some 20 ms at 100 MB/s.
+	// fetchGap is the largest run of unneeded bytes that is fetched rather than left out: it costs little compared
+	// with another request, some 20 ms at 100 MB/s.
 	fetchGap = 256 << 10
-	// fetchPart is the size up to which a range is one request. A larger one is cut in two, so
-	// that its front can be decoded while its end arrives, and into more from four times this.
-	fetchPart = 16 << 20
-	// spoolPart is what is fetched at a time, at least, where a row group does not fit into memory and goes
-	// to a scratch file.
-	spoolPart = 1 << 20
+	// mostRequestBytes is the size up to which a range is one request. A larger one is cut in two, so that its front
+	// can be decoded while its end arrives, and into more parts from four times this size.
+	mostRequestBytes = 16 << 20
+	// spoolRequestBytes is the least size of a request for a row group that does not fit into memory and goes to a
+	// scratch file.
+	spoolRequestBytes = 1 << 20
 	// fetchesAtOnce bounds the requests under way for row groups.
 	fetchesAtOnce = 8
 )
 
-// coalesce joins the extents of a file of the given size into ranges, in order, across gaps of
-// at most gap bytes. Extents that a damaged file sets outside are left to those who read them.
-func coalesce(extents []format.Extent, size, gap int64) []format.Extent {
+// mergeExtents joins the extents of a file of the given size into ranges, in order, across gaps of at most maxGap bytes.
+// It drops extents outside the file, which only a damaged file has: their reader reports them.
+func mergeExtents(extents []format.Extent, size, maxGap int64) []format.Extent {
 	extents = slices.DeleteFunc(slices.Clone(extents), func(e format.Extent) bool {
 		return e.Size <= 0 || e.At < 0 || e.At > size || e.Size > size-e.At
 	})
 	slices.SortFunc(extents, func(a, b format.Extent) int { return cmp.Compare(a.At, b.At) })
 	var ranges []format.Extent
 	for _, e := range extents {
-		if n := len(ranges) - 1; n >= 0 && e.At-(ranges[n].At+ranges[n].Size) <= gap {
+		if n := len(ranges) - 1; n >= 0 && e.At-(ranges[n].At+ranges[n].Size) <= maxGap {
 			ranges[n].Size = max(ranges[n].Size, e.At+e.Size-ranges[n].At)
 			continue
 		}
@@ -46,8 +46,7 @@ func coalesce(extents []format.Extent, size, gap int64) []format.Extent {
 	return ranges
 }
 
-// cut cuts a range into parts of equal size, each at most one request.
-func cut(r format.Extent, most int64) []format.Extent {
+func splitRange(r format.Extent, most int64) []format.Extent {
 	n := int64(1)
 	switch {
 	case r.Size > 4*most:
@@ -63,45 +62,43 @@ func cut(r format.Extent, most int64) []format.Extent {
 	return parts
 }
 
-// fetcher fetches the ranges of row groups ahead of those who read them.
+// fetcher fetches the ranges of row groups before they are read.
 type fetcher struct {
-	slots   chan struct{} // a token for every request under way
-	piece   int64         // bytes of a request to scratch files; 0 where they go to memory
-	scratch *scratch.Space
+	slots      chan struct{} // a token for every request under way
+	pieceBytes int64         // bytes of a request into scratch files; 0 if ranges go to memory
+	scratch    *scratch.Space
 
 	mu    sync.Mutex
-	spare [][]byte // used again: garbage of their size would count twice
+	spare [][]byte // reused: garbage of their size would count twice
 }
 
-// newFetcher fetches to memory, or by pieces to scratch files where piece is not 0.
+// newFetcher fetches to memory, or in pieces to scratch files if piece is not 0.
 func newFetcher(piece int64, space *scratch.Space) *fetcher {
-	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), piece: piece, scratch: space}
+	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), pieceBytes: piece, scratch: space}
 }
 
-// fetched is the ranges of one row group, on their way or there.
-type fetched struct {
-	from   *object
-	wanted []format.Extent // by offset, disjoint
-	parts  []*part         // by offset
-	cancel context.CancelFunc
-	wait   sync.WaitGroup
-	in     *fetcher
-	disk   *scratch.Plain // where the bytes are, unless in memory
+// groupFetch holds the ranges of one row group, fetched or under way.
+type groupFetch struct {
+	object   *object
+	wanted   []format.Extent // by offset, disjoint
+	requests []*rangeRequest // by offset
+	cancel   context.CancelFunc
+	wait     sync.WaitGroup
+	fetcher  *fetcher
+	disk     *scratch.Plain // holds the bytes, if they are not in memory
 }
 
-// part is one request.
-type part struct {
+type rangeRequest struct {
 	format.Extent
-	done   chan struct{} // closed when it is there, or has failed
-	err    error
-	pieces []store.Piece  // in memory, without the gaps between them; in order
-	data   []byte         // what they are cut from
-	disk   *scratch.Plain // else, with the gaps
-	base   int64          // its place there
+	done       chan struct{} // closed when the bytes are there, or the request has failed
+	err        error
+	pieces     []store.Piece  // in memory, without the gaps between them; in order
+	data       []byte         // the memory of the pieces
+	disk       *scratch.Plain // in place of memory, with the gaps
+	diskOffset int64          // the request's place on disk
 }
 
-// lay makes room in memory for the bytes of the part that were asked for.
-func (p *part) lay(wanted []format.Extent, buffer func(n int) []byte) {
+func (p *rangeRequest) allocatePieces(wanted []format.Extent, buffer func(n int) []byte) {
 	total := int64(0)
 	within := func(yield func(format.Extent)) {
 		for _, w := range wanted {
@@ -120,15 +117,14 @@ func (p *part) lay(wanted []format.Extent, buffer func(n int) []byte) {
 	})
 }
 
-// has reports whether the byte at an offset was asked for.
-func (g *fetched) has(at int64) bool {
+func (g *groupFetch) isWanted(at int64) bool {
 	i := sort.Search(len(g.wanted), func(i int) bool { return g.wanted[i].At+g.wanted[i].Size > at })
 	return i < len(g.wanted) && g.wanted[i].At <= at
 }
 
-// open opens row group g of a file, and begins to fetch what decoding its leaves will read
-// where the file is an object. release, never nil, closes both.
-func (f *fetcher) open(ctx context.Context, file format.File, in Input, g int, leaves []int) (group format.Group, release func(), err error) {
+// openGroup opens row group g of a file, and starts to fetch the bytes for decoding its leaves if the file is an
+// object. release, never nil, closes both.
+func (f *fetcher) openGroup(ctx context.Context, file format.File, in Input, g int, leaves []int) (group format.Group, release func(), err error) {
 	if group, err = file.Open(ctx, g, leaves); err != nil {
 		return nil, func() {}, err
 	}
@@ -137,23 +133,23 @@ func (f *fetcher) open(ctx context.Context, file format.File, in Input, g int, l
 	if !far || !tells {
 		return group, group.Close, nil
 	}
-	ahead, err := f.fetch(ctx, o, ranged.Extents(leaves))
+	ahead, err := f.startFetch(ctx, o, ranged.Extents(leaves))
 	return group, func() {
 		group.Close()
 		ahead.release()
 	}, err
 }
 
-// fetch begins to fetch what the extents of a file ask for. ReadAt of the file waits for its
-// bytes from now on, until release.
-func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent) (*fetched, error) {
-	wanted := coalesce(extents, o.object.Size, 0)
-	ranges := coalesce(wanted, o.object.Size, fetchGap)
+// startFetch starts to fetch the extents of an object. From now on, until release, ReadAt of the object waits for
+// their bytes.
+func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Extent) (*groupFetch, error) {
+	wanted := mergeExtents(extents, o.object.Size, 0)
+	ranges := mergeExtents(wanted, o.object.Size, fetchGap)
 	ctx, cancel := context.WithCancel(ctx)
-	g := &fetched{from: o, wanted: wanted, cancel: cancel, in: f}
-	most := int64(fetchPart)
-	if f.piece > 0 {
-		most = f.piece
+	g := &groupFetch{object: o, wanted: wanted, cancel: cancel, fetcher: f}
+	most := int64(mostRequestBytes)
+	if f.pieceBytes > 0 {
+		most = f.pieceBytes
 		total := format.Bytes(ranges)
 		if total > 0 {
 			var err error
@@ -165,26 +161,26 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 	}
 	base := int64(0)
 	for _, r := range ranges {
-		for _, e := range cut(r, most) {
-			g.parts = append(g.parts, &part{Extent: e, done: make(chan struct{}), disk: g.disk, base: base})
+		for _, e := range splitRange(r, most) {
+			g.requests = append(g.requests, &rangeRequest{Extent: e, done: make(chan struct{}), disk: g.disk, diskOffset: base})
 			base += e.Size
 		}
 	}
 	o.mu.Lock()
-	o.fetched = append(o.fetched, g)
+	o.fetches = append(o.fetches, g)
 	o.mu.Unlock()
-	if f.piece > 0 {
-		g.wait.Go(func() { g.fill(ctx) })
+	if f.pieceBytes > 0 {
+		g.wait.Go(func() { g.fetchToScratch(ctx) })
 		return g, nil
 	}
-	for _, p := range g.parts {
-		select { // in the order of the parts, so that what is read first arrives first
+	for _, p := range g.requests {
+		select { // in the order of the parts, so that the first to be read arrives first
 		case f.slots <- struct{}{}:
 		default:
 			g.wait.Go(func() {
 				select {
 				case f.slots <- struct{}{}:
-					f.load(ctx, g, p)
+					f.fetchToMemory(ctx, g, p)
 				case <-ctx.Done():
 					p.err = ctx.Err()
 					close(p.done)
@@ -192,29 +188,27 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 			})
 			continue
 		}
-		g.wait.Go(func() { f.load(ctx, g, p) })
+		g.wait.Go(func() { f.fetchToMemory(ctx, g, p) })
 	}
 	return g, nil
 }
 
-// load fetches a part into memory, and gives its slot back.
-func (f *fetcher) load(ctx context.Context, g *fetched, p *part) {
+func (f *fetcher) fetchToMemory(ctx context.Context, g *groupFetch, p *rangeRequest) {
 	defer close(p.done)
 	defer func() { <-f.slots }()
-	p.lay(g.wanted, f.buffer)
-	p.err = g.from.client.ReadPieces(ctx, g.from.object, p.pieces)
+	p.allocatePieces(g.wanted, f.takeBuffer)
+	p.err = g.object.client.ReadPieces(ctx, g.object.object, p.pieces)
 }
 
-// fill fetches the parts one after the other into the scratch file.
-func (g *fetched) fill(ctx context.Context) {
-	buffer := g.in.buffer(int(g.in.piece))
-	defer g.in.giveBack(buffer)
+func (g *groupFetch) fetchToScratch(ctx context.Context) {
+	buffer := g.fetcher.takeBuffer(int(g.fetcher.pieceBytes))
+	defer g.fetcher.giveBackBuffer(buffer)
 	var err error
-	for _, p := range g.parts {
+	for _, p := range g.requests {
 		for done := int64(0); done < p.Size && err == nil; {
 			b := buffer[:min(int64(len(buffer)), p.Size-done)]
-			if err = g.from.client.Read(ctx, g.from.object, b, p.At+done); err == nil {
-				_, err = p.disk.WriteAt(b, p.base+done)
+			if err = g.object.client.Read(ctx, g.object.object, b, p.At+done); err == nil {
+				_, err = p.disk.WriteAt(b, p.diskOffset+done)
 			}
 			done += int64(len(b))
 		}
@@ -223,18 +217,16 @@ func (g *fetched) fill(ctx context.Context) {
 	}
 }
 
-// find returns the part that holds the byte at an offset; nil where none does.
-func (g *fetched) find(at int64) *part {
-	i := sort.Search(len(g.parts), func(i int) bool { return g.parts[i].At+g.parts[i].Size > at })
-	if i == len(g.parts) || g.parts[i].At > at || !g.has(at) {
+func (g *groupFetch) findRequest(at int64) *rangeRequest {
+	i := sort.Search(len(g.requests), func(i int) bool { return g.requests[i].At+g.requests[i].Size > at })
+	if i == len(g.requests) || g.requests[i].At > at || !g.isWanted(at) {
 		return nil
 	}
-	return g.parts[i]
+	return g.requests[i]
 }
 
-// read copies what the part has of b, which begins with a byte that was asked for, once it
-// is there.
-func (p *part) read(ctx context.Context, b []byte, at int64) (int, error) {
+// readWhenDone waits for the request and copies its bytes at an offset, which must be wanted, as far as they fill b.
+func (p *rangeRequest) readWhenDone(ctx context.Context, b []byte, at int64) (int, error) {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
@@ -248,7 +240,7 @@ func (p *part) read(ctx context.Context, b []byte, at int64) (int, error) {
 		return copy(b, p.pieces[i].To[at-p.pieces[i].At:]), nil
 	}
 	b = b[:min(int64(len(b)), p.At+p.Size-at)]
-	n, err := p.disk.ReadAt(b, p.base+at-p.At)
+	n, err := p.disk.ReadAt(b, p.diskOffset+at-p.At)
 	if errors.Is(err, io.EOF) && n == len(b) {
 		err = nil
 	}
@@ -256,26 +248,25 @@ func (p *part) read(ctx context.Context, b []byte, at int64) (int, error) {
 }
 
 // release forgets the bytes; on nil it does nothing.
-func (g *fetched) release() {
+func (g *groupFetch) release() {
 	if g == nil {
 		return
 	}
 	g.cancel()
 	g.wait.Wait()
-	o := g.from
+	o := g.object
 	o.mu.Lock()
-	o.fetched = slices.DeleteFunc(o.fetched, func(f *fetched) bool { return f == g })
+	o.fetches = slices.DeleteFunc(o.fetches, func(f *groupFetch) bool { return f == g })
 	o.mu.Unlock()
-	for _, p := range g.parts {
-		g.in.giveBack(p.data)
+	for _, p := range g.requests {
+		g.fetcher.giveBackBuffer(p.data)
 	}
 	if g.disk != nil {
-		g.disk.Close() // scratch that is given up: nothing is lost if that fails
+		g.disk.Close() // the scratch file is discarded: a failure loses nothing
 	}
 }
 
-// buffer returns n bytes, used or new.
-func (f *fetcher) buffer(n int) []byte {
+func (f *fetcher) takeBuffer(n int) []byte {
 	f.mu.Lock()
 	for i, b := range f.spare {
 		if cap(b) >= n && cap(b) <= n+n/4 {
@@ -284,12 +275,12 @@ func (f *fetcher) buffer(n int) []byte {
 			return b[:n]
 		}
 	}
-	f.spare = nil // of sizes that no longer come
+	f.spare = nil // their sizes no longer occur
 	f.mu.Unlock()
 	return make([]byte, n, n+n/8)
 }
 
-func (f *fetcher) giveBack(b []byte) {
+func (f *fetcher) giveBackBuffer(b []byte) {
 	if cap(b) == 0 {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// recorded is an input that notes what is read of it.
+// recorded is an input that records its reads.
 type recorded struct {
 	Input
 	mu    sync.Mutex
@@ -71,8 +71,8 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// What decoding a leaf reads, as numbers, texts or lists, is what Extents tells of it, so that
-// nothing of an object is asked for by itself.
+// Decoding a leaf, as numbers, texts or lists, reads exactly its Extents, so that no part of an object needs a
+// request of its own.
 func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	ctx := t.Context()
 	maps := mapFiles(t, mapRecords(t, 4, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 400, 700))
@@ -87,7 +87,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 			for l, leaf := range file.Leaves() {
 				group, err := file.Open(ctx, g, []int{l})
 				formattest.Must(t, err)
-				extents := coalesce(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
+				extents := mergeExtents(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
 				if total := format.Bytes(extents); total > leaf.Packed && len(extents) > 0 {
 					t.Errorf("%s: %s of group %d takes %d bytes, Packed is %d", path, leaf.Name, g, total, leaf.Packed)
 				}
@@ -132,8 +132,8 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	}
 }
 
-// Fetching holds no more than the plan counts for a row group: what lies between the columns
-// comes over the wire and is dropped.
+// Fetching holds no more than the plan counts for a row group: bytes between the columns come over the wire and are
+// dropped.
 func TestFetchingHoldsNoGaps(t *testing.T) {
 	planted := normalTable(20000, 40)
 	disk, paths := plant(planted, 1, 20000, 1)
@@ -141,14 +141,14 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	s.put("gaps.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))
 	ds, err := Open(t.Context(), []string{s.URL + "/gaps.parquet"}, Options{Columns: []string{"c?0", "c?2", "c?4", "c?6", "c?8"}})
 	formattest.Must(t, err)
-	file, in, err := ds.catalog.reopen(t.Context(), 0, 1<<30, nil)
+	file, in, err := ds.catalog.reopenFile(t.Context(), 0, 1<<30, nil)
 	formattest.Must(t, err)
 	s.requests = 0
 	f := newFetcher(0, nil)
-	group, release, err := f.open(t.Context(), file, in, 0, ds.leaves())
+	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.leavesToRead())
 	formattest.Must(t, err)
 	dst := [][]float64{make([]float64, planted.rows)}
-	for _, l := range ds.leaves() {
+	for _, l := range ds.leavesToRead() {
 		formattest.Must(t, group.Decode(t.Context(), l, 0, int64(planted.rows), dst))
 	}
 	if s.requests != 1 {
@@ -159,7 +159,7 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	for _, b := range f.spare {
 		held += int64(cap(b))
 	}
-	if counted := ds.needs(1 << 30).fetch; held > counted || held == 0 {
+	if counted := ds.memoryNeeds(1 << 30).fetch; held > counted || held == 0 {
 		t.Errorf("%d bytes held, the plan counts %d", held, counted)
 	}
 	formattest.Must(t, file.Close())

@@ -19,43 +19,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A folder contributes its data files: files with the ending of a format, and of the others the files whose bytes
-// are of one, as single files do. All else is passed over, and said so.
+// A folder contributes its data files: files with the ending of a format, and other files if their bytes show a
+// format, as for single files. All other files are passed over, with a warning.
 
 // dataEndings are the endings of files that are data without a look at the bytes.
 var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
 
-// isDataFile reports whether a file is data by its name. Files of rows may be compressed.
 func isDataFile(name string) bool {
 	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.Named(name) != intake.None
 }
 
-// resultEndings are the endings of results of this program that are no data.
 var resultEndings = []string{".json", ".ufs", ".html", ".py", ".sql", ".yaml", ".yml"}
 
-// mayBeData reports whether an output of this name may be taken for data when its folder is read.
 func mayBeData(name string) bool {
 	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(name)))
 }
 
-// skipName reports whether folders keep a file to themselves: writers keep their markers and unfinished files under
-// such names.
-func skipName(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
+// isHiddenName reports whether a file is left out of its folder: writers give such names to markers and unfinished files.
+func isHiddenName(base string) bool {
+	return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".")
+}
 
-// isVisible reports whether a file of this path below a folder is one of those to look at. Of a key it may be a
-// marker of a folder.
+// isVisible reports whether a file of this path below a folder should be examined. A key may also be a marker of a
+// folder.
 func isVisible(rel string) bool {
-	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), skipName)
+	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), isHiddenName)
 }
 
-// findings are the files that folders of an input hold and that are no data, or data by the shape of their lines alone.
+// findings are the files in the folders of an input that are no data, or are data only by the shape of their lines.
 type findings struct {
-	passed, guessed tally
-	guesses         map[string]bool // the guessed files that folders hold
-	unseen          int             // of passed, by their ending alone
+	nonData, guessedData tally
+	guesses              map[string]bool // the guessed files in folders
+	unreadCount          int             // files without data that were not read, because of their ending
 }
 
-// tally counts files, and names the first.
+// tally counts files, and names the first ones.
 type tally struct {
 	count int
 	names []string
@@ -84,51 +82,47 @@ func (t *tally) String() string {
 	return s
 }
 
-// warningTexts are the warnings about the findings.
 func (f *findings) warningTexts() (warnings []stream.Text) {
-	if f.passed.count > 0 {
+	if f.nonData.count > 0 {
 		unseen := ""
-		if f.unseen > 0 {
-			unseen = ", " + humanize.Comma(int64(f.unseen)) + " of them without a look into them, as none of those before them with their ending is data"
+		if f.unreadCount > 0 {
+			unseen = ", " + humanize.Comma(int64(f.unreadCount)) + " of them without a look into them, as none of those before them with their ending is data"
 		}
-		warnings = append(warnings, stream.PlainText("passed over "+f.passed.String()+unseen+"; by their first bytes they are no data: if one is a table of text, end its name with its format, as .csv"))
+		warnings = append(warnings, stream.PlainText("passed over "+f.nonData.String()+unseen+"; by their first bytes they are no data: if one is a table of text, end its name with its format, as .csv"))
 	}
-	if f.guessed.count > 0 {
-		warnings = append(warnings, stream.PlainText("taken for data by their lines, not by their names: "+f.guessed.String()+"; if they are none, name the others by a glob or a list"))
+	if f.guessedData.count > 0 {
+		warnings = append(warnings, stream.PlainText("taken for data by their lines, not by their names: "+f.guessedData.String()+"; if they are none, name the others by a glob or a list"))
 	}
 	return warnings
 }
 
 // errNoData is the error of a folder in which everything is passed over.
 func (f *findings) errNoData(folder string) error {
-	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(dataEndings, ", "), &f.passed)
+	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(dataEndings, ", "), &f.nonData)
 	e.Remedy = stream.PlainText("end the name of a text with its format, as .csv")
 	return e
 }
 
-// noteGuess notes a local file that the user has named and that is data by a guess. One that is none is refused when it
-// is opened.
 func (f *findings) noteGuess(ctx context.Context, path string) {
-	if isDataFile(path) || isText(path) {
+	if isDataFile(path) || isLibsvm(path) {
 		return
 	}
-	if _, guess, err := lookInto(ctx, path); err == nil && guess {
-		f.guessed.addName(path, "")
+	if _, guess, err := holdsLocalData(ctx, path); err == nil && guess {
+		f.guessedData.addName(path, "")
 	}
 }
 
-// addGuess notes a file of a folder that is data by a guess. If its columns are quite others than those of the files
-// that surely are data, it is passed over.
+// addGuess records a file in a folder that is data by a guess. It is passed over later if its columns differ too much
+// from the columns of the sure data files.
 func (f *findings) addGuess(path string) {
-	f.guessed.addName(path, "")
+	f.guessedData.addName(path, "")
 	if f.guesses == nil {
 		f.guesses = map[string]bool{}
 	}
 	f.guesses[path] = true
 }
 
-// lookInto is holdsData of a local file.
-func lookInto(ctx context.Context, path string) (data, guess bool, err error) {
+func holdsLocalData(ctx context.Context, path string) (data, guess bool, err error) {
 	in, err := openFile(ctx, path)
 	if err != nil {
 		return false, false, err
@@ -137,57 +131,55 @@ func lookInto(ctx context.Context, path string) (data, guess bool, err error) {
 	return holdsData(in)
 }
 
-// isTextName reports whether a file is text in lines by its name. Such a file of no bytes has no rows: Spark and Hadoop write
-// one for an empty partition, and it is passed over.
+// isTextName reports whether a file is text in lines by its name. Such a file of no bytes has no rows: Spark and
+// Hadoop write one for an empty partition, and it is passed over.
 func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.Named(name))
 }
 
-// sortFile reports whether a local file below a folder is data, and notes it where it is not or where that is a guess.
-func (f *findings) sortFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
+func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
 	named := isDataFile(path)
 	if named && !isTextName(path) {
-		return true, nil // which opening refuses where it cannot be read
+		return true, nil // opening refuses it if it cannot be read
 	}
-	info, gone := os.Stat(path) // of the target of a link
+	info, gone := os.Stat(path) // follows a link
 	switch {
 	case named && (gone != nil || info.IsDir() || info.Size() > 0):
 		return true, nil //nolint:nilerr // opening fails with it
 	case gone != nil && entry.Type()&fs.ModeSymlink == 0:
 		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
 	case gone != nil:
-		f.passed.addName(path, " (a link that leads nowhere)")
+		f.nonData.addName(path, " (a link that leads nowhere)")
 		return false, nil //nolint:nilerr // a link is no data
 	case info.IsDir():
-		f.passed.addName(path, " (a link to a folder)")
+		f.nonData.addName(path, " (a link to a folder)")
 		return false, nil
 	case !info.Mode().IsRegular():
-		f.passed.addName(path, " (no regular file)")
+		f.nonData.addName(path, " (no regular file)")
 		return false, nil
 	case info.Size() == 0:
-		f.passed.addName(path, whyEmpty)
+		f.nonData.addName(path, whyEmpty)
 		return false, nil
 	}
-	data, guess, err := lookInto(ctx, path)
+	data, guess, err := holdsLocalData(ctx, path)
 	switch {
 	case err != nil:
 		return false, err
 	case !data:
-		f.passed.addName(path, "")
+		f.nonData.addName(path, "")
 	case guess:
 		f.addGuess(path)
 	}
 	return data, nil
 }
 
-// walk returns the data files below a directory. Names that begin with _ or . are left out.
-func walk(ctx context.Context, root string, found *findings) ([]string, error) {
-	if table := tableOnDisk(root); table != nil && table.folder != root {
-		return nil, table.part(root)
+func walkFolder(ctx context.Context, root string, found *findings) ([]string, error) {
+	if table := enclosingTableOnDisk(root); table != nil && table.folder != root {
+		return nil, table.errPart(root)
 	}
-	from, before := root, found.passed.count
+	from, before := root, found.nonData.count
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		from += string(filepath.Separator) // of links only one with a slash behind it is followed
+		from += string(filepath.Separator) // WalkDir follows only a link with a slash at its end
 	}
 	var files []string
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
@@ -198,20 +190,20 @@ func walk(ctx context.Context, root string, found *findings) ([]string, error) {
 			return stream.Dataf(path, "cannot read the directory: %w", withoutPath(err))
 		case path == from:
 			return nil
-		case skipName(entry.Name()) || strings.HasSuffix(path, ".metadata.json"):
+		case isHiddenName(entry.Name()) || strings.HasSuffix(path, ".metadata.json"):
 			if rel, err := filepath.Rel(root, path); err == nil {
-				if kind, at := tableAt(filepath.ToSlash(rel) + slashOf(entry)); kind != "" {
+				if kind, at := detectTable(filepath.ToSlash(rel) + folderSlash(entry)); kind != "" {
 					return &tableError{kind, root, at}
 				}
 			}
 		}
 		switch {
-		case skipName(entry.Name()) && entry.IsDir():
+		case isHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case skipName(entry.Name()) || entry.IsDir():
+		case isHiddenName(entry.Name()) || entry.IsDir():
 			return nil
 		}
-		data, err := found.sortFile(ctx, path, entry)
+		data, err := found.classifyFile(ctx, path, entry)
 		if data {
 			files = append(files, path)
 		}
@@ -222,35 +214,34 @@ func walk(ctx context.Context, root string, found *findings) ([]string, error) {
 		return nil, err
 	case len(files) > 0:
 		return files, nil
-	case found.passed.count > before:
+	case found.nonData.count > before:
 		return nil, found.errNoData(root)
 	}
 	return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(dataEndings, ", "))
 }
 
-// slashOf ends the paths of folders.
-func slashOf(e fs.DirEntry) string {
+func folderSlash(e fs.DirEntry) string {
 	if e.IsDir() {
 		return "/"
 	}
 	return ""
 }
 
-// picker takes the objects of a listing that are data, in order. The beginnings of objects with an unknown ending are
-// read, footersAhead at a time: one request more for each data file at most. Of an ending of which none of the first
-// looksMost objects is data no more are read, so that what is stored beside data costs looksMost requests for each
-// kind, not one for each of a million images.
+// picker selects the objects of a listing that are data, in order. The beginnings of objects with an unknown ending
+// are read, footersAhead at a time: one request more for each data file at most. If none of the first looksMost
+// objects with an ending is data, no more of them are read, so that other objects stored with the data cost looksMost
+// requests for each ending, not one for each of a million images.
 type picker struct {
 	*access
-	list    *fileList
-	found   *findings
-	waiting []store.Object
-	asking  int // of waiting, how many are to be read
-	endings map[string]*looks
+	list        *fileList
+	found       *findings
+	waiting     []store.Object
+	unreadCount int // number of waiting objects that must be read
+	endings     map[string]*endingStats
 }
 
-// looks counts the objects with an ending whose beginning was read, and how many of them are data.
-type looks struct{ all, data int }
+// endingStats counts the objects with an ending whose beginning was read, and the data among them.
+type endingStats struct{ all, data int }
 
 const (
 	looksMost   = 64
@@ -258,13 +249,12 @@ const (
 )
 
 func (a *access) newPicker(found *findings) *picker {
-	return &picker{access: a, list: new(fileList), found: found, endings: map[string]*looks{}}
+	return &picker{access: a, list: new(fileList), found: found, endings: map[string]*endingStats{}}
 }
 
-// pickData takes the data of a list of objects.
 func (a *access) pickData(ctx context.Context, from *fileList, found *findings) (*fileList, error) {
 	p := a.newPicker(found)
-	for _, e := range from.all() {
+	for _, e := range from.entries() {
 		loc, err := store.Parse(e.path)
 		if err == nil {
 			err = p.offerObject(ctx, store.Object{Location: loc, Size: e.size, Version: e.version})
@@ -273,23 +263,21 @@ func (a *access) pickData(ctx context.Context, from *fileList, found *findings) 
 			return nil, err
 		}
 	}
-	return p.list, p.settleWaiting(ctx)
+	return p.list, p.decideWaiting(ctx)
 }
 
-// offerObject takes the next object of the listing if it is data, as settleWaiting finds out.
 func (p *picker) offerObject(ctx context.Context, o store.Object) error {
 	p.waiting = append(p.waiting, o)
 	if o.Size > 0 && !isDataFile(o.Key) {
-		p.asking++
+		p.unreadCount++
 	}
-	if p.asking < looksMost && len(p.waiting) < waitingMost {
+	if p.unreadCount < looksMost && len(p.waiting) < waitingMost {
 		return nil
 	}
-	return p.settleWaiting(ctx)
+	return p.decideWaiting(ctx)
 }
 
-// settleWaiting decides of the waiting objects.
-func (p *picker) settleWaiting(ctx context.Context) error {
+func (p *picker) decideWaiting(ctx context.Context) error {
 	type answer struct{ ask, data, guess bool }
 	answers := make([]answer, len(p.waiting))
 	group, within := errgroup.WithContext(ctx)
@@ -299,13 +287,13 @@ func (p *picker) settleWaiting(ctx context.Context) error {
 		if a.data = isDataFile(o.Key) && (o.Size > 0 || !isTextName(o.Key)); a.data || o.Size == 0 {
 			continue
 		}
-		if l := p.endings[endingOf(o.Key)]; l != nil && l.all >= looksMost && l.data == 0 {
-			p.found.unseen++
+		if l := p.endings[nameEnding(o.Key)]; l != nil && l.all >= looksMost && l.data == 0 {
+			p.found.unreadCount++
 			continue
 		}
 		a.ask = true
 		group.Go(func() (err error) {
-			a.data, a.guess, err = holdsData(&glimpse{ctx: within, client: p.client, object: o})
+			a.data, a.guess, err = holdsData(&objectHead{ctx: within, client: p.client, object: o})
 			return err
 		})
 	}
@@ -314,9 +302,9 @@ func (p *picker) settleWaiting(ctx context.Context) error {
 	}
 	for i, o := range p.waiting {
 		a := answers[i]
-		if ending := endingOf(o.Key); a.ask {
+		if ending := nameEnding(o.Key); a.ask {
 			if p.endings[ending] == nil {
-				p.endings[ending] = new(looks)
+				p.endings[ending] = new(endingStats)
 			}
 			p.endings[ending].all++
 			if a.data {
@@ -327,21 +315,21 @@ func (p *picker) settleWaiting(ctx context.Context) error {
 		case a.data:
 			p.list.addObject(o)
 		case o.Size == 0:
-			p.found.passed.addName(o.String(), whyEmpty)
+			p.found.nonData.addName(o.String(), whyEmpty)
 		default:
-			p.found.passed.addName(o.String(), "")
+			p.found.nonData.addName(o.String(), "")
 		}
 		if a.guess {
 			p.found.addGuess(o.String())
 		}
 	}
-	p.waiting, p.asking = p.waiting[:0], 0
+	p.waiting, p.unreadCount = p.waiting[:0], 0
 	return nil
 }
 
-// endingOf is the ending of a name, in lower case; empty where it is rather a part of the name, as in b.2024-01 and
+// nameEnding is the ending of a name, in lower case; empty if it is rather a part of the name, as in b.2024-01 and
 // part-0.c000.
-func endingOf(name string) string {
+func nameEnding(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	letters := strings.Trim(ending, ".abcdefghijklmnopqrstuvwxyz")
 	if len(ending) > len(".parquet")+1 || len(ending) > len(".mp4") && letters != "" {
@@ -350,29 +338,29 @@ func endingOf(name string) string {
 	return ending
 }
 
-// withoutEnding is a name without its ending, which may have other bytes in lower case.
-func withoutEnding(name string) string {
-	if endingOf(name) == "" {
+// trimEnding removes the ending, whose lower case may differ in length, from a name.
+func trimEnding(name string) string {
+	if nameEnding(name) == "" {
 		return name
 	}
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// glimpse is the beginning of an object, to see whether it is data.
-type glimpse struct {
-	ctx    context.Context // of all reading: io.ReaderAt has none
+// objectHead reads the beginning of an object, to see whether it is data.
+type objectHead struct {
+	ctx    context.Context // of all reads: io.ReaderAt has none
 	client *store.Client
 	object store.Object
 	head   []byte
 }
 
 // The methods of Input.
-func (g *glimpse) Name() string { return g.object.Name() }
-func (g *glimpse) Size() int64  { return g.object.Size }
-func (g *glimpse) Close() error { return nil }
+func (g *objectHead) Name() string { return g.object.Name() }
+func (g *objectHead) Size() int64  { return g.object.Size }
+func (g *objectHead) Close() error { return nil }
 
 // ReadAt implements io.ReaderAt. The first request brings enough for most decisions.
-func (g *glimpse) ReadAt(p []byte, at int64) (int, error) {
+func (g *objectHead) ReadAt(p []byte, at int64) (int, error) {
 	end := at + int64(len(p))
 	if end > g.object.Size {
 		return 0, io.ErrUnexpectedEOF

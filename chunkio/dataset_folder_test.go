@@ -15,8 +15,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// mixedFolder is a folder with data under names of all kinds and with what is none, by the paths below it. Every file
-// of data has 100 rows; x is the number of the file in its rows, from 1 on, so that 12 files of them have the mean 6.5.
+// mixedFolder is a folder with data under names of all kinds and with files that are no data, by the paths below it.
+// Every file of data has 100 rows; x is the number of the file in its rows, from 1 on, so that 12 files of them have
+// the mean 6.5.
 func mixedFolder(t *testing.T) (files map[string][]byte, data, guessed, passed []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +63,7 @@ func mixedFolder(t *testing.T) (files map[string][]byte, data, guessed, passed [
 	return files, data, guessed, passed
 }
 
-// wantFindings compares the files of a folder, and what is said of them, with those to be found.
+// wantFindings compares the files of a folder, and the warnings about them, with the expected ones.
 func wantFindings(t *testing.T, where string, paths []string, warnings []stream.Text, data, guessed, passed []string) {
 	t.Helper()
 	for i, p := range paths {
@@ -88,9 +89,9 @@ func wantFindings(t *testing.T, where string, paths []string, warnings []stream.
 	}
 }
 
-// TestFolderByBytes: the files of a folder are known by their bytes as single files are, on disk and in a store, and
-// what is passed over is counted and named. A file of each kind is in the folder k=1, which no rule leaves out. The
-// mean of x is that of 1 to 12, whatever the order of the files.
+// TestFolderByBytes: the files of a folder are recognized by their bytes like single files, on disk and in a store,
+// and files passed over are counted and named. A file of each kind is in the folder k=1, which no rule leaves out.
+// The mean of x is the mean of 1 to 12, whatever the order of the files.
 func TestFolderByBytes(t *testing.T) {
 	files, data, guessed, passed := mixedFolder(t)
 	files["in/"] = nil
@@ -106,12 +107,12 @@ func TestFolderByBytes(t *testing.T) {
 	}
 	for _, where := range []string{"at/in", "at/i*", s.URL("in/"), s.URL("in"), s.URL("i*")} {
 		a := newAccess(Options{}.withDefaults())
-		list := must.Get(a.expand(t.Context(), []string{where}))(t)
+		list := must.Get(a.expandInputs(t.Context(), []string{where}))(t)
 		wantFindings(t, where, list.paths(), list.warnings, data, guessed, passed)
 	}
 	// Partition keys stand in one folder only here, so that the sum takes the files one by one.
 	for _, where := range []string{"at/in", s.URL("in/")} {
-		list := must.Get(newAccess(Options{}.withDefaults()).expand(t.Context(), []string{where}))(t)
+		list := must.Get(newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}))(t)
 		sum, rows := 0.0, int64(0)
 		for _, path := range list.paths() {
 			ds := must.Get(Open(t.Context(), []string{path}, Options{}))(t)
@@ -130,8 +131,8 @@ func TestFolderByBytes(t *testing.T) {
 	}
 }
 
-// TestStoreLooksAreBounded: objects with an ending of which the first are no data are not read any more, and of the
-// others each is read once at most, beside its footer.
+// TestStoreLooksAreBounded: if the first objects with an ending are no data, no more of them are read, and each other
+// object is read at most once, apart from its footer.
 func TestStoreLooksAreBounded(t *testing.T) {
 	s := storetest.S3(t)
 	const images, parts = 300, 100
@@ -144,7 +145,7 @@ func TestStoreLooksAreBounded(t *testing.T) {
 	}
 	meter := new(stream.Meter)
 	a := newAccess(Options{Meter: meter}.withDefaults())
-	list := must.Get(a.expand(t.Context(), []string{s.URL("in/")}))(t)
+	list := must.Get(a.expandInputs(t.Context(), []string{s.URL("in/")}))(t)
 	if list.count != 2*parts {
 		t.Errorf("%d files, want %d", list.count, 2*parts)
 	}
@@ -157,19 +158,20 @@ func TestStoreLooksAreBounded(t *testing.T) {
 	}
 }
 
-// TestFolderWithoutData names what lies there.
+// TestFolderWithoutData: the error names the files there.
 func TestFolderWithoutData(t *testing.T) {
 	tree(t, "in/README", "in/_x.csv", "link/none -> ../in")
 	s := storetest.S3(t)
 	s.Put("in/README", []byte("x"))
 	for where, says := range map[string]string{"in": "passed over 1 file: in/README", s.URL("in"): "passed over 1 file: s3://lake/in/README", "link": "link/none (a link to a folder)"} {
-		if _, err := newAccess(Options{}.withDefaults()).expand(t.Context(), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want an error with %q", where, err, says)
 		}
 	}
 }
 
-// TestPlanCarriesFindings: what is passed over stands in a plan file, and a file of text that no name tells is read by it.
+// TestPlanCarriesFindings: warnings about files passed over are in the plan file, and a text whose name shows no
+// format is read by the plan.
 func TestPlanCarriesFindings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	formattest.Must(t, os.Mkdir("in", 0o700))
@@ -192,9 +194,9 @@ func TestPlanCarriesFindings(t *testing.T) {
 	}
 }
 
-// TestTablesBesideData: a text that is a table, but none of the data, is passed over with a warning, whether it stands
-// before or behind them; one that is like the data but for a column is an error as any file is, and so are two texts of
-// different columns without data beside them. A condition binds to the data.
+// TestTablesBesideData: a text that is a table, but none of the data, is passed over with a warning, whether it
+// stands before or after them; a text that differs from the data in one column is an error, like any file, and so are
+// two texts of different columns without other data. A condition binds to the data.
 func TestTablesBesideData(t *testing.T) {
 	const data, more = "x,y,z\n1,2,3\n4,5,6\n", "x,y,z\n7,8,9\n"
 	const all = "[x y z] [[1 2 3] [4 5 6] [7 8 9]]"

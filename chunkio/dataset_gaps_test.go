@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// gapRows is a table whose column e has lists of three numbers, some null and some empty, beside a number x.
+// gapRows is a table with a number x and a column e of lists of three numbers, some null and some empty.
 const gapRows = `{"x":0,"e":[1,2,3]}
 {"x":1,"e":null}
 {"x":2,"e":[4,null,6]}
@@ -143,8 +143,8 @@ func TestCopiesOfRowsWithoutTheirList(t *testing.T) {
 // listLengths are the lengths of the lists e of a Parquet file, -1 for a null one.
 func listLengths(t *testing.T, path string) (lengths []int) {
 	a := newAccess(Options{}.withDefaults())
-	defer a.close()
-	f, in, err := a.open(t.Context(), fileEntry{path: path}, 1<<30, nil)
+	defer a.closeTexts()
+	f, in, err := a.openEntry(t.Context(), fileEntry{path: path}, 1<<30, nil)
 	must.Do(t, err)
 	defer in.Close()
 	defer f.Close()
@@ -166,8 +166,8 @@ func listLengths(t *testing.T, path string) (lengths []int) {
 	return lengths
 }
 
-// TestObjectsThatAreNull: a member that is null beside objects or arrays is no column of its own, in the sample and
-// behind it.
+// TestObjectsThatAreNull: if a member is null in some rows and an object or array in others, the nulls make no column
+// of their own, in the sample and after it.
 func TestObjectsThatAreNull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.ndjson")
 	rows := `{"x":1,"g":{"a":1,"b":{"c":2}},"l":[1,2]}` + "\n" + `{"x":2,"g":null,"l":null}` + "\n" + `{"x":3,"g":{"a":3,"b":null},"l":[3,4]}` + "\n"

@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestGlobsAreBounded: patterns whose matching would take exponential time are refused, wherever patterns are matched,
-// and what exists under just this name is no pattern.
+// TestGlobsAreBounded: patterns whose matching would take exponential time are refused, wherever patterns are
+// matched, and an existing file of exactly this name is no pattern.
 func TestGlobsAreBounded(t *testing.T) {
 	s, dir := storetest.S3(t), t.TempDir()
 	s.Put("lake/x.csv", []byte("a,b\n1,2\n3,4\n"))

@@ -23,24 +23,22 @@ import (
 // hiveNull is the folder name that Hive and its successors write for a null key.
 const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
-// partition is a column that stands in the folders of the paths, key=value, with
-// one value for each file.
+// partition is a column in the folders of the paths, key=value, with one value for each file.
 type partition struct {
-	key    string
-	why    string    // why it is no feature; empty when it is numeric or boolean
-	values []float64 // by file; nil where it is no feature; format.Null for a null
-	truth  bool      // boolean: the values are 0 and 1
-	typ    string    // that the schema of a table has for it; empty if the values decide
-	before int       // the leaf that it stands before in the schema of a table, counted from 1; 0 behind all
+	key      string
+	why      string    // the reason that it is no feature; empty if it is numeric or boolean
+	values   []float64 // by file; nil if it is no feature; format.Null for a null
+	isBool   bool      // boolean: the values are 0 and 1
+	typ      string    // from the schema of a table; empty if the values decide
+	nextLeaf int       // the leaf after it in the schema of a table, counted from 1; 0 after all leaves
 }
 
-// hiveParts returns the key=value folders of a path, from the outermost in. The
-// whole path as given counts, so that a file has the same columns whether it is
-// named itself, by a glob or by a directory above it.
+// hiveParts returns the key=value folders of a path, from the outermost in. The whole path as given counts, so that a
+// file has the same columns whether it is named itself, by a glob or by a directory above it.
 func hiveParts(path string) (keys, values []string, err error) {
 	if loc, err := store.Parse(path); store.IsURL(path) && err == nil {
-		path = loc.Key                             // the query has = too
-		if strings.HasPrefix(loc.Scheme, "http") { // whose addresses escape what the names of folders do not
+		path = loc.Key                             // the query contains = too
+		if strings.HasPrefix(loc.Scheme, "http") { // addresses escape characters that folder names do not
 			if plain, err := url.PathUnescape(path); err == nil {
 				path = plain
 			}
@@ -67,17 +65,15 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
-// partsOf returns the partition values of file i, as its path, the log of its table or the plan
-// that names it tells.
-func (l *fileList) partsOf(i int, path string) (keys, values []string, err error) {
-	if l.keys == nil {
+// partitionValues returns the partition values of file i, from its path, the log of its table or its plan.
+func (l *fileList) partitionValues(i int, path string) (keys, values []string, err error) {
+	if l.keyTexts == nil {
 		return hiveParts(path)
 	}
-	return l.keys.keys, l.keys.at(i), nil
+	return l.keyTexts.keys, l.keyTexts.fileValues(i), nil
 }
 
-// keyTexts are the partition values of a list of files, where something else than their paths
-// tells them.
+// keyTexts are the partition values of a list of files that come from a table's log or a plan, not from paths.
 type keyTexts struct {
 	keys  []string
 	texts [][]string // by key, by file; hiveNull for a null
@@ -87,7 +83,7 @@ func newKeyTexts(keys []string) *keyTexts {
 	return &keyTexts{keys, make([][]string, len(keys))}
 }
 
-// add adds the values of a further file. Neighbours mostly have the same.
+// add adds the values of a further file. Neighbours mostly have the same, and share the strings.
 func (t *keyTexts) add(values []string) {
 	for k, v := range values {
 		if n := len(t.texts[k]); n > 0 && t.texts[k][n-1] == v {
@@ -97,8 +93,7 @@ func (t *keyTexts) add(values []string) {
 	}
 }
 
-// at is the values of file i.
-func (t *keyTexts) at(i int) []string {
+func (t *keyTexts) fileValues(i int) []string {
 	values := make([]string, len(t.keys))
 	for k := range values {
 		values[k] = t.texts[k][i]
@@ -106,49 +101,45 @@ func (t *keyTexts) at(i int) []string {
 	return values
 }
 
-// partText is the text of a partition column in file i; hiveNull for a null.
 func (c *catalog) partText(i, part int) (string, error) {
-	keys, values, err := c.list.partsOf(i, c.list.at(i).path)
+	keys, values, err := c.list.partitionValues(i, c.list.entryAt(i).path)
 	if err != nil {
 		return "", err
 	}
 	at := slices.Index(keys, c.parts[part].key)
 	if at < 0 {
-		return "", stream.Dataf(c.path(i), "the path lacks the partition key %q", c.parts[part].key)
+		return "", stream.Dataf(c.fileName(i), "the path lacks the partition key %q", c.parts[part].key)
 	}
 	return values[at], nil
 }
 
-// alignParts returns a path's partition values in the order of keys, which must be
-// exactly its keys.
 func alignParts(path, reference string, keys, pathKeys, values []string) ([]string, error) {
 	if len(pathKeys) != len(keys) {
-		return nil, keysDiffer(path, reference, pathKeys, keys)
+		return nil, errKeysDiffer(path, reference, pathKeys, keys)
 	}
 	aligned := make([]string, len(keys))
 	for i, key := range keys {
 		at := slices.Index(pathKeys, key)
 		if at < 0 {
-			return nil, keysDiffer(path, reference, pathKeys, keys)
+			return nil, errKeysDiffer(path, reference, pathKeys, keys)
 		}
 		aligned[i] = values[at]
 	}
 	return aligned, nil
 }
 
-func keysDiffer(path, reference string, pathKeys, keys []string) error {
+func errKeysDiffer(path, reference string, pathKeys, keys []string) error {
 	return stream.Dataf(path, "its partition keys (%s) differ from those of %s (%s)",
-		keyList(pathKeys), reference, keyList(keys))
+		joinKeys(pathKeys), reference, joinKeys(keys))
 }
 
-func keyList(keys []string) string {
+func joinKeys(keys []string) string {
 	if len(keys) == 0 {
 		return "none"
 	}
 	return strings.Join(keys, ", ")
 }
 
-// keyType is the type that the schema of the files' table has for a partition key; empty for bare files.
 func (l *fileList) keyType(key string) string {
 	if l.schema == nil {
 		return ""
@@ -157,27 +148,25 @@ func (l *fileList) keyType(key string) string {
 	return typ
 }
 
-// mayBe reports whether a key of a type, which is empty if its values decide, is a number, and whether it is a boolean.
-func mayBe(typ string) (number, truth bool) {
+func possibleKinds(typ string) (number, truth bool) {
 	_, number = format.Agree(typ, "double")
 	truth = typ == "bool"
 	return typ == "" || number && !truth, typ == "" || truth
 }
 
-// newPartition makes the column of one key from its text in every file: numeric if
-// every value that is not null is a plain decimal number, boolean if every one is true
-// or false, and neither if a table has another type for it.
+// newPartition makes the column of one key from its text in every file: numeric if every value that is not null is a
+// plain decimal number, boolean if every one is true or false, and neither if a table has another type for it.
 func newPartition(key string, texts []string, typ string) partition {
 	p := partition{key: key, typ: typ}
-	number, truth := mayBe(typ)
+	number, truth := possibleKinds(typ)
 	var known int
 	err := fmt.Errorf("it is %s", typ)
 	if number {
-		p.values, known, err = parseKeys(texts, decimalNumber)
+		p.values, known, err = parseKeys(texts, parseDecimal)
 	}
 	if truth && err != nil {
-		p.truth = true
-		p.values, known, err = parseKeys(texts, truthValue)
+		p.isBool = true
+		p.values, known, err = parseKeys(texts, parseBool)
 	}
 	switch {
 	case err != nil && typ != "" && typ != "string":
@@ -190,7 +179,6 @@ func newPartition(key string, texts []string, typ string) partition {
 	return p
 }
 
-// parseKeys returns the value of every text, and how many are not null.
 func parseKeys(texts []string, parse func(string) (float64, error)) (values []float64, known int, err error) {
 	values = make([]float64, len(texts))
 	for i, text := range texts {
@@ -206,8 +194,7 @@ func parseKeys(texts []string, parse func(string) (float64, error)) (values []fl
 	return values, known, nil
 }
 
-// truthValue parses the booleans of Hive, Spark and DuckDB, and pandas' True and False.
-func truthValue(s string) (float64, error) {
+func parseBool(s string) (float64, error) {
 	switch strings.ToLower(s) {
 	case "true":
 		return 1, nil
@@ -217,9 +204,9 @@ func truthValue(s string) (float64, error) {
 	return 0, fmt.Errorf("%q is not a boolean", s)
 }
 
-// decimalNumber parses finite decimals only: ParseFloat alone would also take
-// "inf", "nan" and hexadecimal, which as folder names are words.
-func decimalNumber(s string) (float64, error) {
+// parseDecimal parses finite decimals only: ParseFloat alone would also take "inf", "nan" and hexadecimal, which as
+// folder names are words.
+func parseDecimal(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(x, 0) || strings.Trim(s, "0123456789+-.eE") != "" {
 		return 0, fmt.Errorf("%q is not a decimal number", s)
@@ -227,8 +214,8 @@ func decimalNumber(s string) (float64, error) {
 	return x, nil
 }
 
-// dropKeyColumns takes those columns of a file out of its names that are partition keys too: an engine may have written
-// a key into the files as well. They are one column if their values are equal, and the key is the one that stays.
+// dropKeyColumns leaves out the columns of a file that are partition keys too (noColumn): an engine may have written
+// a key into the files as well. Their values must equal the key's, and the key stays.
 func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened format.File, names []leafName, keys, values []string, memory int64) error {
 	for i := range names {
 		k := slices.Index(keys, names[i].name)
@@ -239,7 +226,7 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 		if opened.Leaves()[i].Type == "string" {
 			b.textKeys[keys[k]] = true
 		}
-		needed := b.unused == nil || !b.unused(keys[k])
+		needed := b.isUnused == nil || !b.isUnused(keys[k])
 		if b.filter != nil && !needed {
 			_, needed = b.filter.keys[keys[k]]
 		}
@@ -253,7 +240,7 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 	return nil
 }
 
-// keyColumnCheck compares a column of a file with the value that the partition key of its name has for the file.
+// keyColumnCheck compares a column of a file with the file's value for the partition key of that name.
 type keyColumnCheck struct {
 	path      string
 	file      format.File
@@ -262,7 +249,6 @@ type keyColumnCheck struct {
 	memory    int64
 }
 
-// compareGroups looks at the statistics of each row group, and at its rows if these do not decide.
 func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	l := c.file.Leaves()[c.leaf]
 	if l.NoClass != "" {
@@ -270,7 +256,7 @@ func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	}
 	start := int64(0)
 	for g, rows := range c.file.GroupRows() {
-		if rows > 0 && !c.isTold(g, l) {
+		if rows > 0 && !c.isEqualByStatistics(g, l) {
 			if err := c.compareRows(ctx, g, rows, start, l); err != nil {
 				return err
 			}
@@ -280,13 +266,12 @@ func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	return nil
 }
 
-// isTold reports whether statistics alone show that all values of a group are equal to the key's.
-func (c *keyColumnCheck) isTold(g int, l format.Leaf) bool {
-	known, ok := c.file.(format.Bounded)
+func (c *keyColumnCheck) isEqualByStatistics(g int, l format.Leaf) bool {
+	bounded, ok := c.file.(format.Bounded)
 	if !ok {
 		return false
 	}
-	b := known.Bounds(g, c.leaf)
+	b := bounded.Bounds(g, c.leaf)
 	switch {
 	case c.isNull():
 		return b.Nulls == b.Rows
@@ -294,9 +279,9 @@ func (c *keyColumnCheck) isTold(g int, l format.Leaf) bool {
 		return false
 	case b.Min.Text != nil:
 		return bytes.Equal(b.Min.Text, b.Max.Text) && equalsKey(l, b.Min.Text, c.want)
-	case kindOf(l).Class == where.Truth:
+	case leafKind(l).Class == where.Truth:
 		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendBool(nil, b.Min.Number == 1), c.want)
-	case kindOf(l).Numeric() && math.Abs(b.Min.Number) < 1<<53:
+	case leafKind(l).Numeric() && math.Abs(b.Min.Number) < 1<<53:
 		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendFloat(nil, b.Min.Number, 'f', -1, 64), c.want)
 	}
 	return false
@@ -305,7 +290,6 @@ func (c *keyColumnCheck) isTold(g int, l format.Leaf) bool {
 // isNull reports whether the key is null, or empty, which Hive writes as null.
 func (c *keyColumnCheck) isNull() bool { return c.want == hiveNull || c.want == "" }
 
-// compareRows looks at all rows of group g, which begins at the row start of the file.
 func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int64, l format.Leaf) error {
 	if l.TextScratch > c.memory {
 		return &stream.MemoryError{What: "comparing a column with its partition key", Need: l.TextScratch, Limit: c.memory, AtLeast: true}
@@ -317,7 +301,7 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 	defer group.Close()
 	row := start
 	return group.DecodeTexts(ctx, c.leaf, 0, rows, func(ids []int32, values *text.List) error {
-		last := int32(-2) // an id that is equal
+		last := int32(-2) // an id that equals the key
 		for _, id := range ids {
 			switch {
 			case id == last:
@@ -344,13 +328,13 @@ func (c *keyColumnCheck) errDiffers(group int, row int64, what string) error {
 	return e
 }
 
-// equalsKey reports whether a value of a leaf, as text, is that of a key: numbers, truths and times may be written
-// otherwise in a path, as month=01 and the time with a blank.
+// equalsKey reports whether a value of a leaf, as text, equals a key: numbers, booleans and times may be written
+// differently in a path, as month=01 and the time with a blank.
 func equalsKey(l format.Leaf, value []byte, key string) bool {
 	if string(value) == key {
 		return true
 	}
-	switch kind := kindOf(l); kind.Class {
+	switch kind := leafKind(l); kind.Class {
 	case where.Float:
 		x, err1 := strconv.ParseFloat(string(value), kind.Bits)
 		y, err2 := strconv.ParseFloat(key, kind.Bits)
@@ -360,8 +344,8 @@ func equalsKey(l format.Leaf, value []byte, key string) bool {
 		y, err2 := condition.ParseNumber(key)
 		return err1 == nil && err2 == nil && x.Cmp(y) == 0
 	case where.Truth:
-		x, err1 := truthValue(string(value))
-		y, err2 := truthValue(key)
+		x, err1 := parseBool(string(value))
+		y, err2 := parseBool(key)
 		return err1 == nil && err2 == nil && x == y
 	case where.Date, where.Timestamp:
 		x, ok := text.ParseInstant(value, l.PerSecond)

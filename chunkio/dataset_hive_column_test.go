@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keyedFile writes a file of rows with the columns x and k, as Parquet where asked for, below a folder of the key.
+// keyedFile writes a file of rows with the columns x and k, as Parquet if columnar, below a folder of the key.
 func keyedFile(t *testing.T, key string, values []string, columnar bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -106,7 +106,7 @@ func TestKeyThatIsAColumn(t *testing.T) {
 	}
 }
 
-// TestKeyColumnByStatistics: where the statistics of a row group tell that all its values are the key's, no row is read.
+// TestKeyColumnByStatistics: if the statistics of a row group show that all its values are the key's, no row is read.
 func TestKeyColumnByStatistics(t *testing.T) {
 	for _, c := range []struct {
 		key, value string
@@ -119,7 +119,7 @@ func TestKeyColumnByStatistics(t *testing.T) {
 		dir := keyedFile(t, c.key, []string{c.value, c.value}, true)
 		opened := must.Get(parquet.Open(formattest.Open(t, filepath.Join(dir, "a.parquet")), 1<<30))(t)
 		check := &keyColumnCheck{file: opened, leaf: 1, key: "k", want: c.key}
-		if got := check.isTold(0, opened.Leaves()[1]); got != c.told {
+		if got := check.isEqualByStatistics(0, opened.Leaves()[1]); got != c.told {
 			t.Errorf("k=%s of %s: told %v, want %v; the bounds are %+v", c.key, c.value, got, c.told, opened.Bounds(0, 1))
 		}
 		formattest.Must(t, opened.Close())
@@ -142,7 +142,7 @@ func TestKeyColumnPlace(t *testing.T) {
 	}
 }
 
-// TestKeyColumnInSomeFiles: it does not matter which of the files have the column, nor where it stands in them; apply,
+// TestKeyColumnInSomeFiles: it does not matter which of the files have the column, nor its position in them; apply,
 // conditions and plans take the key.
 func TestKeyColumnInSomeFiles(t *testing.T) {
 	t.Chdir(t.TempDir())

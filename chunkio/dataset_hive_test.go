@@ -22,8 +22,8 @@ func plantAt(rows int, paths ...string) *fakeDisk {
 	return disk
 }
 
-// TestPartitionKeysAreAskedFor: they are features where Columns name them, exactly or by a glob, and serve
-// as weight and label all the same.
+// TestPartitionKeysAreAskedFor: keys are features only if Columns names them, exactly or by a glob, and serve as
+// weight and label anyway.
 func TestPartitionKeysAreAskedFor(t *testing.T) {
 	paths := []string{"data/year=2020/kind=x/x", "data/year=2021/kind=y/x"}
 	disk := plantAt(2, paths...)
@@ -52,7 +52,7 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 				why = l.Why
 			}
 		}
-		for f := range ds.Fields() { // inspect says the same
+		for f := range ds.Fields() { // inspect agrees
 			if f.Name == "year" && (f.Why != c.why || f.Used != (c.why == "")) {
 				t.Errorf("%+v: inspect says %+v", c.opt, f)
 			}
@@ -121,8 +121,8 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		{[]string{"1", "0"}, []float64{1, 0}, false},
 	} {
 		p := newPartition("k", c.texts, "")
-		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
-			t.Errorf("%v: %+v", c.texts, p)
+		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.isBool != c.truth || (p.why == "") != (p.values != nil) {
+			t.Errorf("partition of %v: %+v, want values %v, bool %v", c.texts, p, c.values, c.truth)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestDecimalNumber(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"1": true, "-2.5e3": true, "007": true, "": false, "inf": false, "NaN": false, "0x1p2": false, "1_000": false, "1e999": false, "2020-01-01": false,
 	} {
-		if _, err := decimalNumber(text); (err == nil) != ok {
+		if _, err := parseDecimal(text); (err == nil) != ok {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}

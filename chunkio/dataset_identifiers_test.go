@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// zipFiles writes CSV files of a folder: the postal codes of the first look like numbers, those of the second do not.
+// zipFiles writes CSV files of a folder: the postal codes of the first look like numbers, the second's do not.
 func zipFiles(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "in")
 	must.Do(t, os.Mkdir(dir, 0o777))
@@ -58,8 +58,8 @@ func TestPlannedTypes(t *testing.T) {
 	}
 }
 
-// TestIdentifiersEverywhere: where each file has identifiers in another column, every file is taken in three times at most,
-// until all are text.
+// TestIdentifiersEverywhere: if each file has identifiers in another column, every file is converted three times at
+// most, until all are text.
 func TestIdentifiersEverywhere(t *testing.T) {
 	const n = 12
 	dir, taken := t.TempDir(), 0
@@ -102,8 +102,8 @@ func zipFolders(t *testing.T) string {
 	return dir
 }
 
-// TestKeyOfIdentifiers: a partition key that the files have as a column of identifiers is copied to the letter, and a
-// number where it is named.
+// TestKeyOfIdentifiers: a partition key that the files have as a column of identifiers is copied to the letter, and
+// is a number if it is named.
 func TestKeyOfIdentifiers(t *testing.T) {
 	dir, out := zipFolders(t), filepath.Join(t.TempDir(), "out.csv")
 	mustApply(t, []string{dir}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"zip"}, Form: FormCSV})
@@ -115,7 +115,7 @@ func TestKeyOfIdentifiers(t *testing.T) {
 	}
 }
 
-// keyFiles writes NDJSON files of a folder, the second with so many keys of m that these are data, the others with few.
+// keyFiles writes NDJSON files of a folder: the second has enough keys of m for a map, the others have few.
 func keyFiles(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "in")
 	must.Do(t, os.Mkdir(dir, 0o777))
@@ -164,7 +164,7 @@ func featuresOf(t *testing.T, inputs []string, opt Options) (names []string, lef
 	return names, left, warnings
 }
 
-// TestIdentifiersOfAFolder: what one file has as identifiers is text in all of them, whichever comes first.
+// TestIdentifiersOfAFolder: a column of identifiers in one file is text in all of them, whichever comes first.
 func TestIdentifiersOfAFolder(t *testing.T) {
 	dir := zipFiles(t)
 	names, left, warnings := featuresOf(t, []string{dir}, Options{})
@@ -189,7 +189,8 @@ func TestIdentifiersOfAFolder(t *testing.T) {
 	}
 }
 
-// TestTypesOfColumnsThatThereAreNot are usage errors that say which there are, unless a record has them.
+// TestTypesOfColumnsThatThereAreNot: types for missing columns are usage errors that list the columns, unless a
+// record has them.
 func TestTypesOfColumnsThatThereAreNot(t *testing.T) {
 	dir := zipFiles(t)
 	for _, c := range []struct {
@@ -220,7 +221,8 @@ func TestTypesOfColumnsThatThereAreNot(t *testing.T) {
 	}
 }
 
-// TestApplyGoesOnWithOtherTypes: what an interrupted run has left is written again where texts are read otherwise.
+// TestApplyGoesOnWithOtherTypes: the output of an interrupted run is written again if texts are read with other
+// types.
 func TestApplyGoesOnWithOtherTypes(t *testing.T) {
 	for name, c := range map[string]struct {
 		texts TextOptions
@@ -251,8 +253,8 @@ func TestApplyGoesOnWithOtherTypes(t *testing.T) {
 	}
 }
 
-// TestApplyWidensNumbersOfText: a column that has whole numbers in one file of text and fractions or booleans in another
-// has one type in what is written, and its values: by hand 1, 2, 1.5, 2.5, 1, 0.
+// TestApplyWidensNumbersOfText: a column that has whole numbers in one file of text and fractions or booleans in
+// another has one type in the output, and its values: by hand 1, 2, 1.5, 2.5, 1, 0.
 func TestApplyWidensNumbersOfText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "in")
 	must.Do(t, os.Mkdir(dir, 0o777))
@@ -282,7 +284,8 @@ func TestApplyWidensNumbersOfText(t *testing.T) {
 	}
 }
 
-// TestMismatchTellsGuesses: files of text that do not go together say what was guessed about them, with the option.
+// TestMismatchTellsGuesses: the error of files of text that do not fit together contains the guesses about them, with
+// the option.
 func TestMismatchTellsGuesses(t *testing.T) {
 	for name, c := range map[string]struct{ first, second, want string }{
 		"missing value": {"a,b\n1,2\n3,5\n", "a,b\n1,?\n4,4\n6,8\n", "--null-values ?"},

@@ -20,8 +20,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pandasOf is the metadata that pandas 1.5 writes (pyarrow 10), of a data frame with the index columns, shortened by
-// what pandas tells of each column.
+// pandasOf is the metadata that pandas 1.5 writes (pyarrow 10) for a data frame with the index columns, without its
+// facts about each column.
 func pandasOf(index string) string {
 	return `{"index_columns": [` + index + `], "column_indexes": [{"name": null, "field_name": null}], "columns": [], "creator": {"library": "pyarrow", "version": "10.0.1"}, "pandas_version": "1.5.3"}`
 }
@@ -105,7 +105,7 @@ func TestFrameIndex(t *testing.T) {
 }
 
 // TestFrameIndexEverywhere: an index has no indicator either; a plan knows it; and pandas' own names of an index are
-// known where the metadata are lost, in whichever of the files they stand.
+// recognized if the metadata are lost, in whichever of the files they stand.
 func TestFrameIndexEverywhere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	formattest.Must(t, os.WriteFile("a.parquet", indexedFile(t, false, "", "__index_level_0__", "id", "y"), 0o600))
@@ -123,7 +123,7 @@ func TestFrameIndexEverywhere(t *testing.T) {
 	}
 	formattest.Must(t, planned.Close())
 
-	// Statistics without it say so as those without a partition key do.
+	// Statistics without the index report it like statistics without a partition key.
 	left := []stream.LeftOut{{Name: "id", Why: frameIndex}}
 	if _, _, err := Restrict([]stream.Column{{Name: "y"}}, left, nil, []string{"id"}, nil); !isUsage(err) || !strings.Contains(fmt.Sprint(err), "scan again") {
 		t.Errorf("id of statistics without it: %v, want a usage error", err)

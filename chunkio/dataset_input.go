@@ -16,8 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Input is where bytes come from: a local file, or an object in a store.
-// ReadAt must be safe for concurrent use.
+// Input is the bytes of a local file, or of an object in a store. ReadAt must be safe for concurrent use.
 type Input interface {
 	io.ReaderAt
 	io.Closer
@@ -31,7 +30,7 @@ type localBytes interface {
 	Name() string
 }
 
-// fileInput is a local file of the size it had when it was opened.
+// fileInput is a local file with its size at opening.
 type fileInput struct {
 	localBytes
 	size int64
@@ -39,8 +38,6 @@ type fileInput struct {
 
 func (f *fileInput) Size() int64 { return f.size }
 
-// openFile opens a local file for reading. A file that is missing, unreadable,
-// empty or no regular file is a *stream.DataError that says which.
 func openFile(ctx context.Context, path string) (Input, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	switch {
@@ -75,18 +72,17 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Both formats begin and end with a magic word, with the footer's length before
-// the last one.
+// Both formats begin and end with a magic word, with the footer's length before the last one.
 const lengthBytes = 4
 
-// fingerprint tells a file from others without reading it all (what came on standard input was read): a digest of its
-// size, its footer, and the first and last 4 KiB of what is before the footer; of an object
-// in a store its ETag or generation in their place.
-func fingerprint(in Input, footer uint64) (uint64, error) {
+// fileFingerprint distinguishes a file from others without reading it all: a digest of its size, its footer, and the
+// first and last 4 KiB before the footer; for an object in a store its ETag or generation in their place; for
+// standard input the digest of all its bytes.
+func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	const sampled = 4 << 10
 	switch in := in.(type) {
 	case *object:
-		return in.fingerprint(footer), nil
+		return in.versionFingerprint(footer), nil
 	case *stdinInput:
 		return in.digest, nil
 	}
@@ -109,7 +105,7 @@ func fingerprint(in Input, footer uint64) (uint64, error) {
 	return sum.Sum64(), nil
 }
 
-// footerStart returns where the footer begins, the file's size where that cannot be told.
+// footerStart returns the offset of the footer, or the file's size if it is unknown.
 func footerStart(in Input) (int64, error) {
 	magic, err := readMagic(in)
 	if err != nil || magic == "" {
@@ -127,10 +123,9 @@ func footerStart(in Input) (int64, error) {
 	return max(in.Size()-tail-footer, 0), nil
 }
 
-// formatPrint is the text form of a fingerprint.
-func formatPrint(fingerprint uint64) string { return fmt.Sprintf("%016x", fingerprint) }
+func formatFingerprint(fingerprint uint64) string { return fmt.Sprintf("%016x", fingerprint) }
 
-// countingInput counts the bytes read through it once it has been given a meter.
+// countingInput counts the bytes read through it once it has a meter.
 type countingInput struct {
 	Input
 	meter atomic.Pointer[stream.Meter]

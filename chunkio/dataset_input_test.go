@@ -22,7 +22,7 @@ func TestOpenFile(t *testing.T) {
 		_, err := openFile(t.Context(), path)
 		var data *stream.DataError
 		if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("opening %s: %v, want a DataError about %q", path, err, want)
 		}
 	}
 	if _, err := openFile(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
@@ -32,9 +32,9 @@ func TestOpenFile(t *testing.T) {
 	formattest.Must(t, os.WriteFile(full, []byte("12345"), 0o600))
 	in, err := openFile(t.Context(), full)
 	if err != nil || in.Size() != 5 || in.Name() != full {
-		t.Fatalf("%v, %v", in, err)
+		t.Fatalf("opening %s: %v, %v, want 5 bytes under this name", full, in, err)
 	}
 	if err := in.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("closing %s: %v", full, err)
 	}
 }

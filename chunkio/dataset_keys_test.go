@@ -57,7 +57,7 @@ func sumsOf(t *testing.T, path string, opt Options) (map[string]float64, int) {
 }
 
 // TestMapsOfTextsAreSparseRows: NDJSON with identifiers as keys, and the Parquet that convert makes of it, are sparse
-// rows, a feature for every key. The sums are those that the test has added up while it wrote the keys.
+// rows, a feature for every key. The test adds up the expected sums while it writes the keys.
 func TestMapsOfTextsAreSparseRows(t *testing.T) {
 	path, want := keyFile(t, 3000)
 	if got := SniffSparse(t.Context(), []string{path}); got != "counts" {
@@ -88,7 +88,7 @@ func TestMapsOfTextsAreSparseRows(t *testing.T) {
 			t.Errorf("%s: its keys fit into 3 MiB", input)
 		}
 	}
-	// A key is written dense, 0 where a row has none.
+	// A key is written dense, 0 in rows without it.
 	out := filepath.Join(t.TempDir(), "out.csv")
 	key := "counts.u" + strings.TrimPrefix(firstKey(want), "u")
 	mustApply(t, []string{columns}, out, ApplyOptions{Columns: []string{key}, Sparse: "counts", Form: FormCSV})

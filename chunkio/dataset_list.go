@@ -12,33 +12,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fileEntry is a file to read: where it is and, of an object in a store, which version of it
-// the listing told.
+// fileEntry is a file to read: its place and, for an object in a store, the version in the listing.
 type fileEntry struct {
 	path    string // local, or a URL
-	size    int64  // -1 where nothing was listed
+	size    int64  // -1 if nothing was listed
 	version string // ETag or generation
-	logged  bool   // the log of a table told its size, and that it is there
-	plan    string // the plan file that told so, as people may see it; empty without one
+	inLog   bool   // the size, and that the file exists, is from a table's log
+	plan    string // the plan file with this entry, as people may see it; empty without one
 }
 
-// fileList holds entries in byte order of their paths, without a string for each: a path
-// is what it does not share with the one before, and all URLs of one argument share their
-// query. A key of a lake, with its size and ETag, takes some 40 bytes (TestFileListIsSmall).
+// fileList holds entries in byte order of their paths, without a string for each: a record stores only the part of a
+// path that differs from the one before, and all URLs of one argument share their query. A key of a lake, with its
+// size and ETag, takes some 40 bytes (TestFileListIsSmall).
 type fileList struct {
-	count   int
-	records []byte
-	blocks  []int    // where every sixteenth record begins, which shares nothing
-	queries []string // behind the paths: "?endpoint=…"
-	last    string   // path of the last record, without its query
+	count    int
+	records  []byte
+	blocks   []int    // the start of every sixteenth record, which shares nothing
+	queries  []string // at the end of the paths: "?endpoint=…"
+	lastName string   // path of the last record, without its query
 
-	table    *stream.Table   // that the files are of; nil for bare files
+	table    *stream.Table   // with these files; nil for bare files
 	schema   *delta.Schema   // of the table; nil for bare files, and for the files of a plan
 	plan     string          // the plan file that names the files, as people may see it; empty without one
-	finders  []finder        // the folders and globs that the files were found by
+	finders  []finder        // the folders and globs that contain the files
 	lists    []string        // the @lists that named them, without the @
-	guesses  map[string]bool // paths in folders that are data by the shape of their lines alone
-	keys     *keyTexts       // partition values from a table's log or a plan; nil if paths have them
+	guesses  map[string]bool // paths in folders that are data only by the shape of their lines
+	keyTexts *keyTexts       // partition values from a table's log or a plan; nil if paths have them
 	warnings []stream.Text
 }
 
@@ -55,7 +54,7 @@ func (l *fileList) add(name, query string, size int64, version string) {
 	if l.count%listBlock == 0 {
 		l.blocks = append(l.blocks, len(l.records))
 	} else {
-		for shared < min(len(name), len(l.last)) && name[shared] == l.last[shared] {
+		for shared < min(len(name), len(l.lastName)) && name[shared] == l.lastName[shared] {
 			shared++
 		}
 	}
@@ -64,11 +63,11 @@ func (l *fileList) add(name, query string, size int64, version string) {
 	b = binary.AppendUvarint(b, uint64(q))
 	b = binary.AppendUvarint(b, uint64(size+1))
 	l.records = appendVersion(b, version)
-	l.last, l.count = name, l.count+1
+	l.lastName, l.count = name, l.count+1
 }
 
-// listed is a list of local paths, which must be sorted.
-func listed(paths []string) *fileList {
+// newLocalList makes a list of local paths, which must be sorted.
+func newLocalList(paths []string) *fileList {
 	l := new(fileList)
 	for _, p := range paths {
 		l.add(p, "", -1, "")
@@ -76,24 +75,22 @@ func listed(paths []string) *fileList {
 	return l
 }
 
-// empty is a list of files like these without any.
-func (l *fileList) empty() *fileList {
+func (l *fileList) emptyCopy() *fileList {
 	e := &fileList{table: l.table, schema: l.schema, plan: l.plan, finders: l.finders, lists: l.lists, guesses: l.guesses, warnings: l.warnings}
-	if l.keys != nil {
-		e.keys = newKeyTexts(l.keys.keys)
+	if l.keyTexts != nil {
+		e.keyTexts = newKeyTexts(l.keyTexts.keys)
 	}
 	return e
 }
 
-// isStdin reports whether the list is standard input.
-func (l *fileList) isStdin() bool { return l.count == 1 && l.last == stdinName }
+func (l *fileList) isStdin() bool { return l.count == 1 && l.lastName == stdinName }
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// appendVersion packs an ETag that is an MD5 sum, as S3's are, "9a0364b9e99bb480dd25e1f0284c8555"
-// or with the number of parts behind it, into 17 bytes.
+// appendVersion packs an ETag that is an MD5 sum, as S3's are, "9a0364b9e99bb480dd25e1f0284c8555", perhaps followed
+// by the number of parts, into 17 bytes.
 func appendVersion(b []byte, version string) []byte {
 	const digits = 32
 	inner := strings.TrimSuffix(strings.TrimPrefix(version, `"`), `"`)
@@ -112,89 +109,85 @@ func appendVersion(b []byte, version string) []byte {
 	return appendText(append(b, 0), version)
 }
 
-// reader takes records off a list.
+// listReader reads the records of a list.
 type listReader struct {
 	*fileList
-	at   int
-	name []byte
+	offset int
+	name   []byte
 }
 
-func (r *listReader) number() int {
-	v, n := binary.Uvarint(r.records[r.at:])
-	r.at += n
+func (r *listReader) readNumber() int {
+	v, n := binary.Uvarint(r.records[r.offset:])
+	r.offset += n
 	return int(v)
 }
 
-func (r *listReader) bytes(n int) []byte {
-	b := r.records[r.at : r.at+n]
-	r.at += n
+func (r *listReader) readBytes(n int) []byte {
+	b := r.records[r.offset : r.offset+n]
+	r.offset += n
 	return b
 }
 
-// next reads the record at r.at; query is the number of its query.
-func (r *listReader) next() (query int, size int64, version string) {
-	r.name = r.name[:r.number()]
-	r.name = append(r.name, r.bytes(r.number())...)
-	query, size = r.number(), int64(r.number())-1
-	switch code := r.number(); code {
+// readRecord reads the record at r.at; query is the number of its query.
+func (r *listReader) readRecord() (query int, size int64, version string) {
+	r.name = r.name[:r.readNumber()]
+	r.name = append(r.name, r.readBytes(r.readNumber())...)
+	query, size = r.readNumber(), int64(r.readNumber())-1
+	switch code := r.readNumber(); code {
 	case 0:
-		version = string(r.bytes(r.number()))
+		version = string(r.readBytes(r.readNumber()))
 	case 1:
-		version = `"` + hex.EncodeToString(r.bytes(16)) + `"`
+		version = `"` + hex.EncodeToString(r.readBytes(16)) + `"`
 	default:
-		version = `"` + hex.EncodeToString(r.bytes(16)) + "-" + strconv.Itoa(code-2) + `"`
+		version = `"` + hex.EncodeToString(r.readBytes(16)) + "-" + strconv.Itoa(code-2) + `"`
 	}
 	return query, size, version
 }
 
-// at returns entry i, at the cost of reading up to 16 records.
-func (l *fileList) at(i int) fileEntry {
-	r := listReader{fileList: l, at: l.blocks[i/listBlock]}
+// entryAt returns entry i, at the cost of reading up to 16 records.
+func (l *fileList) entryAt(i int) fileEntry {
+	r := listReader{fileList: l, offset: l.blocks[i/listBlock]}
 	for range i % listBlock {
-		r.next()
+		r.readRecord()
 	}
-	return r.entry()
+	return r.readEntry()
 }
 
-func (r *listReader) entry() fileEntry {
-	q, size, version := r.next()
+func (r *listReader) readEntry() fileEntry {
+	q, size, version := r.readRecord()
 	return fileEntry{string(r.name) + r.queries[q], size, version, r.table != nil && r.plan == "", r.plan}
 }
 
-// all lists the entries in order.
-func (l *fileList) all() iter.Seq2[int, fileEntry] {
+func (l *fileList) entries() iter.Seq2[int, fileEntry] {
 	return func(yield func(int, fileEntry) bool) {
 		r := listReader{fileList: l}
 		for i := range l.count {
-			if !yield(i, r.entry()) {
+			if !yield(i, r.readEntry()) {
 				return
 			}
 		}
 	}
 }
 
-// paths lists the paths in order.
 func (l *fileList) paths() []string {
 	paths := make([]string, 0, l.count)
-	for _, e := range l.all() {
+	for _, e := range l.entries() {
 		paths = append(paths, e.path)
 	}
 	return paths
 }
 
-// sources are the paths and all else that the list was read from.
-func (l *fileList) sources() []string { return append(l.paths(), l.lists...) }
+func (l *fileList) sourcePaths() []string { return append(l.paths(), l.lists...) }
 
-// bytes is what the list holds.
-func (l *fileList) bytes() int64 {
+func (l *fileList) memoryBytes() int64 {
 	n := int64(cap(l.records) + 8*cap(l.blocks))
-	if l.keys != nil {
-		n += 16 * int64(l.count*len(l.keys.keys))
+	if l.keyTexts != nil {
+		n += 16 * int64(l.count*len(l.keyTexts.keys))
 	}
 	return n
 }
 
-// mergeLists merges lists into one, in order; of a file that is named twice the path comes back.
+// mergeLists merges lists into one, in order; if a file is named twice, it returns the path in twice.
 func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	switch len(lists) {
 	case 0:
@@ -219,7 +212,7 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	var version [2]string
 	for k := range from {
 		if left[k] > 0 {
-			query[k], size[k], version[k] = from[k].next()
+			query[k], size[k], version[k] = from[k].readRecord()
 		}
 	}
 	for left[0]+left[1] > 0 {
@@ -229,30 +222,29 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 		}
 		r := &from[k]
 		name := string(r.name)
-		if merged.count > 0 && merged.last == name {
+		if merged.count > 0 && merged.lastName == name {
 			return nil, name
 		}
 		merged.add(name, r.queries[query[k]], size[k], version[k])
 		if left[k]--; left[k] > 0 {
-			query[k], size[k], version[k] = r.next()
+			query[k], size[k], version[k] = r.readRecord()
 		}
 	}
 	return merged, ""
 }
 
-// keep is the list of those entries, with their places among the old ones, that wanted holds of.
-func (l *fileList) keep(wanted func(i int, path string) bool) *fileList {
-	kept := l.empty()
+func (l *fileList) filterEntries(wanted func(i int, path string) bool) *fileList {
+	filtered := l.emptyCopy()
 	r := listReader{fileList: l}
 	for i := range l.count {
-		query, size, version := r.next()
+		query, size, version := r.readRecord()
 		if !wanted(i, string(r.name)+l.queries[query]) {
 			continue
 		}
-		kept.add(string(r.name), l.queries[query], size, version)
-		if l.keys != nil {
-			kept.keys.add(l.keys.at(i))
+		filtered.add(string(r.name), l.queries[query], size, version)
+		if l.keyTexts != nil {
+			filtered.keyTexts.add(l.keyTexts.fileValues(i))
 		}
 	}
-	return kept
+	return filtered
 }

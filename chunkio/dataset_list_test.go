@@ -28,7 +28,7 @@ func randomEntries(rng *rand.Rand, n int) []fileEntry {
 	return all
 }
 
-// A list gives back what was added, by place and in order, whatever it was merged from.
+// A list returns the added entries, by place and in order, whatever lists it was merged from.
 func TestFileList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 15, 16, 17, 300} {
@@ -47,9 +47,9 @@ func TestFileList(t *testing.T) {
 		if twice != "" || list.count != n {
 			t.Fatalf("%d entries, %q twice; want %d", list.count, twice, n)
 		}
-		for i, e := range list.all() {
-			if e != want[i] || list.at(i) != e {
-				t.Fatalf("entry %d: %+v and %+v, want %+v", i, e, list.at(i), want[i])
+		for i, e := range list.entries() {
+			if e != want[i] || list.entryAt(i) != e {
+				t.Fatalf("entry %d: %+v and %+v, want %+v", i, e, list.entryAt(i), want[i])
 			}
 		}
 		if n > 1 {
@@ -69,7 +69,7 @@ func TestFileListIsSmall(t *testing.T) {
 		l.add(fmt.Sprintf("s3://lake/events/day=2026-%02d-%02d/part-%05d-6a1f8f0c.snappy.parquet", i/30000, i/1000%30, i), "?region=eu-west-1",
 			1<<27+int64(i), fmt.Sprintf(`"%032x"`, uint64(i)*0x9E3779B97F4A7C15))
 	}
-	if per := float64(l.bytes()) / n; per > 56 {
+	if per := float64(l.memoryBytes()) / n; per > 56 {
 		t.Errorf("%.0f bytes an object", per)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// partsOf is what a time is made to, step by step; nil for a null.
+// partsOf computes the features of a time, step by step; nil for a null.
 func partsOf(at *time.Time, typ string) []float64 {
 	if at == nil {
 		return slices.Repeat([]float64{math.NaN()}, map[string]int{"date": 5, "timestamp": 7, "time": 3}[typ])
@@ -124,12 +124,12 @@ func TestTimesOfParquet(t *testing.T) {
 	}
 	for _, opt := range []Options{{Times: true, Weight: "ts"}, {Times: true, Sparse: "a,b"}, {Indicators: true, Sparse: "a,b"}} {
 		if _, err := Open(t.Context(), []string{path}, opt); !isUsage(err) {
-			t.Errorf("%+v: %v", opt, err)
+			t.Errorf("opening with %+v: %v, want a UsageError", opt, err)
 		}
 	}
 }
 
-// Times of every Arrow type and unit, in files and on standard input, are those of their instants.
+// Times of every Arrow type and unit, in files and on standard input, have the features of their instants.
 func TestTimesOfArrow(t *testing.T) {
 	at := []time.Time{time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 26, 6, 30, 15, 0, time.UTC)}
 	fields := []arrow.Field{
@@ -178,8 +178,8 @@ func TestTimesOfArrow(t *testing.T) {
 	}
 }
 
-// An indicator is the column made by hand of what is missing, for features that have nulls or may
-// have some, with and without the feature itself; one read and shards of a plan have the same.
+// An indicator equals a column of missing values made by hand, for features that have nulls or may have some, with
+// and without the feature itself; one read and shards of a plan agree.
 func TestIndicators(t *testing.T) {
 	const rows = 200
 	tab := unionTable(rows)
@@ -254,7 +254,7 @@ func TestIndicators(t *testing.T) {
 	disk.checkClosed(t)
 }
 
-// Of what is made of a column, apply writes the column itself, once.
+// For a derived feature, apply writes the column itself, once.
 func TestMadeColumnsApplied(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	out := filepath.Join(t.TempDir(), "out.parquet")

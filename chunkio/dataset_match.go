@@ -10,27 +10,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnName is a name that patterns are matched against: the flattened name of a
-// column and, for an element of a list, the list's own name too, so that "emb"
-// means all of emb[0], emb[1], ….
+// columnName is a name that patterns are matched against: the flattened name of a column and, for an element of a
+// list, the list's own name too, so that "emb" means all of emb[0], emb[1], ….
 type columnName struct {
 	flat, list string
-	of         string // of what says whether another is missing: that one's name, which {columns} and {exclude} mean both by
+	subject    string // of an indicator: the feature it is about, whose name means both in {columns} and {exclude}
 }
 
-// matchPatterns returns which of the n names match any of the patterns of an option. A
-// pattern that is exactly a name means that name only, whatever glob characters it
-// has. A pattern that matches nothing is a usage error. The map has the patterns, not the names: there may be
-// thousands of patterns, and millions of names, for which a map would take more than all else.
+// matchPatterns reports for each of the n names whether it matches any of the patterns of an option. A pattern that
+// is exactly a name means that name only, whatever glob characters it contains. A pattern that matches nothing is a
+// usage error. The map holds the patterns, not the names: there may be thousands of patterns, and millions of names,
+// for which a map would take more memory than all else.
 func matchPatterns(option string, patterns []string, n int, name func(int) columnName) ([]bool, error) {
 	matched := make([]bool, n)
 	if len(patterns) == 0 {
 		return matched, nil
 	}
 	if option != "columns" && option != "exclude" {
-		name = apart(name)
+		name = withoutSubjects(name)
 	}
-	found := make(map[string]bool, len(patterns)) // of those that are a name
+	found := make(map[string]bool, len(patterns)) // by pattern: it equals a name
 	for _, pattern := range patterns {
 		found[pattern] = false
 	}
@@ -44,8 +43,8 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 		if mark(names.flat); names.list != "" {
 			mark(names.list)
 		}
-		if names.of != "" {
-			mark(names.of)
+		if names.subject != "" {
+			mark(names.subject)
 		}
 	}
 	for _, pattern := range patterns {
@@ -66,37 +65,34 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 	return matched, nil
 }
 
-// apart makes names that say nothing of others.
-func apart(name func(int) columnName) func(int) columnName {
+func withoutSubjects(name func(int) columnName) func(int) columnName {
 	return func(i int) columnName {
 		n := name(i)
-		if n.of != "" {
-			n.of, n.list = "", ""
+		if n.subject != "" {
+			n.subject, n.list = "", ""
 		}
 		return n
 	}
 }
 
-// MatchColumns is Match for features, of which those of a block go by its name as well.
+// MatchColumns is Match for features; features of a block match by its name as well.
 func MatchColumns(option string, patterns []string, columns []stream.Column) ([]bool, error) {
 	return matchPatterns(option, patterns, len(columns), func(i int) columnName { return featureName(columns[i]) })
 }
 
 func featureName(c stream.Column) columnName {
-	n := nameOf(c.Name)
+	n := parseColumnName(c.Name)
 	if c.Block != "" {
 		n.list = c.Block
 	}
 	return n
 }
 
-// nameOf finds the list that a name is an element of, and the feature that it says of whether it
-// is missing.
-func nameOf(name string) (n columnName) {
+func parseColumnName(name string) (n columnName) {
 	n.flat = name
 	if IsIndicator(name) {
-		n.of = indicated(name)
-		name = n.of
+		n.subject = indicatorSubject(name)
+		name = n.subject
 	}
 	if at := strings.LastIndexByte(name, '['); at > 0 && strings.HasSuffix(name, "]") {
 		n.list = name[:at]
@@ -104,17 +100,17 @@ func nameOf(name string) (n columnName) {
 	return n
 }
 
-// Match returns which of the flattened column names match any of the patterns, by
-// the rules of Options.Columns. A pattern that matches none is a *stream.UsageError
-// that names the option and, where one is near, the name that may be meant.
+// Match reports for each of the flattened column names whether it matches any of the patterns, by the rules of
+// Options.Columns. A pattern that matches none is a *stream.UsageError with the option and, if a name is similar,
+// that name.
 func Match(option string, patterns, names []string) ([]bool, error) {
-	return matchPatterns(option, patterns, len(names), func(i int) columnName { return nameOf(names[i]) })
+	return matchPatterns(option, patterns, len(names), func(i int) columnName { return parseColumnName(names[i]) })
 }
 
 func markGlob(matched []bool, pattern string, name func(int) columnName) (found bool) {
 	for i := range matched {
 		n := name(i)
-		if doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.flat)) || n.of != "" && doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.of)) {
+		if doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.flat)) || n.subject != "" && doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.subject)) {
 			matched[i], found = true, true
 		}
 	}

@@ -25,7 +25,7 @@ func TestPatternsMatchNames(t *testing.T) {
 	} {
 		matched, err := matchPatterns("columns", strings.Fields(c.patterns), len(names), name)
 		if err != nil {
-			t.Errorf("%s: %v", c.patterns, err)
+			t.Errorf("matching %s: %v", c.patterns, err)
 			continue
 		}
 		var got []string
@@ -56,7 +56,7 @@ func BenchmarkMatchExactNames(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Match("columns", names, names); err != nil {
-					b.Fatal(err)
+					b.Fatalf("matching %d names: %v", n, err)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n)/float64(b.N), "ns/name")

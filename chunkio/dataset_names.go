@@ -10,25 +10,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns that no name can mean are left out, and the others work: those whose names are no UTF-8, and those that
-// share their name. What copies all columns copies them too.
+// Columns that no name can mean are left out, and the others work: columns whose names are no UTF-8, and columns that
+// share their name. Verbs that copy all columns copy them too.
 
-// SharedName is why a column is no feature whose name others of its file have as well.
+// SharedName is the reason that a column is no feature if other columns of its file have the same name.
 const SharedName = "its name is ambiguous, as another column has it: rename one of them"
 
-// leafName tells the leaves of a file apart: those that share a name by their order.
+// leafName distinguishes the leaves of a file: leaves that share a name by their order.
 type leafName struct {
 	name string
 	nth  int
 }
 
-// noColumn is the number of a leaf that is no column of the dataset: a partition key has its name, or the schema of its
+// noColumn is the nth of a leaf that is no column of the dataset: a partition key has its name, or the schema of its
 // table lacks it.
 const noColumn = -1
 
-// named names the leaves of a file, and leaves out those that no name can mean: written to JSON, a selection of a
-// column whose name is no UTF-8 would name one that the input does not have.
-func named(leaves []format.Leaf) ([]format.Leaf, []leafName) {
+// nameLeaves names the leaves of a file, and leaves out those without a usable name: written to JSON, a selection of
+// a column whose name is no UTF-8 would name one that the input does not have.
+func nameLeaves(leaves []format.Leaf) ([]format.Leaf, []leafName) {
 	names, counts := make([]leafName, len(leaves)), make(map[string]int, len(leaves))
 	for i, l := range leaves {
 		names[i] = leafName{l.Name, counts[l.Name]}
@@ -44,28 +44,25 @@ func named(leaves []format.Leaf) ([]format.Leaf, []leafName) {
 			leaves, cloned = slices.Clone(leaves), true
 		}
 		if valid {
-			share(&leaves[i])
+			leaveOutShared(&leaves[i])
 		} else {
-			leaveOut(&leaves[i], "its name is not UTF-8: rename it")
+			leaveOutLeaf(&leaves[i], "its name is not UTF-8: rename it")
 		}
 	}
 	return leaves, names
 }
 
-// share leaves out a leaf that shares its name in some file.
-func share(l *format.Leaf) { leaveOut(l, SharedName) }
+func leaveOutShared(l *format.Leaf) { leaveOutLeaf(l, SharedName) }
 
-func leaveOut(l *format.Leaf, why string) {
+func leaveOutLeaf(l *format.Leaf, why string) {
 	l.Why, l.NoClass, l.Refused, l.Width, l.List = why, why, false, 0, false
 	l.Entries, l.NoEntries = "", why
 }
 
-// sharesName reports whether one of the leaves shares its name.
 func sharesName(leaves ...format.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == SharedName })
 }
 
-// sharedNames are the names of the columns that are left out for sharing them.
 func sharedNames(left []stream.LeftOut) map[string]bool {
 	names := map[string]bool{}
 	for _, l := range left {
@@ -76,20 +73,18 @@ func sharedNames(left []stream.LeftOut) map[string]bool {
 	return names
 }
 
-// RefuseShared is the error of an option with the name of several columns, of those that are left out: an
-// [AmbiguousError]. It is nil where there is none.
+// RefuseShared returns an [AmbiguousError] if an option names several of the columns in left; else nil.
 func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
 	shared := sharedNames(left)
 	for _, name := range wanted {
 		if shared[name] {
-			return ambiguous(option, name)
+			return errAmbiguous(option, name)
 		}
 	}
 	return nil
 }
 
-// sharedOf are the entries that share a name.
-func sharedOf(entries []entry) (left []stream.LeftOut) {
+func sharedEntries(entries []entry) (left []stream.LeftOut) {
 	for _, e := range entries {
 		if e.why == SharedName {
 			left = append(left, stream.LeftOut{Name: e.flat, Why: e.why})
@@ -98,13 +93,13 @@ func sharedOf(entries []entry) (left []stream.LeftOut) {
 	return left
 }
 
-// AmbiguousError is the usage error of an option with the name of several columns: which one is meant cannot be told.
+// AmbiguousError is the usage error of an option with a name that several columns have.
 type AmbiguousError struct {
 	name  string
 	usage error
 }
 
-func ambiguous(option, name string) error {
+func errAmbiguous(option, name string) error {
 	return &AmbiguousError{name, stream.Usagef("%v %s: the name is ambiguous, as several columns have it; rename them", stream.Option(option), name)}
 }
 
@@ -113,10 +108,10 @@ func (e *AmbiguousError) Error() string { return e.usage.Error() }
 // Unwrap is the error as a [stream.UsageError].
 func (e *AmbiguousError) Unwrap() error { return e.usage }
 
-// OfSelection is the error where a selection has the name, and no option: the data at path have several such columns.
-func (e *AmbiguousError) OfSelection(path string) error { return ambiguousSelected(path, e.name) }
+// OfSelection is the error if not an option but a selection has the name: the data at path have several such columns.
+func (e *AmbiguousError) OfSelection(path string) error { return errAmbiguousSelection(path, e.name) }
 
-func ambiguousSelected(path, name string) error {
+func errAmbiguousSelection(path, name string) error {
 	err := stream.Dataf(path, "a column of the selection cannot be told from others of its name")
 	err.Column, err.Remedy = name, stream.PlainText("rename them")
 	return err
@@ -125,7 +120,7 @@ func ambiguousSelected(path, name string) error {
 const sharedWarning, namedWarning = "several columns share a name and are left out", "is used as a feature though its name suggests otherwise"
 
 // WarnNames warns of the columns that would be features if they did not share their names, and of the features whose
-// names are of something else.
+// names suggest something else.
 func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	const shown = 3
 	names := sharedNames(left)

@@ -22,7 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// twins has two columns a, one of them of text, beside b and A, which differs from both.
+// twins has two columns a, one of them of text, and columns b and A; A differs from both.
 const twins = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
 
 // twinFiles are the same rows in every format, by ending.
@@ -72,7 +72,7 @@ func TestSharedNames(t *testing.T) {
 		for f := range ds.Fields() {
 			fields = append(fields, f.Name+strings.TrimPrefix(f.Why, SharedName))
 			if f.Used != (f.Why == "") || (f.Name == "a") != (f.Why == SharedName) {
-				t.Errorf("%s: %+v", ending, f)
+				t.Errorf("%s: field %+v, want only a left out, for its shared name", ending, f)
 			}
 		}
 		left := []stream.LeftOut{leftOutAt(0, "a", SharedName), leftOutAt(2, "a", SharedName)}
@@ -91,7 +91,7 @@ func TestSharedNames(t *testing.T) {
 			"columns": {Columns: []string{"b", "a"}}, "label": {Label: "a"}, "weight": {Weight: "a"}, "where": {Where: "a > 1"}, "sparse": {Sparse: "a"}, "values": {Sparse: "b,a,9"},
 		} {
 			if _, err := open(bad); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") && name != "values" {
-				t.Errorf("%s, %s: %v", ending, name, err)
+				t.Errorf("%s, option %s: %v, want a UsageError about the ambiguous name", ending, name, err)
 			}
 		}
 		for _, c := range []struct {
@@ -141,15 +141,15 @@ func writeIn(t *testing.T, dir, name, text string) string {
 }
 
 // TestSharedNamesOfSeveralFiles: columns that share a name in one file share it in all, whichever order the files
-// come in and whatever the types; files that must have the same columns have as many of a name. A copy of a union has
-// nulls where a file has fewer.
+// come in and whatever the types; if files must have the same columns, they must have as many of each name. A copy of
+// a union has nulls if a file has fewer.
 func TestSharedNamesOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	two, one, swapped := writeIn(t, dir, "two.csv", twins), writeIn(t, dir, "one.csv", "a,b,A\n1,2,3\n"), writeIn(t, dir, "swapped.csv", "A,a,b,a\n3,x,2,1\n")
 	none, all := writeIn(t, dir, "none.csv", "a,b,A\n"), writeIn(t, dir, "all.csv", twins)
 	for _, c := range []struct {
 		inputs []string
-		places [2]int // of the columns named a: where the first file with rows has them, and behind its others
+		places [2]int // of the columns named a: from the first file with rows, and of the others, which come last
 	}{
 		{[]string{one, two}, [2]int{0, 3}}, {[]string{two, one}, [2]int{0, 3}}, {[]string{none, two, one}, [2]int{0, 3}},
 		{[]string{two, none}, [2]int{0, 2}}, {[]string{two, swapped}, [2]int{1, 3}}, {[]string{one, swapped}, [2]int{0, 3}},
@@ -157,7 +157,7 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 		inputs := c.inputs
 		ds, err := Open(t.Context(), inputs, Options{Union: true})
 		if err != nil {
-			t.Errorf("%q: %v", inputs, err)
+			t.Errorf("union of %q: %v", inputs, err)
 			continue
 		}
 		left := ds.LeftOut()
@@ -171,7 +171,7 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 	}
 	for _, inputs := range [][]string{{one, two}, {two, one}} {
 		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "fewer columns of this name") {
-			t.Errorf("%q: %v", inputs, err)
+			t.Errorf("opening %q: %v, want a DataError about fewer columns of a name", inputs, err)
 		}
 	}
 	for _, c := range []struct {
@@ -199,7 +199,7 @@ func columnsOf(t *testing.T, path string) (columns []string) {
 	return columns
 }
 
-// TestConvertSharedNames: a copy has all columns, those that share a name too, each with its values.
+// TestConvertSharedNames: a copy has all columns, also columns that share a name, each with its values.
 func TestConvertSharedNames(t *testing.T) {
 	for ending, path := range twinFiles(t) {
 		out := filepath.Join(t.TempDir(), "out.parquet")
@@ -212,8 +212,8 @@ func TestConvertSharedNames(t *testing.T) {
 	}
 }
 
-// TestConvertNestedSharedNames: structs of one name become columns of their fields' names; what can only be copied
-// by the shared name is refused, and so is a logical type that is written by it.
+// TestConvertNestedSharedNames: structs of one name become columns of their fields' names; a column that can only be
+// copied by the shared name is refused, and so is a logical type that is written by it.
 func TestConvertNestedSharedNames(t *testing.T) {
 	dir := t.TempDir()
 	group := func(name string, fields ...schema.Node) schema.Node {
@@ -246,7 +246,7 @@ func TestConvertNestedSharedNames(t *testing.T) {
 		for _, l := range formattest.Read(t, out).Leaves {
 			got = append(got, l.Path)
 			if !slices.Equal(l.Values, []string{"7"}) {
-				t.Errorf("%s: %v", l.Path, l.Values)
+				t.Errorf("leaf %s has values %v, want 7", l.Path, l.Values)
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -277,8 +277,8 @@ func geometryFile(t *testing.T, dir, name string, fields schema.FieldList) strin
 	return path
 }
 
-// TestConvertSharedLogicalTypes: whichever file has columns that share a name, a logical type that is written by it is
-// refused, and nothing is where the names of each file are its columns' own.
+// TestConvertSharedLogicalTypes: whichever file has columns that share a name, a logical type that is written by it
+// is refused; nothing is refused if each file's names are unique.
 func TestConvertSharedLogicalTypes(t *testing.T) {
 	dir := t.TempDir()
 	s, geo := requiredNumber("s"), requiredNumber("geo")
@@ -288,7 +288,7 @@ func TestConvertSharedLogicalTypes(t *testing.T) {
 		for _, out := range []string{"out", "out.parquet"} {
 			out = filepath.Join(t.TempDir(), out)
 			if _, err := Convert(t.Context(), inputs, out, ApplyOptions{Union: true}); !isUsage(err) || !strings.Contains(err.Error(), "-two.parquet: column geo shares its name") {
-				t.Errorf("%q: %v", inputs, err)
+				t.Errorf("converting %q: %v, want a UsageError about the shared name geo", inputs, err)
 			}
 		}
 	}

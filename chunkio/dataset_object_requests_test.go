@@ -20,16 +20,16 @@ func plantWeb(t *testing.T, ending string) (s *webServer, inputs []string) {
 	return s, inputs
 }
 
-// A pass asks once for each row group, whatever it reads of it: a class, weights, columns of
-// conditions, sparse lists, by spans or spooled, in both formats. Row groups that statistics
-// decide against are not asked for; nor is, where they decide for all rows, the column.
+// A pass sends one request for each row group, whatever it reads of it: a class, weights, columns of conditions,
+// sparse lists, by spans or spooled, in both formats. It requests no row group that statistics exclude, nor the
+// condition's column if they decide for all rows.
 func TestPassAsksOnceForEachRowGroup(t *testing.T) {
 	const groups = 3 * lakeGroups
 	for _, ending := range []string{".parquet", ".arrow"} {
 		s, inputs := plantWeb(t, ending)
 		for name, c := range map[string]struct {
 			opt      Options
-			of, more int // row groups, where statistics are known; requests of further passes
+			of, more int // row groups, if statistics are known; requests of further passes
 		}{
 			"dense":   {Options{Missing: stream.MissingKeep, Label: "label", Classes: true, Weight: "weight", Exclude: []string{"c1?"}}, groups, 0},
 			"where":   {Options{Missing: stream.MissingKeep, Where: `site == "a" and rank >= 1400`}, groups - 6, 0},
@@ -66,7 +66,7 @@ func TestPassAsksOnceForEachRowGroup(t *testing.T) {
 // fresh is a filter that has not found a sample yet.
 func fresh(f *filter) *filter {
 	if f != nil {
-		f.samples.known = nil
+		f.samples.samplers = nil
 	}
 	return f
 }

@@ -180,7 +180,7 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 						}
 						ds, got := collectFrom(t, opt, in...)
 						if d := diff(got, want); d != "" || !slices.Equal(got.blocks, want.blocks) || !slices.Equal(columnNames(ds), columnNames(local)) {
-							t.Errorf("%s %v: %s", ending, in, d)
+							t.Errorf("%s from %v differs from the local files: %s", ending, in, d)
 						}
 					}
 					ds, err := Open(t.Context(), inputs[0], opt)

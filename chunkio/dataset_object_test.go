@@ -25,7 +25,7 @@ import (
 
 const lakeColumns, lakeGroups, lakeRows = 30, 6, 700 // of each of three files
 
-// plantLake writes three days of Parquet files below dir, and what readers must pass over.
+// plantLake writes three days of Parquet files below dir, and files that readers must pass over.
 func plantLake(t *testing.T, dir string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -77,12 +77,12 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	for _, path := range ds.Paths() {
 		loc, err := store.Parse(path)
 		formattest.Must(t, err)
-		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(stream.Meter))
+		file, in, err := newAccess(Options{}.withDefaults()).openEntry(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(stream.Meter))
 		formattest.Must(t, err)
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)
 			formattest.Must(t, err)
-			needed += format.Bytes(group.(format.Ranged).Extents(ds.leaves()))
+			needed += format.Bytes(group.(format.Ranged).Extents(ds.leavesToRead()))
 		}
 		start, err := footerStart(in)
 		formattest.Must(t, err)
@@ -111,7 +111,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	}
 }
 
-// What networks and busy servers do is waited out, and changes nothing.
+// Faults of networks and busy servers are waited out, and change nothing.
 func TestObjectsAreReadThroughFaults(t *testing.T) {
 	s := storetest.S3(t)
 	plantLake(t, s.Dir)
@@ -193,7 +193,7 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 	}
 	for _, inputs := range [][]string{{s.URL("events/"), s.URL("events/day=1/part.parquet")}, {s.URL("events/"), s.URL("events/")}} {
 		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "twice") {
-			t.Errorf("%v: %v", inputs, err)
+			t.Errorf("opening %v: %v, want a DataError that a file is named twice", inputs, err)
 		}
 	}
 }
@@ -218,12 +218,12 @@ func TestCoalesce(t *testing.T) {
 		}
 		fetched := make([]bool, size)
 		end := int64(-1)
-		for _, r := range coalesce(extents, size, gap) {
+		for _, r := range mergeExtents(extents, size, gap) {
 			if end >= 0 && r.At <= end+gap {
 				t.Fatalf("a range at %d after one that ends at %d with gaps of %d", r.At, end, gap)
 			}
 			end = r.At
-			for _, part := range cut(r, 1+int64(rng.IntN(50))) {
+			for _, part := range splitRange(r, 1+int64(rng.IntN(50))) {
 				if part.At != end || part.Size < 1 {
 					t.Fatalf("part %+v of %+v after %d", part, r, end)
 				}

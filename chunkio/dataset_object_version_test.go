@@ -51,7 +51,7 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.tags {
-		w.Header().Set("ETag", `"`+formatPrint(xxhash.Sum64(content))+`"`)
+		w.Header().Set("ETag", `"`+formatFingerprint(xxhash.Sum64(content))+`"`)
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
@@ -68,8 +68,8 @@ func smallFile(t *testing.T, x float64) []byte {
 	return written(t, disk.dataset(t, paths, Options{}), WriteOptions{})
 }
 
-// A server that tells no version of a file can still be read, but a file that was replaced by
-// one with another footer is refused, and one that is gone or of another size is no table's.
+// A server that reports no version of a file can still be read, but a file that was replaced by one with another
+// footer is refused, and a missing file or one of another size belongs to no table.
 func TestObjectsWithoutVersions(t *testing.T) {
 	s := newWebServer(t, false)
 	one, other := smallFile(t, 1.1), smallFile(t, 1.3)

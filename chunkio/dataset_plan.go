@@ -16,48 +16,48 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A plan file freezes a catalog, so that many machines read their parts of the same thing:
-// none of them lists, none reads the footers of files that are not in its shard, and all
-// agree on columns, positions and what a condition leaves. dataset_plan_write.go makes one,
-// dataset_plan_read.go reads it, and dataset_plan_list.go the files in it.
+// A plan file freezes a catalog, so that many machines read their parts of the same input: none of them lists files,
+// none reads the footers of files outside its shard, and all agree on columns, positions and the rows that a
+// condition selects. dataset_plan_write.go writes a plan, dataset_plan_read.go reads it, and dataset_plan_list.go
+// reads its files.
 
-// Shard is part Number of Of parts of a plan's rows, counted from 1: whole row groups, about
-// equal in bytes. The zero value is all of them.
+// Shard is part Number of Of parts of a plan's rows, counted from 1: whole row groups, about equal in bytes. The zero
+// value is all rows.
 type Shard struct{ Number, Of int }
 
-// PlanHeader is what a plan file says of all its files together.
+// PlanHeader holds the facts of a plan file about all its files.
 type PlanHeader struct {
 	ID      string            // digest of the whole plan; WritePlan makes it
 	Version string            // of the program
-	Method  string            // that statistics are for
-	Options map[string]string // what shapes statistics, as a selection records it
-	Roots   []string          // places that hold the files, as the maker opened them
+	Method  string            // for which statistics are planned
+	Options map[string]string // the options that affect statistics, as a selection records them
+	Roots   []string          // places that contain the files, as the maker opened them
 
-	// What WritePlan knows itself.
-	Footers  bool // the plan has what the footers tell; else they are read when it is opened
+	// Set by WritePlan:
+	Footers  bool // the plan contains the footers' facts; else footers are read when it is opened
 	Table    *stream.Table
 	Files    int
 	Groups   int   // row groups, of a plan that was just written
 	Rows     int64 // 0 without footers
 	Bytes    int64 // of the files
-	Weight   int64 // bytes of the row groups that are not decided against
+	Weight   int64 // bytes of the row groups that the condition does not exclude
 	Warnings []string
 }
 
-// frozen is what a catalog of a plan file knows beside the files that it has: those of
-// a shard, or all of them.
-type frozen struct {
+// planFacts are the facts that a catalog from a plan has in addition to its files, which are the files of a shard, or
+// all.
+type planFacts struct {
 	id    string // of the plan
 	shard Shard
-	first string       // the plan's first file, in errors about all of them
+	first string       // the plan's first file, named in errors about all of them
 	files int          // of the whole plan
-	rows  stream.Range // that the shard has; zero for all
-	start int64        // global position of the first row of the first file that is there
+	rows  stream.Range // of the shard; zero for all
+	start int64        // global position of the first row of the catalog's first file
 }
 
-// Part says which shard of which plan the Dataset reads; nil without one.
+// Part identifies the plan and the shard that the Dataset reads; nil without one.
 func (d *Dataset) Part() *stream.Part {
-	f := d.catalog.frozen
+	f := d.catalog.plan
 	if f == nil || f.shard.Of == 0 {
 		return nil
 	}
@@ -78,20 +78,20 @@ func (d *Dataset) SparseColumns() string {
 	return fmt.Sprintf("%s,%s,%d", d.catalog.leaves[d.sparse.indices].Name, d.catalog.leaves[d.sparse.values].Name, d.sparse.features)
 }
 
-// ShardRows are the rows of the shard that the Dataset reads, and the position of the first row
-// of its Inputs, which are those of the shard alone. The zero Range means all rows.
+// ShardRows are the rows of the shard that the Dataset reads, and the position of the first row of its Inputs, which
+// are the files of the shard alone. The zero Range means all rows.
 func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
-	if f := d.catalog.frozen; f != nil {
+	if f := d.catalog.plan; f != nil {
 		return f.rows, f.start
 	}
 	return stream.Range{}, 0
 }
 
-// fits reports whether an open file is the one that was planned, as far as a plan tells more
-// than its size and footer: of an object its version is pinned, and what the plan says of
-// columns and row groups must be so, or decoding would go astray. Its error is of reading in.
-func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error) {
-	if c.frozen == nil {
+// matchesPlan reports whether an open file still matches its plan, beyond its size and footer: its columns and row
+// groups must be as planned, or decoding would go astray. The version of an object is pinned; a local file's
+// fingerprint is compared. The error is from reading in.
+func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool, error) {
+	if c.plan == nil {
 		return true, nil
 	}
 	leaves := opened.Leaves()
@@ -99,7 +99,7 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 		return false, nil
 	}
 	for i := range c.leaves {
-		here := planned.at(i)
+		here := planned.leafIndex(i)
 		if here < 0 {
 			continue
 		}
@@ -115,35 +115,33 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 	if _, far := in.(*object); far {
 		return true, nil
 	}
-	now, err := fingerprint(in, planned.digest)
+	now, err := fileFingerprint(in, planned.digest)
 	return now == planned.print, err
 }
 
-// checkPlanned finds fault with a file that is not as its plan says.
-func (e fileEntry) checkPlanned(in Input, err error) error {
+func (e fileEntry) checkAgainstPlan(in Input, err error) error {
 	name := place.Name(e.path)
 	switch {
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
-		return unlikePlan(name, "the plan %s has this file, and it is not there", e.plan)
+		return errUnlikePlan(name, "the plan %s has this file, and it is not there", e.plan)
 	case errors.Is(err, store.ErrChanged):
-		return changedSincePlan(name, e.plan)
+		return errChangedSincePlan(name, e.plan)
 	case err == nil && e.size >= 0 && in.Size() != e.size:
-		return changedSincePlan(name, e.plan)
+		return errChangedSincePlan(name, e.plan)
 	}
 	return err
 }
 
-func changedSincePlan(path, plan string) error {
-	return unlikePlan(path, "the file changed since the plan %s was made", plan)
+func errChangedSincePlan(path, plan string) error {
+	return errUnlikePlan(path, "the file changed since the plan %s was made", plan)
 }
 
-func unlikePlan(path, format string, plan string) error {
+func errUnlikePlan(path, format string, plan string) error {
 	e := stream.Dataf(path, format, plan)
 	e.Remedy = stream.Textf("make the plan again, and scan all shards by it")
 	return e
 }
 
-// readPlan hands the plan file at path to read.
 func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*planfile.Reader) error) error {
 	return ReadWhole(ctx, path, opt, stream.Textf("check the path of the plan"), func(in io.Reader) error {
 		r, err := planfile.OpenWithin(ctx, in, opt.Memory)
@@ -161,12 +159,11 @@ func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*pla
 	})
 }
 
-// ReadPlanHeader reads what the plan file at path says of all its files. Errors are
-// *stream.DataError.
+// ReadPlanHeader reads the facts of the plan file at path about all its files. Errors are *stream.DataError.
 func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHeader, error) {
 	var h PlanHeader
 	err := readPlan(ctx, path, opt, func(r *planfile.Reader) error {
-		h = headerOf(r.Header)
+		h = publicHeader(r.Header)
 		return nil
 	})
 	return h, err
@@ -181,14 +178,14 @@ func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error)
 	return scope.Resolve(name)
 }
 
-func headerOf(h planfile.Header) PlanHeader {
+func publicHeader(h planfile.Header) PlanHeader {
 	return PlanHeader{
 		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Roots: h.Roots, Footers: h.Footers, Table: h.Table,
 		Files: h.Count, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight, Warnings: h.Warnings,
 	}
 }
 
-// IsPlan reports whether a name is that of a plan file.
+// IsPlan reports whether a name is the name of a plan file.
 func IsPlan(path string) bool {
 	name := strings.TrimSuffix(place.Base(path), planfile.Ending)
 	return name != "" && name != place.Base(path)

@@ -44,7 +44,7 @@ func TestPlanOfNoDigests(t *testing.T) {
 		c.file.Path = "/x"
 		_, err := Open(t.Context(), nil, Options{Plan: writeOwn(t, planfile.Header{Footers: true, Catalog: &c.catalog}, []planfile.File{c.file})})
 		if !isData(err) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "strconv") {
-			t.Errorf("%+v: %v", c.file, err)
+			t.Errorf("opening a plan of %+v: %v, want a DataError about %q", c.file, err, c.says)
 		}
 	}
 }
@@ -58,16 +58,16 @@ func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errInjected }
 func TestPlannedFileFailsToRead(t *testing.T) {
 	disk, paths := plant(newTable(30).addScalar("a", make([]float64, 30)), 1, 10, 1)
 	c := disk.dataset(t, paths, Options{}).catalog
-	opened, in, err := c.open(t.Context(), c.list.at(0), 1<<20, nil)
+	opened, in, err := c.open(t.Context(), c.list.entryAt(0), 1<<20, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the planned file: %v", err)
 	}
 	defer opened.Close()
-	c.frozen = &frozen{}
-	if same, err := c.fits(opened, in, &c.files[0]); !same || err != nil {
+	c.plan = &planFacts{}
+	if same, err := c.matchesPlan(opened, in, &c.files[0]); !same || err != nil {
 		t.Errorf("the file itself: %v, %v", same, err)
 	}
-	if _, err := c.fits(opened, unreadable{in}, &c.files[0]); !errors.Is(err, errInjected) {
+	if _, err := c.matchesPlan(opened, unreadable{in}, &c.files[0]); !errors.Is(err, errInjected) {
 		t.Errorf("a disk that fails: %v", err)
 	}
 }

@@ -14,24 +14,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newFrozenList is the list of a plan's files without any.
-func newFrozenList(h planfile.Header, plan string) *fileList {
+func newPlanList(h planfile.Header, plan string) *fileList {
 	list := &fileList{table: h.Table, plan: plan, warnings: stream.PlainTexts(h.Warnings)}
 	switch {
 	case h.Catalog != nil:
-		list.keys = newKeyTexts(nil)
+		list.keyTexts = newKeyTexts(nil)
 		for _, p := range h.Catalog.Partitions {
-			list.keys.keys = append(list.keys.keys, p.Key)
-			list.keys.texts = append(list.keys.texts, nil)
+			list.keyTexts.keys = append(list.keyTexts.keys, p.Key)
+			list.keyTexts.texts = append(list.keyTexts.texts, nil)
 		}
 	case len(h.Keys) > 0 || h.Table != nil:
-		list.keys = newKeyTexts(h.Keys)
+		list.keyTexts = newKeyTexts(h.Keys)
 	}
 	return list
 }
 
-// planScope returns the places that a plan may name: its own, the roots that it records as far as these
-// choose no server and no credentials, and the ones that the user allows.
+// planScope returns the places that a plan may name: its own, its recorded roots as far as these choose no server and
+// no credentials, and the places that the user allows.
 func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	scope, err := place.NewScope(place.Name(plan), place.OwnPlaces(plan), allowed)
 	if err == nil {
@@ -40,11 +39,10 @@ func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	return scope, err
 }
 
-// nextPlanned reads the next file of a plan, with the path or URL that opens it.
-func nextPlanned(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
+func readPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
 	f, err := r.Next()
 	if err == nil {
-		_, _, err = placePlanned(f)
+		_, _, err = locatePlanFile(f)
 	}
 	if err == nil {
 		f.Path, err = scope.Resolve(f.Path)
@@ -52,8 +50,7 @@ func nextPlanned(r *planfile.Reader, scope *place.Scope) (planfile.File, error) 
 	return f, err
 }
 
-// placePlanned is where a file of a plan is: its path, or its URL without the query, and with it.
-func placePlanned(f planfile.File) (name string, at store.Location, err error) {
+func locatePlanFile(f planfile.File) (name string, at store.Location, err error) {
 	if store.IsURL(f.Path) {
 		if at, err = store.Parse(f.Path); err == nil {
 			name, _ = splitQuery(at)
@@ -66,22 +63,21 @@ func placePlanned(f planfile.File) (name string, at store.Location, err error) {
 	return name, at, err
 }
 
-// addPlanned appends a file of a plan.
-func (l *fileList) addPlanned(f planfile.File) error {
-	name, at, err := placePlanned(f)
+func (l *fileList) addPlanFile(f planfile.File) error {
+	name, at, err := locatePlanFile(f)
 	switch {
 	case err != nil:
 		return err
 	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
 		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
-	case l.keys != nil && len(f.Keys) != len(l.keys.keys):
-		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keys.keys))
+	case l.keyTexts != nil && len(f.Keys) != len(l.keyTexts.keys):
+		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keyTexts.keys))
 	}
-	if l.keys != nil {
-		l.keys.add(f.Keys)
+	if l.keyTexts != nil {
+		l.keyTexts.add(f.Keys)
 	}
 	size := f.Bytes
-	if size == 0 { // nobody told
+	if size == 0 { // the plan has no size
 		size = -1
 	}
 	if store.IsURL(f.Path) {
@@ -92,21 +88,20 @@ func (l *fileList) addPlanned(f planfile.File) error {
 	return nil
 }
 
-// thawList reads the files of a plan without footers, in the order of [Open].
-func thawList(r *planfile.Reader, scope *place.Scope, plan string) (*fileList, error) {
+func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*fileList, error) {
 	type placed struct {
 		planfile.File
 		name string
 	}
 	var files []placed
 	for {
-		f, err := nextPlanned(r, scope)
+		f, err := readPlanFile(r, scope)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		name := ""
 		if err == nil {
-			name, _, err = placePlanned(f)
+			name, _, err = locatePlanFile(f)
 		}
 		if err != nil {
 			return nil, err
@@ -114,12 +109,12 @@ func thawList(r *planfile.Reader, scope *place.Scope, plan string) (*fileList, e
 		files = append(files, placed{f, name})
 	}
 	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
-	list := newFrozenList(r.Header, plan)
+	list := newPlanList(r.Header, plan)
 	for i, f := range files {
 		if i > 0 && f.name == files[i-1].name {
 			return nil, fmt.Errorf("it names %s twice", place.Name(f.Path))
 		}
-		if err := list.addPlanned(f.File); err != nil {
+		if err := list.addPlanFile(f.File); err != nil {
 			return nil, err
 		}
 	}

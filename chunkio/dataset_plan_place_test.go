@@ -24,8 +24,8 @@ func plantFour(t *testing.T, dir string) {
 	}
 }
 
-// TestPlanIsReadFromAnywhere: relative names, lists of them and file:// URLs mean the same files
-// in another working directory; folders above the one where the plan was made are no keys.
+// TestPlanIsReadFromAnywhere: relative names, lists of them and file:// URLs mean the same files in another working
+// directory; folders above the folder in which the plan was made are no keys.
 func TestPlanIsReadFromAnywhere(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "run=7", "day=x") // day is below, too
@@ -96,15 +96,15 @@ func TestPlanInAStore(t *testing.T) {
 	url := s.URL("jobs/x.plan.json")
 	must.Get(from.WritePlan(t.Context(), url, PlanHeader{}))(t)
 	if got := must.Get(collect(openPlanned(t, c, url, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Error(diff(got, whole))
+		t.Errorf("rows by the plan in a store differ: %s", diff(got, whole))
 	}
 	if _, err := ReadPlanHeader(t.Context(), s.URL("jobs/no.plan.json"), FetchOptions{}); !isData(err) {
 		t.Errorf("no such plan: %v", err)
 	}
 }
 
-// TestPlanOfSignedURLs: the plan holds what opens the files, and other users may not read it.
-// What is shown of it has no signature.
+// TestPlanOfSignedURLs: the plan contains the URLs that open the files, and other users may not read it. Output about
+// it has no signature.
 func TestPlanOfSignedURLs(t *testing.T) {
 	web := newWebServer(t, true)
 	var urls []string
@@ -119,7 +119,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		t.Errorf("mode %v", mode)
 	}
 	if got := must.Get(collect(openPlanned(t, c, plan, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Error(diff(got, whole))
+		t.Errorf("rows by the plan of URLs differ: %s", diff(got, whole))
 	}
 	web.put("1.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
 	ds := openPlanned(t, c, plan, Shard{2, 2})
@@ -128,7 +128,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 	if shown := fmt.Sprint(ds.Inputs(), ds.Part(), ds.Warnings(), slices.Collect(ds.Fields())); strings.Contains(shown, "secret") {
-		t.Error(shown)
+		t.Errorf("the secret of a URL shows in %s", shown)
 	}
 	plain, _ := planned(t, planCase{inputs: []string{lone(t)}})
 	if mode := must.Get(os.Stat(plain))(t).Mode().Perm(); mode == 0o600 {
@@ -184,7 +184,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 	ds, got := collectFrom(t, c.opt)
 	sameView(t, ds, want)
 	if diff(got, whole) != "" || !slices.EqualFunc(ds.Inputs(), want.Inputs(), sameInput) {
-		t.Errorf("%s, %v", diff(got, whole), ds.Inputs())
+		t.Errorf("rows by a plan without footers differ: %s; its inputs are %v, want %v", diff(got, whole), ds.Inputs(), want.Inputs())
 	}
 	if _, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{1, 2}}); !isUsage(err) || !strings.Contains(err.Error(), "no footers") {
 		t.Errorf("a shard of it: %v", err)
@@ -216,8 +216,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 	}
 }
 
-// TestPlanRefusals: what cannot be planned, or read by a plan, is refused with a word that
-// helps.
+// TestPlanRefusals: input that cannot be planned, or read by a plan, is refused with a helpful word.
 func TestPlanRefusals(t *testing.T) {
 	dir := t.TempDir()
 	plantFour(t, dir)

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openPlan reads Options.Plan: to a catalog of the shard's files, or, where the plan has no
-// footers, to the list of the files that it names.
+// openPlan reads Options.Plan: to a catalog of the shard's files, or, if the plan has no footers, to the list of its
+// files.
 func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fileList, err error) {
 	shard := a.opt.Shard
 	if shard.Of < 0 || shard.Of > 0 && (shard.Number < 1 || shard.Number > shard.Of) {
@@ -39,27 +39,27 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 			if shard.Of > 0 {
 				return NoShards(a.opt.Plan)
 			}
-			list, err = thawList(r, scope, place.Name(a.opt.Plan))
+			list, err = readPlanList(r, scope, place.Name(a.opt.Plan))
 			return err
 		}
-		t := &thaw{access: a, reader: r, scope: scope, list: newFrozenList(h, place.Name(a.opt.Plan))}
-		c, err = t.catalog(f)
+		t := &planLoader{access: a, reader: r, scope: scope, list: newPlanList(h, place.Name(a.opt.Plan))}
+		c, err = t.loadCatalog(f)
 		return err
 	})
 	if err == nil && c != nil && !a.opt.ForPlan {
-		err = a.readLong(ctx, c)
+		err = a.preloadRows(ctx, c)
 	}
 	return c, list, err
 }
 
-// readLong opens the files of a plan that are read to their end where they are opened, while all the
-// memory is there for that.
-func (a *access) readLong(ctx context.Context, c *catalog) error {
+// preloadRows opens the files of a plan that are read to their end at opening, while all the memory is available for
+// that.
+func (a *access) preloadRows(ctx context.Context, c *catalog) error {
 	for i := range c.files {
-		if !c.files[i].whole && !takesLong(c.path(i)) {
+		if !c.files[i].rowsByContent && !isReadToEnd(c.fileName(i)) {
 			continue
 		}
-		opened, _, err := c.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
+		opened, _, err := c.reopenFile(ctx, i, a.opt.Memory, a.opt.Meter)
 		if err != nil {
 			return err
 		}
@@ -70,13 +70,13 @@ func (a *access) readLong(ctx context.Context, c *catalog) error {
 	return nil
 }
 
-// NoShards is the error of asking a plan without footers for a shard.
+// NoShards is the error of asking for a shard of a plan without footers.
 func NoShards(plan string) error {
 	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.Name(plan), planfile.Ending)
 }
 
-// thaw makes a catalog of a plan with footers.
-type thaw struct {
+// planLoader makes a catalog from a plan with footers.
+type planLoader struct {
 	*access
 	reader *planfile.Reader
 	scope  *place.Scope
@@ -85,12 +85,12 @@ type thaw struct {
 	parts  []partition
 
 	rows, weight int64 // of the files so far
-	tallest      int64 // row group of all, those of other shards included
+	tallest      int64 // rows of the tallest row group of all, other shards included
 	from, to     int64 // rows of the shard; from is -1 before its first row group
 	start        int64 // of the first file of the shard
 }
 
-func (t *thaw) catalog(f *filter) (*catalog, error) {
+func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 	h := t.reader.Header
 	if h.Catalog == nil {
 		return nil, errors.New("it promises footers and has none")
@@ -98,13 +98,13 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	if min(h.Rows, h.Weight, h.Catalog.OpenBytes) < 0 {
 		return nil, fmt.Errorf("%d rows, %d bytes to read and %d of an open file cannot be", h.Rows, h.Weight, h.Catalog.OpenBytes)
 	}
-	if err := t.thawKinds(f, h.Catalog); err != nil {
+	if err := t.loadKeyKinds(f, h.Catalog); err != nil {
 		return nil, err
 	}
 	c := &catalog{
-		keys:     new(knownKeys),
-		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
-		warnings: t.list.warnings, open: t.open, tails: &t.tails, texts: &t.texts, far: h.Catalog.Far, filter: f,
+		keyCache:     new(keyCache),
+		firstRefusal: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
+		warnings: t.list.warnings, open: t.openEntry, tails: &t.tails, texts: &t.texts, hasRemote: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
@@ -112,31 +112,31 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 			min(l.Before, l.After) < 0 || max(l.Before, l.After) > maxListWidth {
 			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
 		}
-		c.leaves = append(c.leaves, thawLeaf(l))
+		c.leaves = append(c.leaves, leafFromPlan(l))
 		if l.Refused {
-			c.refusing[i] = l.RefusedBy
+			c.firstRefusal[i] = l.RefusedBy
 		}
 	}
-	t.texts.thawTypes(h.Catalog)
+	t.texts.loadTypes(h.Catalog)
 	if at := slices.IndexFunc(h.Catalog.Texts, t.namesColumn); at >= 0 {
 		return nil, stream.Usagef("column %q: the plan has it as text; make another plan, with {columns} that names it", h.Catalog.Texts[at])
 	}
 	for _, p := range h.Catalog.Partitions {
-		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, truth: p.Truth, before: p.Before})
+		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, isBool: p.Truth, nextLeaf: p.Before})
 	}
 	if f != nil {
-		if err := f.bind(h.Catalog.First, c.leaves); err != nil {
+		if err := f.bindColumns(h.Catalog.First, c.leaves); err != nil {
 			return nil, err
 		}
 	}
 	t.from = -1
 	for {
-		next, err := nextPlanned(t.reader, t.scope)
+		next, err := readPlanFile(t.reader, t.scope)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
-			err = t.add(next, len(c.leaves), f != nil)
+			err = t.addFile(next, len(c.leaves), f != nil)
 		}
 		if err != nil {
 			return nil, err
@@ -146,22 +146,20 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 		return nil, errors.New("its files do not add up to its header")
 	}
 	c.files, c.parts, c.maxGroup = t.files, t.parts, t.tallest
-	c.frozen = &frozen{
+	c.plan = &planFacts{
 		id: h.ID, shard: t.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
 	}
 	switch {
 	case t.opt.Shard.Of == 0:
 	case t.from < 0: // more shards than row groups
-		c.frozen.rows, c.frozen.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
+		c.plan.rows, c.plan.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
 	default:
-		c.frozen.rows = stream.Range{From: t.from, To: t.to}
+		c.plan.rows = stream.Range{From: t.from, To: t.to}
 	}
 	return c, nil
 }
 
-// thawKinds tells the condition what kinds its partition keys have: those that they have in
-// all files.
-func (t *thaw) thawKinds(f *filter, c *planfile.Catalog) error {
+func (t *planLoader) loadKeyKinds(f *filter, c *planfile.Catalog) error {
 	if f == nil {
 		return nil
 	}
@@ -182,12 +180,11 @@ func (t *thaw) thawKinds(f *filter, c *planfile.Catalog) error {
 	return nil
 }
 
-// add takes the next file of the plan, if rows of it are in the shard.
-func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
+func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error {
 	damaged := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", place.Name(p.Path), fmt.Sprintf(format, args...))
 	}
-	f := file{size: p.Bytes, start: t.rows, whole: p.Whole}
+	f := file{size: p.Bytes, start: t.rows, rowsByContent: p.Whole}
 	if p.Start != t.rows {
 		return damaged("it begins at row %d, and the files before it have %d", p.Start, t.rows)
 	}
@@ -198,13 +195,13 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 		return damaged("footer %q or fingerprint %q is no digest of 16 hexadecimal digits", p.Footer, p.Fingerprint)
 	}
 	shard, whole := t.opt.Shard, t.reader.Header.Weight
-	inside := p.Rows() == 0 && shard.holds(t.weight, 0, whole) // as if it had a row
+	inside := p.Rows() == 0 && shard.containsGroup(t.weight, 0, whole) // as if it had a row
 	for _, g := range p.Groups {
 		rows, weight := g[0], g[1]
 		if rows < 0 || weight < 0 || rows > t.reader.Header.Rows-t.rows || weight > whole-t.weight {
 			return damaged("row groups that do not add up")
 		}
-		if rows > 0 && shard.holds(t.weight, weight, whole) {
+		if rows > 0 && shard.containsGroup(t.weight, weight, whole) {
 			if t.from < 0 {
 				t.from, t.start = t.rows, f.start
 			}
@@ -220,7 +217,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 		return nil
 	}
 	if p.Order > 0 {
-		if f.order = t.order(p.Order, leaves); f.order == nil {
+		if f.order = t.columnOrder(p.Order, leaves); f.order == nil {
 			return damaged("an order of columns that is none")
 		}
 	}
@@ -232,19 +229,19 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 			return damaged("it says of %d row groups what the condition is, and has %d", len(f.outcomes), len(f.groups))
 		}
 	}
-	if err := t.list.addPlanned(p); err != nil {
+	if err := t.list.addPlanFile(p); err != nil {
 		return err
 	}
 	t.files = append(t.files, f)
-	return t.addParts(p)
+	return t.addPartitionValues(p)
 }
 
 // maxListWidth is the longest list whose elements are features, in any format.
 const maxListWidth = 1 << 20
 
-// order is an order of columns of the plan; nil where it is not one of so many leaves. Whether the file has so many
-// fits finds out.
-func (t *thaw) order(number, leaves int) []int32 {
+// columnOrder is an order of columns of the plan; nil if it is no order of this number of leaves. matchesPlan checks
+// that the file has its leaves.
+func (t *planLoader) columnOrder(number, leaves int) []int32 {
 	orders := t.reader.Header.Catalog.Orders
 	if number > len(orders) || len(orders[number-1]) != leaves {
 		return nil
@@ -256,8 +253,7 @@ func (t *thaw) order(number, leaves int) []int32 {
 	return order
 }
 
-// addParts reads the partition values of a file, as the columns that they are in all files.
-func (t *thaw) addParts(f planfile.File) (err error) {
+func (t *planLoader) addPartitionValues(f planfile.File) (err error) {
 	for i := range t.parts {
 		p := &t.parts[i]
 		if p.why != "" {
@@ -265,9 +261,9 @@ func (t *thaw) addParts(f planfile.File) (err error) {
 		}
 		x := format.Null
 		if text := f.Keys[i]; text != hiveNull {
-			parse := decimalNumber
-			if p.truth {
-				parse = truthValue
+			parse := parseDecimal
+			if p.isBool {
+				parse = parseBool
 			}
 			if x, err = parse(text); err != nil {
 				return fmt.Errorf("%s: partition key %q: %w", place.Name(f.Path), p.key, err)
@@ -278,18 +274,17 @@ func (t *thaw) addParts(f planfile.File) (err error) {
 	return nil
 }
 
-// holds reports whether a row group is in the shard: in the one that has the middle of its
-// bytes, where at are the bytes before it. So shards are disjoint, cover everything, keep the
-// order, and are equal but for half a row group at either end.
-func (s Shard) holds(at, weight, total int64) bool {
+// containsGroup reports whether a row group is in the shard: the one shard that contains the middle of its bytes; at
+// counts the bytes before it. So shards are disjoint, cover everything, keep the order, and are equal but for half a
+// row group at either end.
+func (s Shard) containsGroup(at, weight, total int64) bool {
 	if s.Of == 0 {
 		return true
 	}
 	if total == 0 {
 		return s.Number == 1
 	}
-	// The middle over the total, times the number of shards: in 128 bits, as petabytes times
-	// thousands do not fit 64.
+	// The middle over the total, times the number of shards: in 128 bits, as petabytes times thousands do not fit 64.
 	high, low := bits.Mul64(uint64(2*at+weight), uint64(s.Of))
 	shard, _ := bits.Div64(high, low, 2*uint64(total))
 	return min(int(shard), s.Of-1) == s.Number-1

@@ -146,7 +146,7 @@ func openPlanned(t testing.TB, c planCase, plan string, shard Shard) *Dataset {
 	return must.Get(Open(t.Context(), nil, opt))(t)
 }
 
-// TestPlanIsTheInput: what is read by a plan is what is read without one.
+// TestPlanIsTheInput: reading by a plan gives the same as reading without one.
 func TestPlanIsTheInput(t *testing.T) {
 	for name, c := range planCases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestPlanIsTheInput(t *testing.T) {
 			if !slices.Equal(ds.Cuts(), want.Cuts()) || ds.Part() != nil {
 				t.Errorf("cuts %v, want %v; part %v", ds.Cuts(), want.Cuts(), ds.Part())
 			}
-			if a, b := ds.MemoryFor(1<<30), want.MemoryFor(1<<30); a < b-b/50 || a > b+b/50 { // but for what is remembered of keys
+			if a, b := ds.MemoryFor(1<<30), want.MemoryFor(1<<30); a < b-b/50 || a > b+b/50 { // except for the remembered keys
 				t.Errorf("reading takes %d bytes, without a plan %d", a, b)
 			}
 			// A plan of the plan is the plan.
@@ -176,7 +176,7 @@ func TestPlanIsTheInput(t *testing.T) {
 	}
 }
 
-// sameView compares what two Datasets say of the whole input.
+// sameView compares the facts that two Datasets report about the whole input.
 func sameView(t *testing.T, ds, want *Dataset) {
 	t.Helper()
 	if ds.Rows() != want.Rows() || !slices.Equal(ds.Columns(), want.Columns()) || !slices.Equal(ds.LeftOut(), want.LeftOut()) {
@@ -207,8 +207,8 @@ func sameInput(a, b stream.Input) bool {
 	return err == nil && a.Path == path && a.Rows == b.Rows && a.Bytes == b.Bytes && a.Fingerprint == b.Fingerprint
 }
 
-// TestShardsOfAPlan: shards are disjoint, in order, cover everything, deliver what the whole
-// does, and have equal parts of the bytes but for a row group.
+// TestShardsOfAPlan: shards are disjoint, in order, cover everything, deliver the rows of the whole, and have equal
+// parts of the bytes but for a row group.
 func TestShardsOfAPlan(t *testing.T) {
 	for name, c := range planCases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -330,8 +330,7 @@ func opened(ds *Dataset) func() []string {
 	return func() []string { return paths }
 }
 
-// TestShardReadsItsFilesOnly: a shard is read where the files of the others are gone, and
-// they are missed where they belong.
+// TestShardReadsItsFilesOnly: a shard is read even if the files of the others are gone, and these fail.
 func TestShardReadsItsFilesOnly(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 4 {
@@ -361,8 +360,7 @@ func says(err error, words ...string) bool {
 	return errors.As(err, &data) && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(err.Error(), w) })
 }
 
-// TestChangedSincePlan: a file that is no longer what was planned is refused by name, however
-// little of it changed.
+// TestChangedSincePlan: a file that differs from the planned one is refused by name, however little of it changed.
 func TestChangedSincePlan(t *testing.T) {
 	content := parquetOf(t, 0, 4000, 500, "a", "b")
 	for name, change := range map[string]func(b []byte) []byte{
@@ -388,7 +386,7 @@ func TestChangedSincePlan(t *testing.T) {
 	}
 }
 
-// footerBytes is the length of a Parquet file's footer, with all that is behind its data.
+// footerBytes is the length of a Parquet file's footer, with all that follows its data.
 func footerBytes(b []byte) int64 {
 	end := b[len(b)-8:]
 	return int64(end[0]) + int64(end[1])<<8 + int64(end[2])<<16 + 8

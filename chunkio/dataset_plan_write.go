@@ -17,23 +17,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// WritePlan freezes the Dataset, which was opened with ForPlan or from a plan, in a plan file
-// at path, which appears whole or not at all. It takes Version, Method and Options
-// from h, and returns h with all the rest. Features are chosen when the plan is opened; only
-// the condition is decided here.
+// WritePlan freezes the Dataset, which was opened with ForPlan or from a plan, in a plan file at path, which appears
+// whole or not at all. It takes Version, Method and Options from h, and returns h with all the rest. Features are
+// chosen when the plan is opened; only the condition is decided here.
 func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (PlanHeader, error) {
 	c := d.catalog
 	switch {
 	case c.list.isStdin():
 		return h, stream.Usagef("a stream cannot be planned: who scans by the plan does not have it; save it to a file first")
-	case c.frozen != nil && c.frozen.shard.Of > 0:
+	case c.plan != nil && c.plan.shard.Of > 0:
 		return h, stream.Usagef("a shard of a plan cannot be planned again")
 	case !d.opt.ForPlan:
 		return h, errors.New("chunkio: WritePlan of a Dataset that was not opened for it")
 	}
 	head := planfile.Header{
 		Version: h.Version, Method: h.Method, Options: h.Options, Count: len(c.files), Rows: c.rows,
-		Footers: true, Catalog: c.freeze(),
+		Footers: true, Catalog: c.planCatalog(),
 	}
 	if t := d.Table(); t != nil {
 		at := *t
@@ -44,7 +43,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		head.Table = &at
 	}
 	var err error
-	if head.Roots, err = c.list.roots(h.Options["anchors-file"]); err != nil {
+	if head.Roots, err = c.list.rootPlaces(h.Options["anchors-file"]); err != nil {
 		return h, err
 	}
 	for _, w := range c.warnings {
@@ -60,7 +59,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		}
 	}
 	create := atomicfile.Create
-	if secretive(c.list, h.Options) {
+	if holdsSecrets(c.list, h.Options) {
 		create = atomicfile.CreatePrivate
 	}
 	out, err := create(ctx, path)
@@ -68,24 +67,23 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		return h, err
 	}
 	defer out.Close()
-	if head.ID, err = planfile.Write(out, head, c.freezeFiles(head.Catalog)); err != nil {
+	if head.ID, err = planfile.Write(out, head, c.planFiles(head.Catalog)); err != nil {
 		return h, err
 	}
-	done := headerOf(head)
+	done := publicHeader(head)
 	done.Groups = h.Groups
 	return done, out.Commit()
 }
 
-// freeze is what the catalog has for all its files.
-func (c *catalog) freeze() *planfile.Catalog {
-	p := &planfile.Catalog{First: c.name(), OpenBytes: c.openBytes, Far: c.far}
+func (c *catalog) planCatalog() *planfile.Catalog {
+	p := &planfile.Catalog{First: c.inputName(), OpenBytes: c.openBytes, Far: c.hasRemote}
 	for i, l := range c.leaves {
-		p.Leaves = append(p.Leaves, freezeLeaf(l, c.refusing[i]))
+		p.Leaves = append(p.Leaves, leafToPlan(l, c.firstRefusal[i]))
 	}
 	for _, part := range c.parts {
-		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.truth, Before: part.before})
+		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.isBool, Before: part.nextLeaf})
 	}
-	c.texts.freezeTypes(p)
+	c.texts.addTypesToPlan(p)
 	seen := map[*int32]bool{}
 	for i := range c.files {
 		if order := c.files[i].order; order != nil && !seen[&order[0]] {
@@ -101,25 +99,24 @@ func (c *catalog) freeze() *planfile.Catalog {
 	return p
 }
 
-// keyKinds are what partition keys are compared as, by the name that plans have for it.
+// keyKinds are the kinds in which partition keys are compared, with their names in plans.
 var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
 
-// freezeFiles lists the files; p has their orders.
-func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error] {
+func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error] {
 	numbers := make(map[*int32]int, len(p.Orders))
 	for i, order := range p.Orders {
 		numbers[&order[0]] = i + 1
 	}
 	return func(yield func(planfile.File, error) bool) {
-		for i, e := range c.list.all() {
+		for i, e := range c.list.entries() {
 			f := &c.files[i]
 			out := planfile.File{
 				Bytes: f.size, Version: e.version, Start: f.start,
-				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print), Whole: f.whole,
+				Footer: formatFingerprint(f.digest), Fingerprint: formatFingerprint(f.print), Whole: f.rowsByContent,
 			}
 			var err error
 			if out.Path, err = place.WithoutParameters(e.path); err == nil {
-				out.Keys, err = c.freezeKeys(i, e.path)
+				out.Keys, err = c.planKeys(i, e.path)
 			}
 			if err != nil {
 				yield(out, err)
@@ -141,10 +138,9 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 	}
 }
 
-// roots returns places that hold the files of the list and one more, if that is named.
-func (l *fileList) roots(other string) (roots []string, err error) {
+func (l *fileList) rootPlaces(other string) (roots []string, err error) {
 	roots = place.Roots(func(yield func(string) bool) {
-		for _, e := range l.all() {
+		for _, e := range l.entries() {
 			var name string
 			if name, err = place.FromRoot(e.path); err != nil || !yield(name) {
 				return
@@ -158,9 +154,8 @@ func (l *fileList) roots(other string) (roots []string, err error) {
 	return append(roots, other), err
 }
 
-// freezeKeys are the values of the partitions in file i.
-func (c *catalog) freezeKeys(i int, path string) ([]string, error) {
-	keys, values, err := c.list.partsOf(i, path)
+func (c *catalog) planKeys(i int, path string) ([]string, error) {
+	keys, values, err := c.list.partitionValues(i, path)
 	if err != nil {
 		return nil, err
 	}
@@ -168,19 +163,19 @@ func (c *catalog) freezeKeys(i int, path string) ([]string, error) {
 	for _, p := range c.parts {
 		names = append(names, p.key)
 	}
-	return alignParts(path, c.name(), names, keys, values)
+	return alignParts(path, c.inputName(), names, keys, values)
 }
 
-// secretive reports whether a plan of these files holds what must not be shown: the query of an
-// https:// URL can be a signature. URLs of buckets hold no secrets.
-func secretive(list *fileList, options map[string]string) bool {
+// holdsSecrets reports whether a plan of these files would contain secrets: the query of an https:// URL can be a
+// signature. URLs of buckets contain no secrets.
+func holdsSecrets(list *fileList, options map[string]string) bool {
 	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.Name(path) != path }
 	for _, text := range options {
 		if signed(text) {
 			return true
 		}
 	}
-	for _, e := range list.all() {
+	for _, e := range list.entries() {
 		if signed(e.path) {
 			return true
 		}
@@ -188,7 +183,7 @@ func secretive(list *fileList, options map[string]string) bool {
 	return false
 }
 
-func freezeLeaf(l format.Leaf, refusedBy string) planfile.Leaf {
+func leafToPlan(l format.Leaf, refusedBy string) planfile.Leaf {
 	return planfile.Leaf{
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusedBy, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
@@ -197,7 +192,7 @@ func freezeLeaf(l format.Leaf, refusedBy string) planfile.Leaf {
 	}
 }
 
-func thawLeaf(l planfile.Leaf) format.Leaf {
+func leafFromPlan(l planfile.Leaf) format.Leaf {
 	return format.Leaf{
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,

@@ -6,11 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Restrict is what {columns} and {exclude} make of statistics with the features columns. Of these it says why the
-// options leave them out, "" where they do not; left, which the statistics leave out, it returns with the reasons that
-// each has now. decided are those of left that were features until their values were seen. The answer is that for
-// the input, but that statistics have no values of what was left out: a pattern that is the name of a column
-// which would be a feature now is a *stream.UsageError, and a glob means the others.
+// Restrict applies {columns} and {exclude} to statistics with the features columns. why has for each of these the
+// reason that the options leave it out, "" if they do not; now is left (the columns that the statistics leave out)
+// with the reasons that each has now. decided are the columns of left that were features until their values were
+// seen. The answer is the same as for the input, except that statistics have no values of left columns: a pattern
+// that is exactly the name of a left column that would now be a feature is a *stream.UsageError, and a glob means the
+// others.
 func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, exclude []string) (why []string, now []stream.LeftOut, err error) {
 	d, without := len(columns), map[string]string{}
 	for _, l := range left {
@@ -26,9 +27,9 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 		case left[i-d].Why == SharedName: // it is no element of a list
 			return columnName{flat: left[i-d].Name}
 		}
-		return nameOf(left[i-d].Name)
+		return parseColumnName(left[i-d].Name)
 	}
-	if why, err = askedFor(d+len(left), name, left, include, exclude); err != nil {
+	if why, err = unselectedReasons(d+len(left), name, left, include, exclude); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range include {
@@ -41,7 +42,7 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 		valued[l.Name] = true
 	}
 	now = slices.Clone(left)
-	for i, l := range left { // as in reasons
+	for i, l := range left { // as in leftOutReasons
 		if why[d+i] != "" && (l.Why == SharedName || l.Why == partitionKey || l.Why == frameIndex || valued[l.Name]) {
 			now[i].Why = why[d+i]
 		}

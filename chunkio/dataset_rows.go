@@ -20,8 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowsNamed is the format of rows that the name of a file or an object tells.
-func rowsNamed(name string) intake.Format {
+func formatByName(name string) intake.Format {
 	if store.IsURL(name) {
 		l, err := store.Parse(name)
 		if err != nil {
@@ -32,16 +31,15 @@ func rowsNamed(name string) intake.Format {
 	return intake.Named(name)
 }
 
-// takenIn is a file of rows that was written to a scratch file, as Parquet.
-type takenIn struct {
-	at      io.ReaderAt
+// scratchRows is a file of rows that was written to a scratch file, as Parquet.
+type scratchRows struct {
+	reader  io.ReaderAt
 	table   *intake.Table
-	packing string // of what it was
+	packing string // compression of the original file
 }
 
-// Open makes a file of it. It holds the rows' own input open, as others do.
-func (t *takenIn) open(in Input, memory int64) (format.File, error) {
-	f, err := parquet.Open(&takenInput{in, t}, memory)
+func (t *scratchRows) openParquet(in Input, memory int64) (format.File, error) {
+	f, err := parquet.Open(&scratchInput{in, t}, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +47,8 @@ func (t *takenIn) open(in Input, memory int64) (format.File, error) {
 	return f, nil
 }
 
-// explainLeaves adds facts about the rows' columns to the leaves of a scratch file: why they are text, and how many
-// columns stand before and after them that the scratch file does not have.
+// explainLeaves adds facts about the rows' columns to the leaves of a scratch file: the reason that they are text,
+// and the number of columns before and after them that the scratch file lacks.
 func explainLeaves(leaves []format.Leaf, t *intake.Table) {
 	for i := range leaves[:min(len(leaves), len(t.Columns))] {
 		if why := t.Columns[i].Why; why != "" && !leaves[i].Refused {
@@ -66,24 +64,24 @@ func explainLeaves(leaves []format.Leaf, t *intake.Table) {
 	}
 }
 
-// takenInput is the scratch file under the name of the file that its rows come from.
-type takenInput struct {
+// scratchInput is the scratch file under the name of the file that its rows come from.
+type scratchInput struct {
 	Input
-	rows *takenIn
+	rows *scratchRows
 }
 
 // Size implements Input.
-func (t *takenInput) Size() int64 { return t.rows.table.Bytes }
+func (t *scratchInput) Size() int64 { return t.rows.table.Bytes }
 
 // Far implements format.Far: scratch is on disk.
-func (t *takenInput) Far() bool { return false }
+func (t *scratchInput) Far() bool { return false }
 
 // Busy implements format.Measured.
-func (t *takenInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
+func (t *scratchInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
 
 // ReadAt implements Input.
-func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
-	n, err := t.rows.at.ReadAt(p, at)
+func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
+	n, err := t.rows.reader.ReadAt(p, at)
 	if c, ok := t.Input.(*countingInput); ok {
 		if m := c.meter.Load(); m != nil {
 			m.Bytes.Add(int64(n))
@@ -92,48 +90,46 @@ func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// isOfRows reports whether openRows made the file from a file of rows.
-func isOfRows(opened format.File) bool {
+func isRowFile(opened format.File) bool {
 	f, ok := opened.(*parquet.File)
 	if !ok {
 		return false
 	}
-	_, ok = f.Input().(*takenInput)
+	_, ok = f.Input().(*scratchInput)
 	return ok
 }
 
-// openRows opens a file of rows: CSV, NDJSON, an array, Avro. The first time its rows are written to
-// a scratch file, and a file that changes later changes nothing.
+// openRows opens a file of rows: CSV, NDJSON, an array, Avro. The first time its rows are written to a scratch file;
+// later changes of the file have no effect.
 func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, packing string, memory int64) (format.File, error) {
 	t := &a.texts
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := t.rows[in.Name()]
-	if known == nil {
+	rows := t.rows[in.Name()]
+	if rows == nil {
 		from := intake.Input{Name: in.Name(), Format: kind, Open: func() (io.ReadCloser, error) {
-			return unpacked(in.Name(), sequential(in), packing)
+			return decompress(in.Name(), sequentialReader(in), packing)
 		}}
 		if packing == "" {
 			from.At, from.Bytes = in, in.Size()
 		}
 		var err error
-		if known, err = a.takeIn(ctx, from, memory); err != nil {
+		if rows, err = a.convertRows(ctx, from, memory); err != nil {
 			return nil, err
 		}
-		known.packing = packing
+		rows.packing = packing
 		if t.rows == nil {
-			t.rows = map[string]*takenIn{}
+			t.rows = map[string]*scratchRows{}
 		}
-		t.rows[in.Name()] = known
+		t.rows[in.Name()] = rows
 	}
-	return known.open(in, memory)
+	return rows.openParquet(in, memory)
 }
 
-// requestBytes is what a request for the bytes of an object of rows asks for.
+// requestBytes is the size of a request for the bytes of an object of rows.
 const requestBytes = 8 << 20
 
-// sequential reads an input from the front, an object by large requests.
-func sequential(in Input) io.Reader {
+func sequentialReader(in Input) io.Reader {
 	section := io.NewSectionReader(in, 0, in.Size())
 	if format.IsFar(in) {
 		return bufio.NewReaderSize(section, requestBytes)
@@ -141,8 +137,7 @@ func sequential(in Input) io.Reader {
 	return section
 }
 
-// unpacked reads what is compressed.
-func unpacked(name string, from io.Reader, packing string) (io.ReadCloser, error) {
+func decompress(name string, from io.Reader, packing string) (io.ReadCloser, error) {
 	r, err := intake.Unpack(from, packing)
 	if err != nil {
 		return nil, stream.Dataf(name, "the compressed data: %w", err)
@@ -150,39 +145,37 @@ func unpacked(name string, from io.Reader, packing string) (io.ReadCloser, error
 	return r, nil
 }
 
-// takeIn writes the rows of an input to a scratch file, or to the output of Convert.
-func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*takenIn, error) {
-	open := from.Open
+func (a *access) convertRows(ctx context.Context, from intake.Input, memory int64) (*scratchRows, error) {
+	openInput := from.Open
 	from.Open = func() (io.ReadCloser, error) {
-		r, err := open()
+		r, err := openInput()
 		return &meteredReader{r, a.opt.Meter}, err
 	}
-	ended := a.takingIn(from.Name)
+	endConversion := a.notifyConversion(from.Name)
 	settled := &a.texts.header
-	if a.guesses[from.Name] {
-		settled = &a.texts.guessed
+	if a.guessedFiles[from.Name] {
+		settled = &a.texts.guessedHeader
 	}
-	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.staysWhole, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Mapped: a.isMap, Threads: a.opt.Threads, Memory: memory}
-	write, where := a.toScratch, " of scratch"
+	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.keepsIntegers, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Mapped: a.isMap, Threads: a.opt.Threads, Memory: memory}
+	write, where := a.writeToScratch, " of scratch"
 	if a.direct != nil {
-		write, where = a.direct.takeIn, " of Parquet"
+		write, where = a.direct.writeToOutput, " of Parquet"
 	}
 	rows, err := write(ctx, from, opt)
-	ended(err)
+	endConversion(err)
 	if err != nil {
 		return nil, err
 	}
-	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
+	a.texts.mostHeld, a.texts.leastMemory = max(a.texts.mostHeld, rows.table.Memory), max(a.texts.leastMemory, rows.table.Least)
 	a.texts.addDoubts(rows.table.Doubts)
 	a.texts.addTypes(rows.table.Columns)
-	a.texts.addSpelled(rows.table.Spelled)
-	a.tell(from.Name, rows.table, where)
+	a.texts.addNullSpellings(rows.table.Spelled)
+	a.noteInferredTypes(from.Name, rows.table, where)
 	return rows, nil
 }
 
-// toScratch writes the rows of an input to a scratch file.
-func (a *access) toScratch(ctx context.Context, from intake.Input, opt intake.Options) (*takenIn, error) {
-	spool, err := a.texts.spool(a.opt.Spool)
+func (a *access) writeToScratch(ctx context.Context, from intake.Input, opt intake.Options) (*scratchRows, error) {
+	spool, err := a.texts.newSpool(a.opt.Spool)
 	if err != nil {
 		return nil, err
 	}
@@ -190,18 +183,17 @@ func (a *access) toScratch(ctx context.Context, from intake.Input, opt intake.Op
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
-	return &takenIn{at: spool, table: table}, nil
+	return &scratchRows{reader: spool, table: table}, nil
 }
 
-// takingIn says that an input is read to a scratch file, until ended is called.
-func (a *access) takingIn(name string) (ended func(error)) {
+func (a *access) notifyConversion(name string) (ended func(error)) {
 	if a.opt.TakingIn == nil {
 		return func(error) {}
 	}
 	return a.opt.TakingIn(name)
 }
 
-// meteredReader counts what is read through it.
+// meteredReader counts the bytes read through it.
 type meteredReader struct {
 	io.ReadCloser
 	meter *stream.Meter
@@ -213,8 +205,7 @@ func (m *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tell says what was taken in as what.
-func (a *access) tell(name string, t *intake.Table, where string) {
+func (a *access) noteInferredTypes(name string, t *intake.Table, where string) {
 	if a.opt.Note == nil {
 		return
 	}
@@ -252,26 +243,23 @@ func (a *access) tell(name string, t *intake.Table, where string) {
 	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), where))
 }
 
-// staysWhole reports whether a column keeps whole numbers whole: what is copied does, and what is told
-// apart by its text, as a float64 holds no neighbours beyond 2⁵³.
-func (a *access) staysWhole(column string) bool {
+// keepsIntegers reports whether a column keeps whole numbers exact: columns to be copied do, and columns whose values
+// are distinguished by their text, as a float64 holds no neighbours beyond 2⁵³.
+func (a *access) keepsIntegers(column string) bool {
 	o := &a.opt
-	return a.exact || o.Classes && column == o.Label ||
+	return a.exactIntegers || o.Classes && column == o.Label ||
 		slices.ContainsFunc(o.Categories, func(c Category) bool { return c.Column == column })
 }
 
-// mayBeText reports whether nobody asks for the numbers of a column, so that it may turn out as text.
 func (a *access) mayBeText(column string) bool {
-	return a.anyText || column == a.opt.Label || a.isLeftOut(column)
+	return a.acceptsText || column == a.opt.Label || a.isLeftOut(column)
 }
 
-// isUnused reports whether the options leave out a column and nothing else needs it.
 func (a *access) isUnused(column string) bool {
 	o := &a.opt
 	return column != o.Label && column != o.Weight && a.isLeftOut(column)
 }
 
-// isLeftOut reports whether a column is none of those to select from.
 func (a *access) isLeftOut(column string) bool {
 	matches := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { return glob.MatchesColumn(p, column) })
@@ -280,27 +268,26 @@ func (a *access) isLeftOut(column string) bool {
 	return matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
 }
 
-// namesColumn reports whether the options name a column, and not only match it, as one whose numbers are read.
+// namesColumn reports whether the options name a column exactly, not only by a glob, as one whose numbers are read.
 func (a *access) namesColumn(column string) bool {
-	if a.numbers == nil {
+	if a.numberColumns == nil {
 		o := &a.opt
-		a.numbers = map[string]bool{o.Weight: true}
+		a.numberColumns = map[string]bool{o.Weight: true}
 		for _, name := range slices.Concat(o.Columns, o.Numbers) {
-			a.numbers[name] = true
+			a.numberColumns[name] = true
 		}
 	}
 	list, _, _ := strings.Cut(column, "[")
-	return !a.exact && (a.numbers[column] || a.numbers[list])
+	return !a.exactIntegers && (a.numberColumns[column] || a.numberColumns[list])
 }
 
-// isMap reports whether an object of NDJSON is to be a map: one is asked for by its name, or is one in another file.
 func (a *access) isMap(object string) bool {
 	names, _ := sparseNames(a.opt.Sparse)
 	return len(names) == 1 && names[0] == object || a.texts.isMap(object)
 }
 
-// RowsMemory is what opening held while files of rows were written to scratch files, and the least that
-// this takes; 0 where there were none.
+// RowsMemory is the memory held at opening while files of rows were written to scratch files, and the least that
+// suffices; 0 if there were none.
 func (d *Dataset) RowsMemory() (held, least int64) {
 	t := d.catalog.texts
 	if t == nil {
@@ -308,21 +295,20 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.held, t.least
+	return t.mostHeld, t.leastMemory
 }
 
-// Guesses are the guesses about files of rows.
 type Guesses struct {
-	// Header is how the first rows of CSV files were read: "yes" as names, "no" as data; empty if there was none.
+	// Header is the use of the first rows of CSV files: "yes" as names, "no" as data; empty if there was none.
 	Header string
-	// Doubts are the guesses that may be wrong, each with the option that overrules it.
+	// Doubts are the guesses that may be wrong, each with the option that overrides it.
 	Doubts []stream.Text
 	nulls  []string // spellings of missing values
 }
 
 // Guesses are the guesses about the files so far.
 func (d *Dataset) Guesses() Guesses {
-	g := d.catalog.texts.guessesMade()
+	g := d.catalog.texts.currentGuesses()
 	for _, s := range d.opt.Texts.Nulls {
 		if !slices.Contains(g.nulls, s) {
 			g.nulls = append(g.nulls, s)
@@ -331,7 +317,7 @@ func (d *Dataset) Guesses() Guesses {
 	return g
 }
 
-// NullsWith is the list of spellings of a missing value that makes these numbers missing too, as a command line takes it.
+// NullsWith is the list of spellings of a missing value, as a command line takes it, with these numbers added.
 func (g Guesses) NullsWith(numbers ...float64) string {
 	var more []string
 	for _, x := range numbers {
@@ -340,8 +326,8 @@ func (g Guesses) NullsWith(numbers ...float64) string {
 	return intake.NullsWith(g.nulls, more...)
 }
 
-// RowsScratch is what the scratch files take that rows of text, arrays, Avro and triples were written
-// to when they were opened.
+// RowsScratch is the size of the scratch files to which rows of text, arrays, Avro and triples were written at
+// opening.
 func (d *Dataset) RowsScratch() int64 {
 	t := d.catalog.texts
 	if t == nil {

@@ -211,7 +211,7 @@ func TestEveryFormatIsTheSameTable(t *testing.T) {
 	}
 }
 
-// Files of rows come in folders of keys, in globs and lists, beside Parquet of the same types.
+// Files of rows come in folders of keys, in globs and lists, mixed with Parquet of the same types.
 func TestRowsInFolders(t *testing.T) {
 	x, dir := decimals(300, 3), t.TempDir()
 	formattest.Must(t, os.MkdirAll(filepath.Join(dir, "day=1"), 0o755))
@@ -235,7 +235,7 @@ func TestRowsInFolders(t *testing.T) {
 	}
 }
 
-// What is wrong with a file of rows is said with its line; and nothing is left in the scratch folder.
+// The error of a bad file of rows has its line; and nothing is left in the scratch folder.
 func TestRowsOfBadFiles(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	whole := delimited(decimals(5000, 3), ",", "\n")
@@ -306,7 +306,7 @@ func TestRowsOfObjects(t *testing.T) {
 		t.Error("objects of CSV are another table")
 	}
 	if n := meter.Transfer(); n == nil || n.Requests > 20 {
-		t.Errorf("%+v", n)
+		t.Errorf("reading CSV from the store took %+v, want at most 20 requests", n)
 	}
 	put(t, dir, "t.arrow", arrowOf(t, x, false))
 	want := blocksOf(t, []string{filepath.Join(dir, "t.arrow")}, Options{})
@@ -317,8 +317,8 @@ func TestRowsOfObjects(t *testing.T) {
 	}
 }
 
-// Standard input is opened again where it is kept: rows of text are, a stream where it is asked for. What
-// became of a first reading that failed is said again.
+// Standard input is opened again if it is stored: rows of text are, a stream only on request. If the first reading
+// failed, its error is returned again.
 func TestStdinAgain(t *testing.T) {
 	x := decimals(3000, 4)
 	for name, c := range map[string]struct {

@@ -39,8 +39,8 @@ func setSecrets(t *testing.T, server *storetest.Recorder) (mark string) {
 	return mark
 }
 
-// hostileNames are what a file may name to send credentials to the server, to run the program of a profile,
-// or to read what its reader has and its author has not.
+// hostileNames are names by which a file could send credentials to the server, run the program of a profile, or read
+// files to which its reader has access and its author has not.
 func hostileNames(server string) []string {
 	return []string{
 		"gs://b/p.parquet?endpoint=" + server, "azblob://c/p.parquet?endpoint=" + server, "azblob://c/p.parquet?storage_account=evil", "azblob://c/p.parquet?domain=" + strings.TrimPrefix(server, "http://") + "&protocol=http",
@@ -50,7 +50,7 @@ func hostileNames(server string) []string {
 	}
 }
 
-// wantRefused makes sure that opening fails with an error that names the file, what it names, and the flag.
+// wantRefused checks that opening fails with an error that contains the file, the name in it, and the flag.
 func wantRefused(t *testing.T, inputs []string, opt Options, by, name string) {
 	t.Helper()
 	ds, err := Open(t.Context(), inputs, opt)
@@ -75,8 +75,8 @@ func deltaNaming(t *testing.T, name string) (root string) {
 	return root
 }
 
-// TestFilesNameNoServers: lists, logs of tables and plans neither send credentials anywhere, nor run the
-// program of a profile, nor read what lies outside their own place.
+// TestFilesNameNoServers: lists, logs of tables and plans neither send credentials anywhere, nor run the program of a
+// profile, nor read files outside their own place.
 func TestFilesNameNoServers(t *testing.T) {
 	server := storetest.NewRecorder(t, nil)
 	mark := setSecrets(t, server)
@@ -89,7 +89,7 @@ func TestFilesNameNoServers(t *testing.T) {
 		}
 		root := deltaNaming(t, name)
 		wantRefused(t, []string{root}, Options{}, root, name)
-		for _, roots := range [][]string{nil, {name}} { // a plan that records what it wants
+		for _, roots := range [][]string{nil, {name}} { // the plan records the name as its root
 			if roots != nil && !strings.Contains(name, "?") && !strings.HasPrefix(name, "http") {
 				continue // local files and buckets are a plan's to choose
 			}
@@ -126,8 +126,8 @@ func TestListGoesUp(t *testing.T) {
 	wantRefused(t, []string{"@there.list"}, Options{}, "there.list", root)
 }
 
-// TestListInStore: a list on a server may name what lies there, by relative lines too, and nothing that is
-// here; its query opens no other file.
+// TestListInStore: a list on a server may name files there, by relative lines too, and no local file; its query opens
+// no other file.
 func TestListInStore(t *testing.T) {
 	server := storetest.NewRecorder(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -156,7 +156,7 @@ func TestListInStore(t *testing.T) {
 	wantRefused(t, []string{"@" + server.URL + "/jobs/evil.txt"}, Options{}, "evil.txt", "/etc/hostname")
 }
 
-// TestAllow: what is named elsewhere is read once it is allowed, by the log of a table and a list alike.
+// TestAllow: files elsewhere are read once they are allowed, from the log of a table and a list alike.
 func TestAllow(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "a b")
 	content := parquetOf(t, 0, 100, 25, "a", "b")

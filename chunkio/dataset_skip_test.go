@@ -10,9 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
-// To leave out bad files is no leave to go on without a store: where it is down or refuses
-// access, what would be left is not what was asked for. An object that is damaged or gone is
-// left out.
+// Leaving out bad files does not allow going on without a store: if it is down or refuses access, the files left
+// would not be the requested input. An object that is damaged or gone is left out.
 func TestSkipBadIsForFilesNotStores(t *testing.T) {
 	s := storetest.S3(t)
 	plantLake(t, s.Dir)
@@ -44,8 +43,8 @@ func TestSkipBadIsForFilesNotStores(t *testing.T) {
 	}
 }
 
-// A file that is left out leaves nothing behind in the condition: what is bound to the
-// columns of the first file that is read is bound to that one alone.
+// A file that is left out leaves nothing in the condition, which is bound only to the columns of the first file that
+// is read.
 func TestSkipBadWithCondition(t *testing.T) {
 	dir := t.TempDir()
 	all := newTable(30)

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestSpreads: inspect knows of the footers which columns have one value in all files, or none, in the words of a scan;
-// a value that differs in one file only, and statistics that are not there, as Arrow has none, tell nothing.
+// TestSpreads: inspect learns from the footers which columns have one value in all files, or none, in the words of a
+// scan; it learns nothing if a value differs in one file, or if there are no statistics, as in Arrow.
 func TestSpreads(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const first, second = "a,b,c,d,e,f,g,t\n1,5,,0.5,true,7,inf,x\n2,5,,,true,7,2,x\n", "a,b,c,d,e,f,g,t\n3,5,,0.5,true,8,3,x\n"

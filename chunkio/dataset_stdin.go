@@ -22,19 +22,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Stdin is standard input that may be opened again: what the first Open makes of it stays in scratch for
-// the others, until Close. An Arrow IPC stream stays only where Options.Again asks for that.
+// Stdin is standard input that may be opened again: the first Open stores it in scratch for the others, until Close.
+// An Arrow IPC stream is stored only if Options.Again is set.
 type Stdin struct {
 	from io.Reader
 
 	mu    sync.Mutex
-	form  *stdinFormat // nil until it was looked at
-	err   error        // of looking at it, or of opening it again
-	open  opener       // nil until something is kept
-	texts *textTables  // where that is
+	form  *stdinFormat // nil until its first bytes were read
+	err   error        // from reading the first bytes, or from opening it again
+	open  opener       // nil until it is stored
+	texts *textTables  // its storage
 }
 
-// NewStdin returns r as it is where it is a *Stdin, so that whoever has one hands it on in Options.Stdin.
+// NewStdin returns r itself if it is a *Stdin, so that its owner can pass it on in Options.Stdin.
 func NewStdin(r io.Reader) *Stdin {
 	if s, ok := r.(*Stdin); ok {
 		return s
@@ -42,8 +42,8 @@ func NewStdin(r io.Reader) *Stdin {
 	return &Stdin{from: r}
 }
 
-// notStdin refuses an output at the place of the file that a shell has opened as standard input.
-func notStdin(out string, stdin io.Reader) error {
+// refuseStdinFile refuses an output in place of the file that a shell has opened as standard input.
+func refuseStdinFile(out string, stdin io.Reader) error {
 	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
 	local, err := place.Local(out)
 	if !ok || err != nil || place.IsURL(out) {
@@ -60,7 +60,7 @@ func notStdin(out string, stdin io.Reader) error {
 // Read implements io.Reader.
 func (s *Stdin) Read(p []byte) (int, error) { return s.from.Read(p) }
 
-// Close gives the scratch back, after which nothing can open or read it any more.
+// Close removes the scratch files, after which nothing can open or read it any more.
 func (s *Stdin) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,19 +68,19 @@ func (s *Stdin) Close() error {
 		return nil
 	}
 	s.open, s.err = nil, errOnlyOnce()
-	return s.texts.close()
+	return s.texts.closeScratch()
 }
 
-// begin reads standard input to scratch, unless that was done. Of a stream that need not stay it returns
-// what it begins with, and that is all there will be.
-func (s *Stdin) begin(ctx context.Context, a *access) (once io.Reader, err error) {
+// storeOrStream stores standard input in scratch, unless that was done. A stream that need not be stored is returned
+// as a reader, which can be read once.
+func (s *Stdin) storeOrStream(ctx context.Context, a *access) (once io.Reader, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniff()
+	s.sniffOnce()
 	switch {
 	case s.open != nil || s.err != nil:
 		return nil, s.err
-	case s.form.stream && !a.exact && !a.opt.Again:
+	case s.form.stream && !a.exactIntegers && !a.opt.Again:
 		s.err = errOnlyOnce()
 		return s.form.from, nil
 	}
@@ -89,16 +89,15 @@ func (s *Stdin) begin(ctx context.Context, a *access) (once io.Reader, err error
 	return nil, s.err
 }
 
-// Stream says that standard input is a stream of Arrow IPC, as far as its first bytes tell, or has none.
+// Stream reports whether standard input is a stream of Arrow IPC by its first bytes, or is missing or empty.
 func (s *Stdin) Stream() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniff()
+	s.sniffOnce()
 	return s.form.stream
 }
 
-// sniff looks at what standard input begins with, once.
-func (s *Stdin) sniff() {
+func (s *Stdin) sniffOnce() {
 	if s.form == nil {
 		s.form = new(stdinFormat)
 		*s.form, s.err = sniffStdin(s.from)
@@ -109,31 +108,30 @@ func errOnlyOnce() error {
 	return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 }
 
-// stdinFormat is what standard input begins with.
+// stdinFormat is the format of standard input by its first bytes.
 type stdinFormat struct {
 	from   *bufio.Reader // uncompressed
 	rows   intake.Format
-	stream bool // an Arrow IPC stream; without rows either, a file that is read from its end
+	stream bool // an Arrow IPC stream; if neither rows nor stream, a file that is read from its end
 }
 
-// sniffStdin looks at the first bytes of standard input.
 func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	if in == nil {
 		s.stream = true
 		return s, stream.Usagef("- : there is no standard input to read")
 	}
 	s.from = bufio.NewReaderSize(in, 1<<16)
-	head, err := peek(s.from)
+	head, err := peekHead(s.from)
 	if err != nil {
 		return s, err
 	}
 	if packing := intake.Packing(head); packing != "" {
-		unpack, err := unpacked(ipc.StreamName, s.from, packing)
+		unpack, err := decompress(ipc.StreamName, s.from, packing)
 		if err != nil {
 			return s, err
 		}
 		s.from = bufio.NewReaderSize(unpack, 1<<16)
-		if head, err = peek(s.from); err != nil {
+		if head, err = peekHead(s.from); err != nil {
 			return s, err
 		}
 	}
@@ -146,13 +144,12 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 		s.stream = true
 	default:
 		s.rows = intake.Sniff(head)
-		s.stream = s.rows == intake.None // an old one, or nothing that can be read: its reader says so
+		s.stream = s.rows == intake.None // an old stream, or nothing readable: its reader reports it
 	}
 	return s, nil
 }
 
-// peek is what an input begins with.
-func peek(from *bufio.Reader) ([]byte, error) {
+func peekHead(from *bufio.Reader) ([]byte, error) {
 	head, err := from.Peek(intake.SniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -163,39 +160,37 @@ func peek(from *bufio.Reader) ([]byte, error) {
 	return head, nil
 }
 
-// openStdin returns a catalog of what is kept of standard input, or the stream that is not kept.
-func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how cataloging) (c *catalog, once io.Reader, err error) {
+func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, opt catalogOptions) (c *catalog, once io.Reader, err error) {
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, nil, err
 	}
 	s := NewStdin(in)
-	a.lent = s == in
-	if once, err = s.begin(ctx, a); err != nil || once != nil {
+	a.borrowsTexts = s == in
+	if once, err = s.storeOrStream(ctx, a); err != nil || once != nil {
 		return nil, once, err
 	}
-	if c, err = openCatalog(ctx, list, f, s.open, how); err == nil {
+	if c, err = openCatalog(ctx, list, f, s.open, opt); err == nil {
 		c.texts = s.texts
 		err = s.texts.checkNames(a.opt.Texts)
 	}
 	return c, nil, err
 }
 
-// keepStdin reads standard input to a scratch file, and returns what opens that.
 func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	digest := xxhash.New()
 	in := &stdinInput{}
 	var table *intake.Table
 	var err error
-	saved := s.rows == intake.None || s.rows == intake.NPY || a.exact // whatever wants to be read twice
+	saved := s.rows == intake.None || s.rows == intake.NPY || a.exactIntegers // must be read twice
 	if !saved {
 		from := intake.Input{Name: ipc.StreamName, Format: s.rows, Once: true, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.TeeReader(s.from, digest)), nil
 		}}
-		rows, err := a.takeIn(ctx, from, a.opt.Memory)
+		rows, err := a.convertRows(ctx, from, a.opt.Memory)
 		if err != nil {
 			return nil, err
 		}
-		in.at, in.size, table = rows.at, rows.table.Bytes, rows.table
+		in.reader, in.size, table = rows.reader, rows.table.Bytes, rows.table
 	} else if err = a.saveStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
 		return nil, err
 	}
@@ -220,13 +215,13 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	}, nil
 }
 
-// saveStdin copies standard input as it is: it has to be read more than once.
+// saveStdin copies standard input unchanged: it has to be read more than once.
 func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) error {
-	spool, err := a.texts.spool(a.opt.Spool)
+	spool, err := a.texts.newSpool(a.opt.Spool)
 	if err != nil {
 		return err
 	}
-	ended := a.takingIn(ipc.StreamName)
+	endConversion := a.notifyConversion(ipc.StreamName)
 	buf := make([]byte, 1<<20)
 	for err == nil {
 		var n int
@@ -242,26 +237,26 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 		}
 	}
 	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		ended(err)
+		endConversion(err)
 		return errors.Join(format.Place(ipc.StreamName, -1, "", err), spool.Close())
 	}
-	ended(nil)
+	endConversion(nil)
 	if a.opt.Note != nil {
 		a.opt.Note(stream.Textf("%s: %s of scratch, as it came", ipc.StreamName, humanize.IBytes(uint64(in.size))))
 	}
-	in.at = spool
+	in.reader = spool
 	return nil
 }
 
-// stdinInput is what standard input has become: Parquet of its rows, or what it was.
+// stdinInput is stored standard input: Parquet of its rows, or its bytes.
 type stdinInput struct {
-	at     io.ReaderAt
+	reader io.ReaderAt
 	size   int64
-	digest uint64 // of all that was read
+	digest uint64 // of all its bytes
 }
 
-// The methods of Input. The scratch file stays, as the next pass wants it.
-func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.at.ReadAt(p, at) }
+// The methods of Input. Close keeps the scratch file for the next pass.
+func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.reader.ReadAt(p, at) }
 func (s *stdinInput) Size() int64                            { return s.size }
 func (s *stdinInput) Name() string                           { return ipc.StreamName }
 func (s *stdinInput) Close() error                           { return nil }

@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A table of a lake is more than the files below its folder: its log tells which of them are
-// live. Read as they lie, files that were replaced or deleted would count again.
+// A table of a lake is more than the files below its folder: its log decides which of them are live. Read without it,
+// files that were replaced or deleted would count again.
 
 // deltaScheme before the path or URL of a folder means the Delta table there.
 const deltaScheme = "delta://"
 
-// What lies in a folder and makes it a table: of a Delta table, of an Iceberg table whose files
-// are in its folder data, and of a Hudi table. Hudi's own folders of partitions have a mark.
+// Folders and files that mark a table: a Delta table, an Iceberg table whose files are in its folder data, and a Hudi
+// table. Hudi's own folders of partitions have a mark.
 const (
 	deltaLog    = "_delta_log"
 	icebergLog  = "metadata"
@@ -24,16 +24,15 @@ const (
 	hudiMark    = ".hoodie_partition_metadata"
 )
 
-// format of a table.
 const (
 	deltaTable   = "Delta"
 	icebergTable = "Iceberg"
 	hudiTable    = "Hudi"
 )
 
-// tableAt says whether a file of this path below a folder, with slashes, shows that there is a
-// table: its format, and its root below the folder.
-func tableAt(rel string) (kind, root string) {
+// detectTable recognizes a table by the path of one of its files, below a folder and with slashes. It returns the
+// table's format and its root below the folder; both are empty if the path shows no table.
+func detectTable(rel string) (kind, root string) {
 	parts := strings.Split(rel, "/")
 	for i, p := range parts[:len(parts)-1] {
 		switch {
@@ -54,20 +53,19 @@ func tableAt(rel string) (kind, root string) {
 	return "", ""
 }
 
-// tableError is the find of a table where bare files were looked for.
+// tableError reports a table found in place of bare files.
 type tableError struct {
-	kind, folder, root string // root is below the folder; empty where it is the folder
+	kind, folder, root string // root is below the folder; empty if it is the folder
 }
 
-func (e *tableError) Error() string { return e.refusal().Error() }
+func (e *tableError) Error() string { return e.dataError().Error() }
 
-// refusal says what to do about a table that is not read as one.
-func (e *tableError) refusal() *stream.DataError {
+func (e *tableError) dataError() *stream.DataError {
 	at := e.folder
 	if e.root != "" {
 		at = place.Below(e.folder, filepath.FromSlash(e.root))
 	}
-	refused := stream.Dataf(at, "this is %s %s table, whose log says which files are live", article(e.kind), e.kind)
+	refused := stream.Dataf(at, "this is %s %s table, whose log says which files are live", articleFor(e.kind), e.kind)
 	switch e.kind {
 	case deltaTable:
 		refused.Remedy = stream.Textf("read it by itself, delta://%s", at)
@@ -79,13 +77,12 @@ func (e *tableError) refusal() *stream.DataError {
 	return refused
 }
 
-// warning is what there is to say where files of the table are read as they lie.
-func (e *tableError) warning() stream.Text {
-	refused := e.refusal()
+func (e *tableError) warningText() stream.Text {
+	refused := e.dataError()
 	return stream.Textf("files of the %s table %s are read as they lie, without its log: deleted rows may be among them", e.kind, refused.Path)
 }
 
-func article(kind string) string {
+func articleFor(kind string) string {
 	if kind == icebergTable {
 		return "an"
 	}

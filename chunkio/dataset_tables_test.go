@@ -75,7 +75,7 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 	root := filepath.Join(s.Dir, "lake", "table")
 	history := plantDelta(t, root)
 	plain := t.TempDir()
-	for key := range history.days { // where there is no log around them
+	for key := range history.days { // without a log above them
 		content, err := os.ReadFile(filepath.Join(root, key))
 		formattest.Must(t, err)
 		put(t, plain, key, content)
@@ -129,7 +129,7 @@ func TestDeltaTableIsPruned(t *testing.T) {
 		formattest.Must(t, err)
 		put(t, plain, key, content)
 	}
-	put(t, root, "day=2/c.parquet", nil) // not as the log says
+	put(t, root, "day=2/c.parquet", nil) // unlike its entry in the log
 	for where, keep := range map[string]func(day string) bool{
 		"day = 1":                        func(day string) bool { return day == "1" },
 		"day is null or day < 2":         func(day string) bool { return day != "2" },
@@ -154,8 +154,8 @@ func TestDeltaTableIsPruned(t *testing.T) {
 	}
 }
 
-// What a table's log says and its files do not bear out is named, and so is what is no table,
-// or a table that cannot be read as one.
+// A table's log that does not match its files is reported, and so is a folder that is no table, or a table that
+// cannot be read as one.
 func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	s := storetest.S3(t)
 	root := filepath.Join(s.Dir, "table")
@@ -211,7 +211,7 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 			t.Errorf("%s: warnings %s", input, w)
 		}
 	}
-	// A table beside what is read is none of its business.
+	// A table next to the input does not matter.
 	plain, err := os.ReadFile(filepath.Join(root, "day=1", "a.parquet"))
 	formattest.Must(t, err)
 	put(t, s.Dir, "plain/a.parquet", plain)
@@ -228,14 +228,14 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	formattest.Must(t, os.Remove(gone))
 	for _, input := range []string{root, s.URL("table/")} {
 		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") || !strings.Contains(err.Error(), history.live[3][0]) {
-			t.Errorf("%s: %v", input, err)
+			t.Errorf("opening %s without a live file: %v, want a DataError that it was vacuumed", input, err)
 		}
 	}
 	formattest.Must(t, os.WriteFile(gone, content, 0o600))
 	formattest.Must(t, os.WriteFile(other, append(content, 0), 0o600))
 	for _, input := range []string{root, s.URL("table/")} {
 		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "rewritten") || !strings.Contains(err.Error(), history.live[3][1]) {
-			t.Errorf("%s: %v", input, err)
+			t.Errorf("opening %s with a longer live file: %v, want a DataError that it was rewritten", input, err)
 		}
 	}
 }
@@ -260,15 +260,14 @@ func TestBareObjectsOfATable(t *testing.T) {
 	for _, key := range []string{"lake/table/day=1/", "lake/table/day=1", "lake/table/day=*", "lake/table/day=[12]"} {
 		for _, in := range []string{s.URL(key), filepath.Join(s.Dir, key)} {
 			if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "Delta table") {
-				t.Errorf("%s: %v", in, err)
+				t.Errorf("opening the partition %s: %v, want a DataError about the Delta table", in, err)
 			}
 		}
 	}
 }
 
-// Partition values of a table decide in conditions also where they are null; a live file that
-// is gone is left out, with its name, only where bad files are; and Apply writes the live files
-// to a folder, from disk and from a store.
+// Partition values of a table decide in conditions even if they are null; a missing live file is left out, with its
+// name, only if bad files are; and Apply writes the live files to a folder, from disk and from a store.
 func TestDeltaTablePruningAndApply(t *testing.T) {
 	s := storetest.S3(t)
 	root := filepath.Join(s.Dir, "t")
@@ -292,7 +291,7 @@ func TestDeltaTablePruningAndApply(t *testing.T) {
 	formattest.Must(t, os.Remove(filepath.Join(root, "day=2", "c.parquet")))
 	for _, in := range []string{root, s.URL("t/")} {
 		if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") {
-			t.Errorf("%s: %v", in, err)
+			t.Errorf("opening %s without a live file: %v, want a DataError that it was vacuumed", in, err)
 		}
 		ds, err := Open(t.Context(), []string{in}, Options{SkipBad: true})
 		formattest.Must(t, err)

@@ -105,7 +105,7 @@ func TestSparseBasehockEqualsDense(t *testing.T) {
 	sparse, err := collect(ds, stream.Range{})
 	formattest.Must(t, err)
 	if d := diff(sparse, dense); d != "" {
-		t.Error(d)
+		t.Errorf("sparse rows differ from dense ones: %s", d)
 	}
 	if c := ds.Columns(); len(c) != 4862 || c[4861].Name != "values[4861]" {
 		t.Errorf("%d columns", len(c))

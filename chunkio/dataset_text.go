@@ -25,30 +25,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// isText reports whether a file is libsvm text, which only its name can tell.
-func isText(name string) bool {
+func isLibsvm(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	return strings.HasSuffix(name, ".svm") || strings.HasSuffix(name, ".libsvm")
 }
 
-// DefaultSparse is the Options.Sparse that inputs ask for by their names: libsvm text has no
-// columns but its rows and their labels. It is empty for others.
+// DefaultSparse is the Options.Sparse for inputs by their names: libsvm text has no columns but its rows and their
+// labels. It is empty for others.
 func DefaultSparse(inputs []string) string {
-	if slices.ContainsFunc(inputs, isText) {
+	if slices.ContainsFunc(inputs, isLibsvm) {
 		return svm.Entries
 	}
 	return ""
 }
 
-// SniffSparse is the Options.Sparse that inputs ask for by their contents: NDJSON whose objects have identifiers as keys,
-// and nothing else to choose from, as the beginning of the first input shows, a local file or the first one in a folder.
+// SniffSparse is the Options.Sparse for inputs by their contents: NDJSON whose objects have identifiers as keys, and
+// nothing else to choose from, judged by the beginning of the first input, a local file or the first one in a folder.
 // It is empty for all else: a list may be a pipe, which can be read once.
 func SniffSparse(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return ""
 	}
 	file := firstDataFile(inputs[0])
-	if file == "" || rowsNamed(file) != intake.NDJSON {
+	if file == "" || formatByName(file) != intake.NDJSON {
 		return ""
 	}
 	in, err := openFile(ctx, file)
@@ -61,11 +60,10 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 		return ""
 	}
 	return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
-		return unpacked(in.Name(), sequential(in), intake.Packing([]byte(head)))
+		return decompress(in.Name(), sequentialReader(in), intake.Packing([]byte(head)))
 	}})
 }
 
-// firstDataFile is a local file, or the first data file by name below a local folder; empty for all else.
 func firstDataFile(input string) (first string) {
 	root, err := place.Local(input)
 	if err != nil || store.IsURL(input) || input == stdinName {
@@ -80,13 +78,13 @@ func firstDataFile(input string) (first string) {
 	case !info.IsDir():
 		return ""
 	}
-	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error { // an error ends it, and comes again
+	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error { // opening reports the error
 		switch {
 		case err != nil:
 			return err
-		case file != root && skipName(entry.Name()) && entry.IsDir():
+		case file != root && isHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case entry.IsDir() || skipName(entry.Name()) || !isDataFile(file):
+		case entry.IsDir() || isHiddenName(entry.Name()) || !isDataFile(file):
 			return nil
 		}
 		first = file
@@ -95,54 +93,54 @@ func firstDataFile(input string) (first string) {
 	return first
 }
 
-// textTables holds the rows of the libsvm texts and triples that were opened, in scratch files without a name, until
-// close. A text that changes later changes nothing.
+// textTables holds the rows of opened libsvm texts and triples, in scratch files without a name, until closeScratch.
+// Later changes of a text have no effect.
 type textTables struct {
 	mu     sync.Mutex
 	tables map[string]*svm.Table
-	file   *atomicfile.Spool // that the scratch files are in, one behind the other
-	bytes  int64             // of them
-	space  *scratch.Space    // that counts these; nil until the first
+	file   *atomicfile.Spool // contains the scratch files, one after the other
+	bytes  int64             // of the scratch files
+	space  *scratch.Space    // counts the scratch files; nil until the first
 
-	rows    map[string]*takenIn // files of rows, by name
-	held    int64               // that taking one of them in held at most
-	least   int64               // and would have at least
-	triples tripleTables
-	header  intake.Header // of CSV files
-	guessed intake.Header // of files that are data by the shape of their lines alone
-	spelled []string      // missing values of theirs
-	doubts  []stream.Text // guesses about the files that may be wrong, each once
+	rows          map[string]*scratchRows // files of rows, by name
+	mostHeld      int64                   // the most memory that converting one of them held
+	leastMemory   int64                   // the least memory that would suffice
+	triples       tripleTables
+	header        intake.Header // of CSV files
+	guessedHeader intake.Header // of files that are data only by the shape of their lines
+	nullSpellings []string      // missing values in these files
+	doubts        []stream.Text // guesses about the files that may be wrong, each once
 
-	typed map[string]typed // the columns of rows, and whether they are identifiers
+	rowColumns map[string]rowColumn // by name, in all files of rows
 }
 
-// typed is how the files of rows have a column. A map that is shared is one in all files that were opened.
-type typed struct{ number, identifier, isMap, shared bool }
+// rowColumn describes a column in the files of rows. isShared is set once it is a map in all opened files.
+type rowColumn struct{ isNumber, isIdentifier, isMap, isShared bool }
 
-// addTypes adds how a file has its columns. The caller holds t.mu, or is the only one.
+// addTypes adds the columns of a file. The caller holds t.mu, or is the only user.
 func (t *textTables) addTypes(columns []intake.Column) {
-	if t.typed == nil {
-		t.typed = map[string]typed{}
+	if t.rowColumns == nil {
+		t.rowColumns = map[string]rowColumn{}
 	}
 	for _, c := range columns {
-		known := t.typed[c.Name]
-		known.number = known.number || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
-		known.identifier = known.identifier || c.Identifier
-		known.isMap = known.isMap || c.Kind == intake.Map
-		t.typed[c.Name] = known
+		column := t.rowColumns[c.Name]
+		column.isNumber = column.isNumber || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
+		column.isIdentifier = column.isIdentifier || c.Identifier
+		column.isMap = column.isMap || c.Kind == intake.Map
+		t.rowColumns[c.Name] = column
 	}
 }
 
-// freezeTypes gives a plan the columns that its files have alike because of what is in some of them.
-func (t *textTables) freezeTypes(p *planfile.Catalog) {
+// addTypesToPlan records in a plan the columns whose type in all files is due to the contents of some.
+func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(t.typed)) {
-		switch c := t.typed[name]; {
-		case c.identifier:
+	for _, name := range slices.Sorted(maps.Keys(t.rowColumns)) {
+		switch c := t.rowColumns[name]; {
+		case c.isIdentifier:
 			p.Texts = append(p.Texts, name)
 		case c.isMap:
 			p.Maps = append(p.Maps, name)
@@ -150,19 +148,17 @@ func (t *textTables) freezeTypes(p *planfile.Catalog) {
 	}
 }
 
-// thawTypes takes these columns from a plan, as its shards open some of the files alone.
-func (t *textTables) thawTypes(p *planfile.Catalog) {
-	t.typed = map[string]typed{}
+func (t *textTables) loadTypes(p *planfile.Catalog) {
+	t.rowColumns = map[string]rowColumn{}
 	for _, name := range p.Texts {
-		t.typed[name] = typed{identifier: true}
+		t.rowColumns[name] = rowColumn{isIdentifier: true}
 	}
 	for _, name := range p.Maps {
-		t.typed[name] = typed{isMap: true}
+		t.rowColumns[name] = rowColumn{isMap: true}
 	}
 }
 
-// rowsOf is what a file of rows was taken in as; nil for other files.
-func (t *textTables) rowsOf(name string) *takenIn {
+func (t *textTables) rowsByName(name string) *scratchRows {
 	if t == nil {
 		return nil
 	}
@@ -171,65 +167,62 @@ func (t *textTables) rowsOf(name string) *takenIn {
 	return t.rows[name]
 }
 
-// isIdentifier reports whether a file that was taken in has a column as identifiers.
-func (t *textTables) isIdentifier(column string) bool { return t.typed[column].identifier }
+func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[column].isIdentifier }
 
-// isMap reports whether an object of NDJSON is a map in a file that was taken in.
-func (t *textTables) isMap(object string) bool { return t.typed[object].isMap }
+func (t *textTables) isMap(object string) bool { return t.rowColumns[object].isMap }
 
-// forgetNumbers forgets the files that have numbers where others have identifiers, which are text in all of them
-// then, and those that have columns where others have a map of them. It reports whether there are any.
-func (t *textTables) forgetNumbers() bool {
+// forgetMixedFiles forgets the files that have numbers in a column of identifiers in other files, which then is text
+// in all, and files that have columns in place of a map in others. It reports whether there are any.
+func (t *textTables) forgetMixedFiles() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mixed, newMaps := map[string]bool{}, []string{}
-	for name, c := range t.typed {
+	for name, c := range t.rowColumns {
 		switch {
-		case c.number && c.identifier:
+		case c.isNumber && c.isIdentifier:
 			mixed[name] = true
-			t.typed[name] = typed{identifier: true}
-		case c.isMap && !c.shared:
+			t.rowColumns[name] = rowColumn{isIdentifier: true}
+		case c.isMap && !c.isShared:
 			newMaps = append(newMaps, name)
-			t.typed[name] = typed{isMap: true, shared: true}
+			t.rowColumns[name] = rowColumn{isMap: true, isShared: true}
 		}
 	}
 	before := len(t.rows)
-	maps.DeleteFunc(t.rows, func(_ string, rows *takenIn) bool {
+	maps.DeleteFunc(t.rows, func(_ string, rows *scratchRows) bool {
 		return slices.ContainsFunc(newMaps, rows.table.HasColumnsOf) ||
 			slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && !c.Identifier })
 	})
 	return len(t.rows) < before
 }
 
-// checkNames refuses types of columns that no file of rows has.
 func (t *textTables) checkNames(opt TextOptions) error {
 	if opt.Recorded {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return opt.Unmatched(slices.Sorted(maps.Keys(t.typed)))
+	return opt.Unmatched(slices.Sorted(maps.Keys(t.rowColumns)))
 }
 
-// withDoubts adds the guesses about the files to an error about a column in which they differ: one of these is why, most
-// likely, and nobody is told of guesses after an error.
+// withDoubts adds the guesses about the files to an error about a column in which they differ: most likely one of
+// these is the cause, and after an error guesses are not reported.
 func (t *textTables) withDoubts(err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if !ok || e.Column == "" {
 		return err
 	}
 	const most = 3 // the last ones are about the file that differs
-	doubts := t.guessesMade().Doubts
+	doubts := t.currentGuesses().Doubts
 	for _, doubt := range doubts[max(len(doubts)-most, 0):] {
 		e.Remedy = stream.Textf("%v; %v", e.Remedy, doubt)
 	}
 	return err
 }
 
-// mostDoubts bounds what is kept of guesses: of many files alike the first few tell which option to give.
+// mostDoubts bounds the stored guesses: if many files are alike, the first few show which option to give.
 const mostDoubts = 20
 
-// addDoubts keeps guesses that are not kept yet. The caller holds t.mu, or is the only one.
+// addDoubts stores new guesses. The caller holds t.mu, or is the only user.
 func (t *textTables) addDoubts(doubts []stream.Text) {
 	for _, doubt := range doubts {
 		if len(t.doubts) < mostDoubts && !slices.ContainsFunc(t.doubts, func(d stream.Text) bool { return reflect.DeepEqual(d, doubt) }) {
@@ -238,17 +231,16 @@ func (t *textTables) addDoubts(doubts []stream.Text) {
 	}
 }
 
-// addSpelled keeps spellings of missing values as addDoubts keeps doubts.
-func (t *textTables) addSpelled(spelled []string) {
+func (t *textTables) addNullSpellings(spelled []string) {
 	for _, s := range spelled {
-		if len(t.spelled) < mostDoubts && !slices.Contains(t.spelled, s) {
-			t.spelled = append(t.spelled, s)
+		if len(t.nullSpellings) < mostDoubts && !slices.Contains(t.nullSpellings, s) {
+			t.nullSpellings = append(t.nullSpellings, s)
 		}
 	}
 }
 
-// checkTexts refuses spellings of missing values that are none: records would show the secrets of a URL.
-func checkTexts(t TextOptions) error {
+// checkNullSpellings refuses URLs as spellings of missing values: records would show their secrets.
+func checkNullSpellings(t TextOptions) error {
 	for _, s := range t.Nulls {
 		if strings.Contains(s, "://") {
 			return stream.Usagef("{null-values} %s: a URL is no spelling of a missing value", place.Name(s))
@@ -257,32 +249,30 @@ func checkTexts(t TextOptions) error {
 	return nil
 }
 
-// guessesMade are those about the files; of no files there are none.
-func (t *textTables) guessesMade() Guesses {
+func (t *textTables) currentGuesses() Guesses {
 	if t == nil {
 		return Guesses{}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Guesses{cmp.Or(t.header.Text(), t.guessed.Text()), slices.Clone(t.doubts), slices.Clone(t.spelled)}
+	return Guesses{cmp.Or(t.header.Text(), t.guessedHeader.Text()), slices.Clone(t.doubts), slices.Clone(t.nullSpellings)}
 }
 
-// openText opens libsvm text. The first time its rows are written to a scratch file.
-func (a *access) openText(ctx context.Context, in Input, memory int64) (format.File, error) {
+func (a *access) openLibsvm(ctx context.Context, in Input, memory int64) (format.File, error) {
 	t, name := &a.texts, in.Name()
 	if format.IsFar(in) {
 		return nil, stream.Usagef("%s: libsvm text is read from a local file; copy it there first", name)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known := t.tables[name]; known != nil {
-		return known.Open(in), nil
+	if table := t.tables[name]; table != nil {
+		return table.Open(in), nil
 	}
-	spool, err := t.spool(a.opt.Spool)
+	spool, err := t.newSpool(a.opt.Spool)
 	if err != nil {
 		return nil, err
 	}
-	table, err := parseText(ctx, in, spool, memory)
+	table, err := parseLibsvm(ctx, in, spool, memory)
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
@@ -293,10 +283,10 @@ func (a *access) openText(ctx context.Context, in Input, memory int64) (format.F
 	return table.Open(in), nil
 }
 
-func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*svm.Table, error) {
+func parseLibsvm(ctx context.Context, in Input, spool *textSpool, memory int64) (*svm.Table, error) {
 	var from io.Reader = io.NewSectionReader(in, 0, in.Size())
 	if strings.HasSuffix(strings.ToLower(in.Name()), ".gz") {
-		unzip, err := unpacked(in.Name(), from, "gz")
+		unzip, err := decompress(in.Name(), from, "gz")
 		if err != nil {
 			return nil, err
 		}
@@ -306,14 +296,13 @@ func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*
 	return svm.Parse(ctx, in.Name(), from, spool, memory)
 }
 
-// spool makes a scratch file, behind those that were made before: that of one must be written, or closed, before
-// the next is made. All are in one file of the system, which bounds how many a process may have open, and not
-// how many inputs there are.
-func (t *textTables) spool(opt scratch.Options) (*textSpool, error) {
+// newSpool makes a scratch file, after those made before: each must be written, or closed, before the next is made.
+// All are in one file of the system, which limits the open files of a process, but not the number of inputs.
+func (t *textTables) newSpool(opt scratch.Options) (*textSpool, error) {
 	if t.space == nil {
 		t.space = scratch.New(opt)
 	}
-	s := &textSpool{in: t, start: t.bytes, scratch: t.space}
+	s := &textSpool{tables: t, start: t.bytes, scratch: t.space}
 	if t.file == nil {
 		var err error
 		if t.file, err = atomicfile.NewSpool(s.scratch.Dir(), "ufs-rows"); err != nil {
@@ -324,8 +313,8 @@ func (t *textTables) spool(opt scratch.Options) (*textSpool, error) {
 	return s, nil
 }
 
-// close gives all scratch files back. Nothing can be read from them any more.
-func (t *textTables) close() error {
+// closeScratch removes all scratch files. Nothing can be read from them any more.
+func (t *textTables) closeScratch() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file == nil {
@@ -339,17 +328,16 @@ func (t *textTables) close() error {
 
 // textSpool is a scratch file that grows within the limit of all.
 type textSpool struct {
-	in      *textTables
-	file    *atomicfile.Spool // of all
-	start   int64             // of this one in it
+	tables  *textTables
+	file    *atomicfile.Spool // shared by all scratch files
+	start   int64             // offset of this one in the file
 	size    int64
 	scratch *scratch.Space
 }
 
-// Close gives the space back.
 func (s *textSpool) Close() error {
-	s.scratch.Shrink(s.in.bytes - s.start)
-	s.in.bytes, s.size = s.start, 0
+	s.scratch.Shrink(s.tables.bytes - s.start)
+	s.tables.bytes, s.size = s.start, 0
 	return s.file.Truncate(s.start)
 }
 
@@ -360,7 +348,7 @@ func (s *textSpool) Write(p []byte) (int, error) {
 	if err := s.scratch.Grow("scratch for rows", int64(len(p))); err != nil {
 		return 0, err
 	}
-	s.in.bytes += int64(len(p))
+	s.tables.bytes += int64(len(p))
 	n, err := s.file.WriteAt(p, s.start+s.size)
 	if s.size += int64(n); err != nil {
 		err = s.scratch.Full(err)

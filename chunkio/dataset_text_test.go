@@ -79,7 +79,7 @@ func TestTextEqualsLists(t *testing.T) {
 			got, err := collect(ds, stream.Range{})
 			formattest.Must(t, err)
 			if d := diff(got, want); d != "" {
-				t.Error(d)
+				t.Errorf("rows of text within %d bytes differ: %s", opt.Memory, d)
 			}
 		}
 		// Features of text, and its labels, are written as doubles.

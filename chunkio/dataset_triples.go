@@ -15,8 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sparseNames splits Options.Sparse into the names of columns and the number of features, which is
-// the last of several parts where that is a number.
 func sparseNames(sparse string) (names []string, features string) {
 	parts := strings.Split(sparse, ",")
 	if n := len(parts); n > 1 {
@@ -27,26 +25,26 @@ func sparseNames(sparse string) (names []string, features string) {
 	return parts, ""
 }
 
-// triplesOf are the columns row, index and value of Options.Sparse; nil where it speaks of others.
-func triplesOf(sparse string) []string {
+// tripleColumns are the columns row, index and value of Options.Sparse; nil if it names no triples.
+func tripleColumns(sparse string) []string {
 	if names, _ := sparseNames(sparse); len(names) == 3 {
 		return names
 	}
 	return nil
 }
 
-// tripleTables holds the rows that the triples of each file made, in scratch files as those of text.
+// tripleTables links the rows of the triples of successive files.
 type tripleTables struct {
 	next int64  // the first row that the next file may have
 	last string // the file before
 }
 
-// mostRows bounds the numbers of rows: a larger one is no number of a row but a key, and the rows between
-// would be made.
-const mostRows = 1 << 31
+// mostTripleRows bounds the row numbers: a larger one is a key, not a row number, and all rows before it would be
+// made.
+const mostTripleRows = 1 << 31
 
-// openTriples opens a file of triples as rows of one map. The first time its rows are written to a
-// scratch file. Files are opened in their order, and the rows of one follow those of the one before.
+// openTriples opens a file of triples as rows of one map. The first time its rows are written to a scratch file.
+// Files are opened in their order, and the rows of each follow the rows of the one before.
 func (a *access) openTriples(ctx context.Context, opened format.File, in Input, names []string, memory int64) (format.File, error) {
 	t, name := &a.texts, in.Name()
 	if format.IsFar(in) {
@@ -57,11 +55,11 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known := t.tables[name]; known != nil {
-		return known.Open(in), nil
+	if table := t.tables[name]; table != nil {
+		return table.Open(in), nil
 	}
 	r := tripleReader{path: name, next: t.triples.next, last: t.triples.last}
-	leaves, _ := named(opened.Leaves())
+	leaves, _ := nameLeaves(opened.Leaves())
 	for k, column := range names {
 		i := slices.IndexFunc(leaves, func(l format.Leaf) bool { return l.Name == column })
 		switch {
@@ -72,18 +70,18 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 			}
 			return nil, stream.Usagef("{sparse} %s: no column is named %s%s", a.opt.Sparse, column, suggest.DidYouMean(column, others))
 		case sharesName(leaves[i]):
-			return nil, ambiguous("sparse", column)
+			return nil, errAmbiguous("sparse", column)
 		case leaves[i].Width != 1 || leaves[i].List || leaves[i].Why != "":
 			return nil, stream.Usagef("{sparse} %s: column %s is %s, not numbers; triples are three columns of numbers", a.opt.Sparse, column, leaves[i].Type)
 		}
 		r.names[k], r.leaves[k] = column, i
 	}
-	spool, err := t.spool(a.opt.Spool)
+	spool, err := t.newSpool(a.opt.Spool)
 	if err != nil {
 		return nil, err
 	}
 	r.to = svm.NewBuilder(names[2], spool, memory)
-	table, err := r.read(ctx, opened)
+	table, err := r.buildTable(ctx, opened)
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
@@ -95,18 +93,18 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 	return table.Open(in), nil
 }
 
-// tripleReader makes rows of the triples of a file, which are sorted by row.
+// tripleReader makes rows from the triples of a file, which are sorted by row.
 type tripleReader struct {
-	path   string
-	names  [3]string
-	leaves [3]int
-	to     *svm.Builder
-	next   int64  // rows ended so far, of all files
-	last   string // the file before; empty in the first
-	open   bool   // row next has entries already
+	path    string
+	names   [3]string
+	leaves  [3]int
+	to      *svm.Builder
+	next    int64  // rows ended so far, in all files
+	last    string // the file before; empty in the first
+	rowOpen bool   // row next has entries already
 }
 
-func (r *tripleReader) read(ctx context.Context, f format.File) (*svm.Table, error) {
+func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Table, error) {
 	const rowsAtOnce = 1 << 16
 	var columns [3][]float64
 	first := int64(0) // row of the file
@@ -127,7 +125,7 @@ func (r *tripleReader) read(ctx context.Context, f format.File) (*svm.Table, err
 					return nil, err
 				}
 			}
-			if at, column, err := r.add(columns); err != nil {
+			if at, column, err := r.addTriples(columns); err != nil {
 				group.Close()
 				if errors.As(err, new(*stream.MemoryError)) {
 					return nil, err
@@ -139,36 +137,35 @@ func (r *tripleReader) read(ctx context.Context, f format.File) (*svm.Table, err
 		group.Close()
 		first += n
 	}
-	if r.open {
-		if err := r.end(); err != nil {
+	if r.rowOpen {
+		if err := r.endRow(); err != nil {
 			return nil, err
 		}
 	}
 	return r.to.Table(f.FooterDigest())
 }
 
-// add adds triples. Of an error it tells the triple and the column.
-func (r *tripleReader) add(columns [3][]float64) (at int, column string, err error) {
+func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, err error) {
 	for i, row := range columns[0] {
-		if fault := notNumber(row, mostRows-1); fault != nil {
+		if fault := errNotNumber(row, mostTripleRows-1); fault != nil {
 			return i, r.names[0], fault
 		}
-		if fault := notNumber(columns[1][i], svm.MaxIndex); fault != nil {
+		if fault := errNotNumber(columns[1][i], svm.MaxIndex); fault != nil {
 			return i, r.names[1], fault
 		}
 		to := int64(row)
 		switch {
-		case to < r.next && !r.open && r.last != "":
+		case to < r.next && !r.rowOpen && r.last != "":
 			return i, r.names[0], fmt.Errorf("row %d after row %d of %s", to, r.next-1, r.last)
 		case to < r.next:
 			return i, r.names[0], fmt.Errorf("row %d after row %d", to, r.next)
 		}
 		for r.next < to {
-			if err := r.end(); err != nil {
+			if err := r.endRow(); err != nil {
 				return i, "", err
 			}
 		}
-		r.open = true
+		r.rowOpen = true
 		if err := r.to.Entry(uint32(columns[1][i]), columns[2][i]); err != nil {
 			return i, "", err
 		}
@@ -176,14 +173,12 @@ func (r *tripleReader) add(columns [3][]float64) (at int, column string, err err
 	return 0, "", nil
 }
 
-// end ends row next.
-func (r *tripleReader) end() error {
-	r.next, r.open = r.next+1, false
+func (r *tripleReader) endRow() error {
+	r.next, r.rowOpen = r.next+1, false
 	return r.to.EndRow()
 }
 
-// notNumber says why x is no number of a row or column.
-func notNumber(x, most float64) error {
+func errNotNumber(x, most float64) error {
 	switch {
 	case format.IsNull(x):
 		return errors.New("a null, not a number from 0")

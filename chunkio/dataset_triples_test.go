@@ -29,7 +29,7 @@ type triple struct {
 	value float64
 }
 
-// writeTriples writes columns r, i and v, and one beside them, in groups of so many triples.
+// writeTriples writes columns r, i and v, and one more, in groups of height triples.
 func writeTriples(t *testing.T, path string, all []triple, height int) string {
 	t.Helper()
 	groups := slices.Collect(slices.Chunk(all, height))
@@ -143,7 +143,7 @@ func TestTriplesEqualLists(t *testing.T) {
 	}
 }
 
-// Triples out of order, or of what is no number of a row or feature, are errors with their place.
+// Triples out of order, or with invalid row or feature numbers, are errors with their place.
 func TestTriplesRefused(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, all ...triple) string { return writeTriples(t, filepath.Join(dir, name), all, 2) }
@@ -179,7 +179,7 @@ func TestTriplesRefused(t *testing.T) {
 	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", Spool: scratch.Options{Limit: 10}}); err == nil || !strings.Contains(err.Error(), "scratch") {
 		t.Errorf("scratch for less: error %v", err)
 	}
-	// apply writes what triples say, dense.
+	// apply writes the triples dense.
 	out := filepath.Join(dir, "out.parquet")
 	mustApply(t, []string{good}, out, ApplyOptions{Columns: []string{"v[1]"}, Sparse: "r,i,v,3"})
 	if got := formattest.Read(t, out).Column("v[1]").Numbers(t); !slices.Equal(got, []float64{0, 0, 0, 0, 2}) {

@@ -80,8 +80,8 @@ func lack(disk, twin *fakeDisk, path string, names ...string) {
 	same.table = &copied
 }
 
-// Files that lack columns deliver what files deliver whose columns are there and null: under any
-// threads, memory and condition, with weights, classes and kept values.
+// Files that lack columns deliver the same as files with these columns, null: under any threads, memory and
+// condition, with weights, classes and kept values.
 func TestUnionIsNulls(t *testing.T) {
 	const rows = 300
 	names := []string{"a", "b", "c", "k", "l[0]", "l[1]"}
@@ -109,10 +109,10 @@ func TestUnionIsNulls(t *testing.T) {
 						union.Memory = ds.MinMemory()
 						ds = disk.dataset(t, paths, union)
 					}
-					for pass := range 2 { // the second one from what is kept
+					for pass := range 2 { // the second one from the Keep
 						got, err := collect(ds, stream.Range{})
 						if err != nil {
-							t.Fatalf("%s, %v: %v", what, policy, err)
+							t.Fatalf("%s, missing %v, pass %d: %v", what, policy, pass, err)
 						}
 						if d := diff(got, want); d != "" {
 							t.Fatalf("%s, %v, pass %d: %s", what, policy, pass, d)
@@ -227,7 +227,7 @@ func TestUnionPlans(t *testing.T) {
 	}
 }
 
-// Apply writes nulls to one file, and leaves the files of a folder what they are.
+// Apply writes nulls to one file, and leaves the files of a folder unchanged.
 func TestUnionApplied(t *testing.T) {
 	paths := unionFiles(t, t.TempDir())
 	out := filepath.Join(t.TempDir(), "one.parquet")

@@ -11,19 +11,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// filter is Options.Where over one input. What keys of paths decide is known before
-// footers are read, what statistics decide when they are; the rest is for the rows.
+// filter is Options.Where over one input. It is decided in three steps: by the keys of paths before footers are read,
+// by the statistics in footers, and else by the rows.
 type filter struct {
 	condition *condition.Condition
 	keys      map[string]where.Kind // partition keys of the condition
-	allKeys   []string              // and all of them
+	allKeys   []string              // all partition keys
 	bound     *where.Bound          // to the columns of the files too, once the first footer is read
 	columns   []filterColumn
-	first     string // path of that file
+	firstPath string // path of the file with the first footer
 	samples   sampleMemo
 }
 
-// filterColumn is a column of the files that the condition compares.
 type filterColumn struct {
 	name    string
 	kind    where.Kind
@@ -32,7 +31,6 @@ type filterColumn struct {
 	utc     bool
 }
 
-// newFilter parses a condition; without one it is nil.
 func newFilter(text string) (*filter, error) {
 	if text == "" {
 		return nil, nil
@@ -44,9 +42,9 @@ func newFilter(text string) (*filter, error) {
 	return &filter{condition: c, keys: map[string]where.Kind{}}, nil
 }
 
-// prune leaves out the files whose partition keys decide against them. Keys are numbers,
-// or true and false, where they are in all of the files, those left out included.
-func (f *filter) prune(list *fileList) (*fileList, error) {
+// pruneFiles leaves out the files whose partition keys decide against them. A key is compared as a number, or as a
+// boolean, if all its values are such, also in files left out.
+func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	if f == nil {
 		return list, nil
 	}
@@ -62,8 +60,8 @@ func (f *filter) prune(list *fileList) (*fileList, error) {
 		return nil, err
 	}
 	var failed error
-	kept := list.keep(func(i int, path string) bool {
-		state, err := f.given(bound, list, i, path)
+	pruned := list.filterEntries(func(i int, path string) bool {
+		state, err := f.keyState(bound, list, i, path)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -72,8 +70,8 @@ func (f *filter) prune(list *fileList) (*fileList, error) {
 	switch {
 	case failed != nil:
 		return nil, failed
-	case kept.count > 0 || list.count == 0:
-		return kept, nil
+	case pruned.count > 0 || list.count == 0:
+		return pruned, nil
 	}
 	var exist []string
 	for _, k := range seen {
@@ -86,16 +84,16 @@ func (f *filter) prune(list *fileList) (*fileList, error) {
 
 // keyValues is a partition key of the condition, and some of its values.
 type keyValues struct {
-	key             string
-	examples        []string
-	more            bool
-	numbers, truths bool // so far
-	any             bool // value that is not null
+	key                  string
+	examples             []string
+	hasMore              bool
+	allNumbers, allBools bool // so far
+	hasValue             bool // some value is not null
 }
 
 func (k *keyValues) String() string {
 	s := k.key + " = " + strings.Join(k.examples, ", ")
-	if k.more {
+	if k.hasMore {
 		s += ", …"
 	}
 	return s
@@ -105,7 +103,7 @@ func (k *keyValues) add(value string) {
 	const shown = 5
 	if !slices.Contains(k.examples, value) {
 		if len(k.examples) == shown {
-			k.more = true
+			k.hasMore = true
 		} else {
 			k.examples = append(k.examples, value)
 		}
@@ -113,33 +111,32 @@ func (k *keyValues) add(value string) {
 	if value == hiveNull {
 		return
 	}
-	k.any = true
-	if k.numbers {
-		_, err := decimalNumber(value)
-		k.numbers = err == nil
+	k.hasValue = true
+	if k.allNumbers {
+		_, err := parseDecimal(value)
+		k.allNumbers = err == nil
 	}
-	if k.truths {
-		_, err := truthValue(value)
-		k.truths = err == nil
+	if k.allBools {
+		_, err := parseBool(value)
+		k.allBools = err == nil
 	}
 }
 
-func (k *keyValues) kind() where.Kind {
+func (k *keyValues) keyKind() where.Kind {
 	switch {
-	case k.any && k.numbers:
+	case k.hasValue && k.allNumbers:
 		return where.Kind{Class: where.KeyNumber}
-	case k.any && k.truths:
+	case k.hasValue && k.allBools:
 		return where.Kind{Class: where.KeyTruth}
 	}
 	return where.Kind{Class: where.KeyText}
 }
 
-// scanKeys finds which columns of the condition are partition keys, and of what kind.
 func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 	names := f.condition.Columns()
 	var seen []*keyValues
-	for i, e := range list.all() {
-		keys, values, err := list.partsOf(i, e.path)
+	for i, e := range list.entries() {
+		keys, values, err := list.partitionValues(i, e.path)
 		if err != nil {
 			return nil, err
 		}
@@ -152,34 +149,32 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 			}
 			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
 			if at < 0 {
-				numbers, truths := mayBe(list.keyType(key))
-				at, seen = len(seen), append(seen, &keyValues{key: key, numbers: numbers, truths: truths})
+				numbers, truths := possibleKinds(list.keyType(key))
+				at, seen = len(seen), append(seen, &keyValues{key: key, allNumbers: numbers, allBools: truths})
 			}
 			seen[at].add(values[k])
 		}
 	}
 	for _, k := range seen {
-		f.keys[k.key] = k.kind()
+		f.keys[k.key] = k.keyKind()
 	}
 	return seen, nil
 }
 
-// given is what the partition keys of a file say.
-func (f *filter) given(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
+func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
 	state := b.Start()
 	if len(f.keys) == 0 {
 		return state, nil
 	}
-	keys, values, err := list.partsOf(i, path)
+	keys, values, err := list.partitionValues(i, path)
 	for k, key := range keys {
 		b.Given(state, key, values[k], values[k] == hiveNull)
 	}
 	return state, err
 }
 
-// bind finds the columns of the condition among the leaves of the first file at path.
-func (f *filter) bind(path string, leaves []format.Leaf) error {
-	f.first, f.columns = path, nil // a file that is left out may have been the first before
+func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
+	f.firstPath, f.columns = path, nil // replaces an earlier first file that was left out
 	for _, name := range f.condition.Columns() {
 		if _, isKey := f.keys[name]; isKey {
 			continue
@@ -201,8 +196,9 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 	return err
 }
 
-// outcomes is what keys and statistics say of the row groups of file i of the list.
-func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
+// groupOutcomes decides the row groups of file i of the list by keys and statistics; at maps leaves of the dataset to
+// the file's.
+func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
 	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // its types do not count
 		return make([]where.Outcome, len(opened.GroupRows())), nil
@@ -212,46 +208,44 @@ func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File
 			continue // null in all rows
 		}
 		here := leaves[at(c.leaf)]
-		kind := kindOf(here)
+		kind := leafKind(here)
 		if c.kind.Class == where.Lists {
-			kind = kindOfLists(here)
+			kind = listKind(here)
 		}
 		if kind.Type != c.kind.Type && !kind.Alike(c.kind) {
-			err := mismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.first)
+			err := errMismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.firstPath)
 			err.Remedy = stream.Textf("write the files with one type, or leave the column out of {where}")
 			return nil, err
 		}
 		if here.UTC != c.utc {
-			return nil, mismatch(place.Name(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.first)
+			return nil, errMismatch(place.Name(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.firstPath)
 		}
 	}
-	given, err := f.given(f.bound, list, i, e.path)
+	start, err := f.keyState(f.bound, list, i, e.path)
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]where.Outcome, len(opened.GroupRows()))
 	for g := range outcomes {
-		outcomes[g] = f.bound.Outcome(f.within(slices.Clone(given), opened, g, at))
+		outcomes[g] = f.bound.Outcome(f.addStatistics(slices.Clone(start), opened, g, at))
 	}
 	return outcomes, nil
 }
 
-// within adds the statistics of a row group to a state.
-func (f *filter) within(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
-	known, ok := opened.(format.Bounded)
+func (f *filter) addStatistics(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
+	bounded, ok := opened.(format.Bounded)
 	for _, c := range f.columns {
 		switch here := at(c.leaf); {
 		case here < 0:
 			f.bound.Bounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // null in every row, which decides
 		case ok:
-			f.bound.Bounds(state, c.name, known.Bounds(group, here))
+			f.bound.Bounds(state, c.name, bounded.Bounds(group, here))
 		}
 	}
 	return state
 }
 
-// noMatch is the error of a whole input without a row for which the condition is true. No
-// file is to blame.
-func (f *filter) noMatch() error {
+// errNoMatch is the error of a whole input without a row for which the condition is true. No file is to blame.
+func (f *filter) errNoMatch() error {
 	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
 }

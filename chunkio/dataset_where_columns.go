@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// findFilterColumn finds a column of a condition among the leaves of a file.
 func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterColumn, error) {
 	names := slices.Clone(keys)
 	for i, l := range leaves {
@@ -24,12 +23,12 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 		}
 		if list == name || l.Name == name {
 			if sharesName(l) {
-				return filterColumn{}, ambiguous("where", name)
+				return filterColumn{}, errAmbiguous("where", name)
 			}
 			if l.Name == name && l.List {
-				return filterColumn{name: name, kind: kindOfLists(l), leaf: i, element: -1}, nil
+				return filterColumn{name: name, kind: listKind(l), leaf: i, element: -1}, nil
 			}
-			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
+			return filterColumn{name: name, kind: leafKind(l), leaf: i, element: element, utc: l.UTC}, nil
 		}
 		names = append(names, l.Name)
 	}
@@ -40,8 +39,7 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, hint)
 }
 
-// kindOf is what conditions must know of a leaf.
-func kindOf(l format.Leaf) where.Kind {
+func leafKind(l format.Leaf) where.Kind {
 	k := where.Kind{Type: l.Type}
 	typ := strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
 	switch typ {
@@ -78,17 +76,15 @@ func kindOf(l format.Leaf) where.Kind {
 	return k
 }
 
-// kindOfLists is the kind of a leaf of lists that a condition names as a whole.
-func kindOfLists(l format.Leaf) where.Kind {
-	k := kindOf(l)
+func listKind(l format.Leaf) where.Kind {
+	k := leafKind(l)
 	if !k.Numeric() {
 		return k
 	}
 	return where.Kind{Type: l.Type, Class: where.Lists}
 }
 
-// check makes sure, when all footers are read, that the columns can be decoded.
-func (f *filter) check(c *catalog, sparse *sparseSpec) error {
+func (f *filter) checkDecodable(c *catalog, sparse *sparseSpec) error {
 	if f == nil {
 		return nil
 	}
@@ -97,7 +93,7 @@ func (f *filter) check(c *catalog, sparse *sparseSpec) error {
 		l := c.leaves[col.leaf]
 		switch {
 		case l.Refused:
-			err := stream.Dataf(c.refusing[col.leaf], "%s", l.Why)
+			err := stream.Dataf(c.firstRefusal[col.leaf], "%s", l.Why)
 			err.Column = col.name
 			return err
 		case sparse != nil && (col.leaf == sparse.indices || col.leaf == sparse.values):

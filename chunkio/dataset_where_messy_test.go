@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What DuckDB 1.5 answers to the same questions about messy.parquet: how many rows match,
-// and the sum of their ids less 10^12 each. Two things are asked of it otherwise: its
-// lists begin with 1, and its NaN is above all numbers.
+// The answers of DuckDB 1.5 to the same questions about messy.parquet: the number of matching rows, and the sum of
+// their ids less 10^12 each. Two questions are put differently to it: its lists begin with 1, and its NaN is above
+// all numbers.
 func TestWhereAgreesWithDuckDB(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	for _, c := range []struct {
@@ -76,12 +76,12 @@ func TestWhereAgreesWithDuckDB(t *testing.T) {
 	for _, none := range []string{`const_col <> 7`, `null_col > 0`, `price = 0.1`, `category = "nobody"`} {
 		ds := must.Get(Open(context.Background(), []string{path}, Options{Where: none, Columns: []string{"id"}}))(t)
 		if _, err := collect(ds, stream.Range{}); !isData(err) {
-			t.Errorf("%s: %v", none, err)
+			t.Errorf("a pass with %s: %v, want a DataError that no row matches", none, err)
 		}
 	}
 }
 
-// The statistics of DuckDB's files are used: what they exclude is not read.
+// The statistics of DuckDB's files are used: row groups that they exclude are not read.
 func TestWhereReadsLessOfMessy(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	bytes := func(where string) int64 {

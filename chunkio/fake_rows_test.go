@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// delivered is what a pass yields, row by row.
+// delivered holds the results of a pass, row by row.
 type delivered struct {
 	rows      [][]float64
 	positions []int64
@@ -68,7 +68,7 @@ func collect(ds *Dataset, r stream.Range) (delivered, error) {
 	return out, nil
 }
 
-// diff says how two deliveries differ in rows, positions, weights or counts.
+// diff describes the first difference of two deliveries in rows, positions, weights or counts.
 func diff(got, want delivered) string {
 	if len(got.rows) != len(want.rows) {
 		return fmt.Sprintf("%d rows, want %d", len(got.rows), len(want.rows))

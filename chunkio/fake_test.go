@@ -68,7 +68,7 @@ type fakeFile struct {
 	digest uint64
 	fault  func(group int, leaf string, from, to int64) error // of decoding
 	stats  func(group int, leaf string) format.Bounds         // nil knows nothing
-	held   int64                                              // beside 5,000 bytes
+	held   int64                                              // in addition to 5,000 bytes
 	disk   *fakeDisk
 	file   int
 }
@@ -204,7 +204,7 @@ func (g *fakeGroup) DecodeKeys(_ context.Context, l int, from, to int64, dst *fo
 	return g.decodeLists(g.f.table.keys, l, from, to, dst)
 }
 
-// fakeDisk holds planted files and counts what is open.
+// fakeDisk holds planted files and counts the open ones.
 type fakeDisk struct {
 	byPath         map[string]*fakeFile
 	files, groups  atomic.Int32
@@ -230,13 +230,13 @@ func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
-	list, err := f.prune(listed(paths))
+	list, err := f.pruneFiles(newLocalList(paths))
 	if err != nil {
 		return nil, err
 	}
-	c, err := openCatalog(ctx, list, f, open, cataloging{memory: opt.Memory, skipBad: opt.SkipBad, union: opt.Union})
+	c, err := openCatalog(ctx, list, f, open, catalogOptions{memory: opt.Memory, skipBad: opt.SkipBad, union: opt.Union})
 	if err == nil && opt.Union {
-		err = c.decideUnion(ctx, opt.Memory)
+		err = c.decideUnionGroups(ctx, opt.Memory)
 	}
 	if err != nil {
 		return nil, err

@@ -12,10 +12,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FuzzList reads @lists of any text. What they name is there, once, in the order of its bytes, and is named by a list
-// of itself; all else is refused as usage or as bad data. Places outside of the folder are left out: the lines that
-// name some are read, and not looked for. A ".." is followed through links to an absolute place, so that the place need not
-// stand in the text.
+// FuzzList reads @lists of any text. The files that they name exist, are returned once, in the order of their bytes,
+// and can be named by a list of themselves; all else is refused as usage or as bad data. Places outside of the folder
+// are left out: lines that name some are read, and not looked for. A ".." is followed through links to an absolute
+// place, so that the place need not stand in the text.
 func FuzzList(f *testing.F) {
 	for _, text := range []string{
 		"a.csv\nb.csv\n", "# comment\r\n\r\n a.csv \r\n", "\ufeffa.csv", "*.csv", "day=1", "a.csv\na.csv", "day=*/\n", "@list", "a.csv\n@list\n", "", "\n#\n", "a.csv\x00", "[", "{a,b}.csv",
@@ -32,7 +32,7 @@ func FuzzList(f *testing.F) {
 	read := func(t *testing.T, text string) (places []string, list *fileList, err error) {
 		must.Do(t, os.WriteFile("list", []byte(text), 0o600))
 		a := newAccess(Options{}.withDefaults())
-		if places, err = a.places(t.Context(), "@list"); err != nil {
+		if places, err = a.listPlaces(t.Context(), "@list"); err != nil {
 			return nil, nil, err
 		}
 		for _, p := range places {
@@ -40,7 +40,7 @@ func FuzzList(f *testing.F) {
 				return places, nil, nil
 			}
 		}
-		list, err = a.expand(t.Context(), []string{"@list"})
+		list, err = a.expandInputs(t.Context(), []string{"@list"})
 		return places, list, err
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -53,7 +53,7 @@ func FuzzList(f *testing.F) {
 		}
 		switch {
 		case err != nil && !errors.As(err, new(*stream.UsageError)) && !errors.As(err, new(*stream.DataError)):
-			t.Errorf("%T: %v", err, err)
+			t.Errorf("expanding the list %q: %T %v, want a UsageError or DataError", text, err, err)
 		case err != nil || list == nil || list.isStdin():
 			return
 		}

@@ -14,60 +14,60 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Located says where the columns of a selection lie in their input.
+// Located describes the columns of a selection in the files of their input.
 type Located struct {
 	Columns []Place
-	Files   []string      // that the inputs expand to
-	Batches []Batch       // of these, in their order
-	Lists   []string      // of inputs, that named some of them
-	Table   *stream.Table // that they are the live files of; nil for bare files
+	Files   []string      // expanded from the inputs
+	Batches []Batch       // of Files, in their order
+	Lists   []string      // of inputs, that named some of the files
+	Table   *stream.Table // with the files; nil for bare files
 }
 
-// Place is where a flattened column lies.
+// Place locates a flattened column in a file.
 type Place struct {
 	Name string
-	// Path is the column, and behind it the fields inside its structs.
+	// Path is the column, followed by the fields inside its structs.
 	Path    []string
 	Element int  // of the list there, from 0; -1 for the value itself
 	Sparse  bool // Element is a feature of sparse rows, which no column holds by itself
 	Key     bool // it is a partition key, in no file
 }
 
-// Batch is neighbouring files that another program reads in one way.
+// Batch is a run of files that another program can read in one way.
 type Batch struct {
 	Files   []string
-	Format  string      // as people call it: Parquet, Arrow, CSV, …
+	Format  string      // the usual name: Parquet, Arrow, CSV, …
 	Packing string      // gz, zst or bz2; empty for none
 	Text    *TextLayout // of CSV and NDJSON; nil for others
-	Hive    bool        // the folders of the paths have the partition keys, key=value
-	Mixed   bool        // columns have other types in other files, or are not in all
+	Hive    bool        // the folders of the paths hold the partition keys, key=value
+	Mixed   bool        // columns have other types in other files, or are missing in some
 	Values  []Value     // of the columns of Located
 }
 
-// TextLayout is how the rows of CSV or NDJSON lie in a file.
+// TextLayout is the layout of rows of CSV or NDJSON in a file.
 type TextLayout = intake.Layout
 
-// TextStep leads from a value of NDJSON to one in it.
+// TextStep leads from a value of NDJSON to one inside it.
 type TextStep = intake.Step
 
-// Value is how the files of a batch have the value of one column.
+// Value is the value of one column in the files of a batch.
 type Value struct {
-	Absent bool         // they lack the column
-	Type   string       // that a text is to be read as: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
-	Paths  [][]TextStep // of NDJSON: where it may lie, of which a row has one
-	// Folder is a partition key as the folders of the paths spell it. Where they do not have it, the value is
-	// the Constant, nil for null.
+	Absent bool         // the files lack the column
+	Type   string       // to read a text as: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
+	Paths  [][]TextStep // of NDJSON: its possible places, of which a row has one
+	// Folder is a partition key as spelled in the folders of the paths. If they lack it, the value is the Constant,
+	// nil for null.
 	Folder   string
 	Constant *string
 }
 
-// Locate finds the columns that [Apply] would write, with the same errors. Of files that have footers it reads
-// nothing else.
+// Locate finds the columns that [Apply] would write, with the same errors. It reads only the footers of files that
+// have them.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
-	access := opt.access()
-	defer access.close()
-	a, err := access.prepare(ctx, inputs, opt)
+	access := opt.inputAccess()
+	defer access.closeTexts()
+	a, err := access.newApplier(ctx, inputs, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 		out.Columns = append(out.Columns, p)
 	}
 	for i := range a.catalog.files {
-		b, err := a.batchOf(ctx, access, i)
+		b, err := a.fileBatch(ctx, access, i)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,8 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 	return out, nil
 }
 
-// addBatch adds the batch of one file. Parquet is read by the names of columns, so that they may be absent from some files.
+// addBatch adds the batch of one file. Parquet is read by the names of columns, so that they may be absent from some
+// files.
 func (l *Located) addBatch(b Batch) {
 	if n := len(l.Batches); n > 0 {
 		last := &l.Batches[n-1]
@@ -119,25 +120,24 @@ func (l *Located) addBatch(b Batch) {
 	l.Batches = append(l.Batches, b)
 }
 
-// batchOf is the batch of file i alone.
-func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, error) {
-	entry := a.catalog.list.at(i)
+func (a *applier) fileBatch(ctx context.Context, from *access, i int) (Batch, error) {
+	entry := a.catalog.list.entryAt(i)
 	path := entry.path
-	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.mixed || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
-	rows := from.texts.rows[a.catalog.path(i)]
+	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.hasMixedTypes || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
+	rows := from.texts.rows[a.catalog.fileName(i)]
 	switch {
 	case a.catalog.list.isStdin():
 		b.Format = ipc.StreamName
 	case rows != nil:
 		b.Format, _, _ = strings.Cut(rows.table.Format, ",")
 		b.Packing, b.Text = rows.packing, rows.table.Layout
-	case isText(path):
+	case isLibsvm(path):
 		b.Format = "libsvm"
 	case a.catalog.files[i].parquet:
 		b.Format = "Parquet"
 	}
 	var err error
-	if b.Hive, err = a.catalog.foldersTellKeys(i); err != nil {
+	if b.Hive, err = a.catalog.foldersHoldKeys(i); err != nil {
 		return b, err
 	}
 	for k, c := range a.columns {
@@ -148,7 +148,7 @@ func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, erro
 			}
 			b.Values[k].Type = a.partitionType(c.Part)
 		case copier.FromLeaf, copier.FromSparse:
-			b.Values[k].Absent = a.catalog.files[i].at(c.Leaf) < 0
+			b.Values[k].Absent = a.catalog.files[i].leafIndex(c.Leaf) < 0
 			if b.Text != nil {
 				b.Values[k].Type = a.textType(rows.table.Columns, c)
 			}
@@ -157,12 +157,12 @@ func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, erro
 	if b.Text == nil || b.Text.Separator != 0 {
 		return b, nil
 	}
-	in, err := from.input(ctx, entry, a.opt.Memory)
+	in, err := from.openBytes(ctx, entry, a.opt.Memory)
 	if err != nil {
 		return b, err
 	}
 	defer in.Close()
-	text, err := unpacked(in.Name(), sequential(in), b.Packing)
+	text, err := decompress(in.Name(), sequentialReader(in), b.Packing)
 	if err != nil {
 		return b, err
 	}
@@ -170,7 +170,6 @@ func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, erro
 	return b, findPaths(text, a.columns, b.Values)
 }
 
-// findPaths finds where the values of a file of NDJSON lie.
 func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 	names := make([]string, len(columns))
 	for k, c := range columns {
@@ -183,15 +182,15 @@ func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 	return err
 }
 
-// foldersTellKeys reports whether the folders of file i have its partition keys and no others, with the values that
-// they have in the dataset: the log of a table may know otherwise.
-func (c *catalog) foldersTellKeys(i int) (bool, error) {
-	path := c.list.at(i).path
-	keys, values, err := c.list.partsOf(i, path)
-	if err != nil || c.list.keys == nil {
+// foldersHoldKeys reports whether the folders of file i have exactly its partition keys, with the dataset's values:
+// the log of a table may have others.
+func (c *catalog) foldersHoldKeys(i int) (bool, error) {
+	path := c.list.entryAt(i).path
+	keys, values, err := c.list.partitionValues(i, path)
+	if err != nil || c.list.keyTexts == nil {
 		return len(keys) > 0, err
 	}
-	folders, texts, fault := hiveParts(path) // which matters only if keys are read from them
+	folders, texts, fault := hiveParts(path) // a fault matters only if keys are read from the path
 	same := fault == nil && len(folders) == len(keys) && len(keys) > 0
 	for k, key := range keys {
 		at := slices.Index(folders, key)
@@ -200,14 +199,15 @@ func (c *catalog) foldersTellKeys(i int) (bool, error) {
 	return same, nil
 }
 
-// keyValue is the value of a partition key in file i, as others find it. DuckDB takes the folder key=null for a null.
+// keyValue is the value of a partition key in file i, as other programs find it. DuckDB takes the folder key=null for
+// a null.
 func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 	text, err := c.partText(i, part)
 	if err != nil {
 		return Value{}, err
 	}
 	if folders && !strings.EqualFold(text, "null") {
-		for folder := range strings.SplitSeq(c.list.at(i).path, "/") {
+		for folder := range strings.SplitSeq(c.list.entryAt(i).path, "/") {
 			raw, _, _ := strings.Cut(folder, "=")
 			if plain, err := url.PathUnescape(raw); raw == c.parts[part].key || err == nil && plain == c.parts[part].key {
 				return Value{Folder: raw}, nil
@@ -220,7 +220,6 @@ func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 	return Value{Constant: &text}, nil
 }
 
-// textType is what a text of that column is to be read as.
 func (a *applier) textType(columns []intake.Column, c copier.Column) string {
 	at := slices.IndexFunc(columns, func(own intake.Column) bool { return own.Name == c.Name })
 	if at < 0 {
@@ -230,7 +229,7 @@ func (a *applier) textType(columns []intake.Column, c copier.Column) string {
 		intake.Unknown: "double", intake.Bool: "bool", intake.Count: "int64", intake.Int: "int64", intake.Uint: "uint64", intake.Float: "double",
 		intake.Date: "date", intake.Local: "timestamp", intake.UTC: "instant", intake.Text: "string",
 	}[columns[at].Kind]
-	if typ != "bool" && a.catalog.leaves[c.Leaf].Type == "double" { // as other files have fractions
+	if typ != "bool" && a.catalog.leaves[c.Leaf].Type == "double" { // other files have fractions
 		return "double"
 	}
 	return typ

@@ -6,64 +6,63 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// ahead opens the row groups of a pass in their order: those of local files when they are
-// needed, or, where footers are long, while the spans before are decoded; those of objects in a store some ahead, so that their bytes are on their way while
-// others are decoded. It belongs to the scheduler's goroutine.
-type ahead struct {
+// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are
+// needed or, if footers are long, while the spans before are decoded; some row groups of objects in a store are
+// opened ahead, so that they are fetched while others are decoded. It belongs to the scheduler's goroutine.
+type groupOpener struct {
 	*pass
-	next  func() (rowGroup, error, bool)
-	queue []*openedGroup
-	file  *openedFile // opened last; nil if none is
-	ended bool        // next has no more
-	err   error       // why, after what is in the queue
+	next    func() (rowGroup, error, bool)
+	queue   []*openedGroup
+	file    *openedFile // opened last; nil if none is open
+	isAtEnd bool        // next has no more
+	err     error       // the error to return after the queue
 }
 
-// openedFile is a file that is open, or on its way.
+// openedFile is a file that is open, or being opened.
 type openedFile struct {
 	index  int           // in the catalog
-	ready  chan struct{} // closed when the rest is there
+	ready  chan struct{} // closed when the rest is set
 	opened format.File
 	in     Input
 	err    error
-	up     *shared
+	ref    *refCount
 }
 
-// openedGroup is a row group that is open, on its way, or not begun, when up is nil.
+// openedGroup is a row group that is open, being opened, or not begun (ref is nil).
 type openedGroup struct {
-	at    rowGroup
-	ready chan struct{} // closed when the rest is there
-	group format.Group
-	err   error
-	up    *shared
-	where groupFilter // what Options.Where wants of it
+	rowGroup rowGroup
+	ready    chan struct{} // closed when the rest is set
+	group    format.Group
+	err      error
+	ref      *refCount
+	filter   groupFilter // the undecided part of Options.Where
 }
 
-// release lets go of the row group.
 func (g *openedGroup) release() {
-	g.up.release()
-	g.up = nil
+	g.ref.release()
+	g.ref = nil
 }
 
-// take returns the next row group, nil where there is none, or the error that ends the pass.
-func (a *ahead) take(ctx context.Context) (*openedGroup, error) {
-	for len(a.queue) <= a.plan.ahead && !a.ended {
+// nextGroup returns the next row group, nil if there is none, or the error that ends the pass.
+func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
+	for len(a.queue) <= a.plan.ahead && !a.isAtEnd {
 		at, err, more := a.next()
 		if err != nil || !more {
-			a.ended, a.err = true, err
+			a.isAtEnd, a.err = true, err
 			break
 		}
-		g := &openedGroup{at: at}
-		if at.opened != nil { // of a stream
+		g := &openedGroup{rowGroup: at}
+		if at.opened != nil { // from a stream
 			g.ready = make(chan struct{})
 			close(g.ready)
-			g.group, g.up = at.opened, newShared(at.opened.Close)
-			g.where = a.d.catalog.filterOfStream()
+			g.group, g.ref = at.opened, newRefCount(at.opened.Close)
+			g.filter = a.d.catalog.streamFilter()
 		}
 		a.queue = append(a.queue, g)
 	}
 	for _, g := range a.queue {
-		if (a.plan.ahead > 0 || a.early()) && g.up == nil && a.takesPart(g.at) && !a.begin(ctx, g, false) {
-			break // in order: a later one must not hold what an earlier one waits for
+		if (a.plan.ahead > 0 || a.opensEarly()) && g.ref == nil && a.takesPart(g.rowGroup) && !a.beginOpen(ctx, g, false) {
+			break // in order: a later group must not hold a file that an earlier one waits for
 		}
 	}
 	if len(a.queue) == 0 {
@@ -75,34 +74,33 @@ func (a *ahead) take(ctx context.Context) (*openedGroup, error) {
 }
 
 // takesPart reports whether a row of the group may be in the sample.
-func (a *ahead) takesPart(g rowGroup) bool {
-	if a.d.never(g) || a.inKeep(g) != nil || !a.d.undecided(g) && !a.d.features.reading() {
+func (a *groupOpener) takesPart(g rowGroup) bool {
+	if a.d.isExcluded(g) || a.groupInKeep(g) != nil || !a.d.isUndecided(g) && !a.d.features.needsDecoding() {
 		return false
 	}
-	if a.sample.all() {
+	if a.sample.keepsAll() {
 		return true
 	}
 	for row := g.start; row < g.start+g.rows; row++ {
-		if a.sample.keeps(row) {
+		if a.sample.keepsRow(row) {
 			return true
 		}
 	}
 	return false
 }
 
-// longFooter is the size in memory from which on a local file's footer is parsed beside the
-// decoding of the file before: half a second for the 141 MB of 100,000 columns.
+// longFooter is the size in memory from which a local file's footer is parsed while the file before is decoded: half
+// a second for the 141 MB of 100,000 columns.
 const longFooter = 4 << 20
 
-// early reports whether files, all of them local, are opened before there is a span for them. With a
-// single span only one is planned to be open at a time.
-func (a *ahead) early() bool {
-	return a.d.pipe == nil && !a.d.catalog.far && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
+// opensEarly reports whether files, all of them local, are opened before there is a span for them. With a single span
+// only one file is planned to be open at a time.
+func (a *groupOpener) opensEarly() bool {
+	return a.d.pipe == nil && !a.d.catalog.hasRemote && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
 
-// ready waits until the row group is open, beginning if nobody has.
-func (a *ahead) ready(ctx context.Context, g *openedGroup) error {
-	if g.up == nil && !a.begin(ctx, g, true) {
+func (a *groupOpener) waitReady(ctx context.Context, g *openedGroup) error {
+	if g.ref == nil && !a.beginOpen(ctx, g, true) {
 		return ctx.Err()
 	}
 	select {
@@ -113,12 +111,12 @@ func (a *ahead) ready(ctx context.Context, g *openedGroup) error {
 	}
 }
 
-// begin opens a row group and, if it is of another one than before, its file. It returns false
-// where as many files are open as may be, unless it is to wait, or where the pass is over.
-func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
-	if a.file == nil || a.file.index != g.at.fileIndex {
+// beginOpen opens a row group and, if necessary, its file. It returns false if the limit of open files is reached and
+// wait is false, or if the pass is over.
+func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) bool {
+	if a.file == nil || a.file.index != g.rowGroup.fileIndex {
 		if wait {
-			a.file.letGo() // the last of a file waits for the one before to be done with
+			a.file.releaseFile() // the last token may belong to the previous file
 			a.file = nil
 		}
 		select {
@@ -133,78 +131,77 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 				return false
 			}
 		}
-		a.file.letGo()
-		a.file = a.reopen(ctx, g.at.fileIndex)
+		a.file.releaseFile()
+		a.file = a.openFileAhead(ctx, g.rowGroup.fileIndex)
 	}
 	f := a.file
-	f.up.retain()
+	f.ref.retain()
 	g.ready = make(chan struct{})
 	release := func() {}
-	g.up = newShared(func() {
+	g.ref = newRefCount(func() {
 		<-g.ready
 		release()
-		f.up.release()
+		f.ref.release()
 	})
-	a.run(func() {
+	a.runAhead(func() {
 		defer close(g.ready)
 		<-f.ready
 		if g.err = f.err; g.err == nil {
-			g.where, g.err = a.d.catalog.filterOf(g.at, f.opened)
+			g.filter, g.err = a.d.catalog.remainingFilter(g.rowGroup, f.opened)
 		}
 		if g.err == nil {
 			var leaves []int
-			for _, l := range a.d.features.leaves(a.d.sparse) {
-				if here := g.at.file.at(l); here >= 0 {
+			for _, l := range a.d.features.leavesToDecode(a.d.sparse) {
+				if here := g.rowGroup.file.leafIndex(l); here >= 0 {
 					leaves = append(leaves, here)
 				}
 			}
-			if a.d.undecided(g.at) {
-				for _, c := range g.where.columns {
+			if a.d.isUndecided(g.rowGroup) {
+				for _, c := range g.filter.columns {
 					leaves = append(leaves, c.leaf)
 				}
 			}
-			g.group, release, g.err = a.fetch.open(ctx, f.opened, f.in, g.at.index, leaves)
+			g.group, release, g.err = a.fetch.openGroup(ctx, f.opened, f.in, g.rowGroup.index, leaves)
 		}
 	})
 	return true
 }
 
-// reopen opens a file, for which there is a token.
-func (a *ahead) reopen(ctx context.Context, index int) *openedFile {
+// openFileAhead opens a file; the caller has taken its token.
+func (a *groupOpener) openFileAhead(ctx context.Context, index int) *openedFile {
 	f := &openedFile{index: index, ready: make(chan struct{})}
-	f.up = newShared(func() {
+	f.ref = newRefCount(func() {
 		<-f.ready
 		if f.opened != nil {
 			f.opened.Close()
 		}
 		<-a.files
 	})
-	a.run(func() {
+	a.runAhead(func() {
 		defer close(f.ready)
-		f.opened, f.in, f.err = a.d.catalog.reopen(ctx, index, a.d.opt.Memory, a.d.opt.Meter)
+		f.opened, f.in, f.err = a.d.catalog.reopenFile(ctx, index, a.d.opt.Memory, a.d.opt.Meter)
 	})
 	return f
 }
 
-// run does what may wait for a store, or takes long, beside the scheduler, and anything else at once.
-func (a *ahead) run(do func()) {
-	if a.d.catalog.far || a.early() {
+// runAhead runs do in its own goroutine if it may wait for a store, or takes long; else at once.
+func (a *groupOpener) runAhead(do func()) {
+	if a.d.catalog.hasRemote || a.opensEarly() {
 		a.running.Go(do)
 	} else {
 		do()
 	}
 }
 
-func (f *openedFile) letGo() {
+func (f *openedFile) releaseFile() {
 	if f != nil {
-		f.up.release()
+		f.ref.release()
 	}
 }
 
-// letGo ends it.
-func (a *ahead) letGo() {
+func (a *groupOpener) releaseQueue() {
 	for _, g := range a.queue {
 		g.release()
 	}
-	a.file.letGo()
+	a.file.releaseFile()
 }

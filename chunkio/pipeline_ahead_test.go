@@ -73,8 +73,8 @@ func TestPassesEnd(t *testing.T) {
 	checkLeft()
 }
 
-// Files whose footers are long are opened ahead, two at a time at most; what a pass delivers is the
-// same, and it ends as early as before.
+// Files with long footers are opened ahead, two at a time at most; a pass delivers the same, and ends as early as
+// before.
 func TestLongFootersAreParsedAhead(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(4, 4)), 20_000, 3, 0.01)
 	disk, paths := plant(tab, 7, 500, 1)

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// buffers keeps spans from one pass to the next: garbage of their size, collected
-// late, would count twice against the memory limit.
-type buffers struct {
+// spanPool keeps spans from one pass to the next: garbage of their size, collected late, would count twice against
+// the memory limit.
+type spanPool struct {
 	mutex sync.Mutex
 	spare []*span
 }
 
-// take returns n spans, used or new.
-func (b *buffers) take(n int) []*span {
+// takeSpans returns n spans, used or new.
+func (b *spanPool) takeSpans(n int) []*span {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	for len(b.spare) < n {
@@ -24,8 +24,8 @@ func (b *buffers) take(n int) []*span {
 	return spans
 }
 
-// put keeps a span that no goroutine uses any more; nil is none.
-func (b *buffers) put(s *span) {
+// keepSpan keeps a span that no goroutine uses any more; nil is ignored.
+func (b *spanPool) keepSpan(s *span) {
 	if s == nil {
 		return
 	}
@@ -37,8 +37,7 @@ func (b *buffers) put(s *span) {
 	b.spare = append(b.spare, s)
 }
 
-// drop forgets all spare spans.
-func (b *buffers) drop() {
+func (b *spanPool) dropSpans() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.spare = nil

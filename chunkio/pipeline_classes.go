@@ -9,16 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Classes are numbered twice. The scheduler, which sees the spans in order, numbers
-// the distinct values of the rows that take part; but which rows a missing value
-// drops is known only when the span is decoded, so the consumer, which sees them in
-// order too, numbers the classes of the rows that stay.
+// Classes are numbered twice. The scheduler, which sees the spans in order, numbers the distinct values of the rows
+// that take part; but missing values drop rows only when the span is decoded, so the consumer, which sees the spans
+// in order too, numbers the classes of the remaining rows.
 
-// labels are the distinct values of the label that a pass has met.
+// labels are the distinct values of the label so far in a pass.
 type labels struct {
-	distinct
-	memo  []int32 // by entry of the dictionary at work: its number plus one; 0 not known yet
-	float bool    // NaN is no label then
+	distinctValues
+	memo    []int32 // by entry of the current dictionary: its number plus one; 0 not known yet
+	isFloat bool    // then NaN is no label
 }
 
 // applyLabels decodes the span's labels. Rows that take no part have none.
@@ -30,7 +29,7 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	}
 	defer func() { s.names = k.names[:len(k.names):len(k.names)] }()
 	k.memo = k.memo[:0]
-	k.float = r.leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.d.catalog.leaves[r.leaf].Type)
+	k.isFloat = r.leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.d.catalog.leaves[r.leaf].Type)
 	if r.leaf < 0 {
 		return s.labelPartition(k, r.part)
 	}
@@ -52,7 +51,7 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 			if id < 0 || isSet(s.skip, row) {
 				continue
 			}
-			n, err := k.number(values, int(id))
+			n, err := k.numberValue(values, int(id))
 			if err != nil {
 				return s.faultAt(row, name, noClassRemedy, err)
 			}
@@ -61,18 +60,18 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 		return nil
 	})
 	if err != nil {
-		return s.place(err, name)
+		return s.placeError(err, name)
 	}
 	return nil
 }
 
-// number returns the number of a value, -1 for NaN, which is missing; a new value gets the next.
-func (k *labels) number(values *text.List, id int) (int32, error) {
+// numberValue returns the number of a value, -1 for NaN, which is missing; a new value gets the next number.
+func (k *labels) numberValue(values *text.List, id int) (int32, error) {
 	if id < len(k.memo) && k.memo[id] > 0 {
 		return k.memo[id] - 1, nil
 	}
 	value := values.Value(id)
-	if k.float && string(value) == "NaN" { // makes no string
+	if k.isFloat && string(value) == "NaN" { // allocates no string
 		return -1, nil
 	}
 	n, err := k.add(value)
@@ -82,9 +81,8 @@ func (k *labels) number(values *text.List, id int) (int32, error) {
 	return n, err
 }
 
-// labelPartition takes the labels from a key of the file's path.
 func (s *span) labelPartition(k *labels, part int) error {
-	text, err := s.d.catalog.partText(s.at.fileIndex, part)
+	text, err := s.d.catalog.partText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
 	}
@@ -100,31 +98,31 @@ func (s *span) labelPartition(k *labels, part int) error {
 	return nil
 }
 
-// code turns the numbers of the rows of s that stay into classes of the Dataset.
-func (p *pass) code(s *span) error {
+// numberClasses replaces the numbers of the remaining rows of s by classes of the Dataset.
+func (p *pass) numberClasses(s *span) error {
 	if len(s.class) == 0 {
 		return nil
 	}
-	for len(p.codes) < len(s.names) {
-		p.codes = append(p.codes, 0)
+	for len(p.classCodes) < len(s.names) {
+		p.classCodes = append(p.classCodes, 0)
 	}
-	for b := range s.blocks() {
-		lo, _ := s.bounds(b)
-		rows := s.class[lo : lo+s.kept[b]]
+	for b := range s.blockCount() {
+		lo, _ := s.blockBounds(b)
+		rows := s.class[lo : lo+s.remaining[b]]
 		for i, n := range rows {
 			if n < 0 {
 				continue
 			}
-			if p.codes[n] == 0 {
-				class, err := p.d.classes.number(s.names[n])
-				if err != nil { // only where passes over several ranges have met too many
-					e := stream.Dataf(s.at.path, "%w", err)
+			if p.classCodes[n] == 0 {
+				class, err := p.d.classes.numberClass(s.names[n])
+				if err != nil { // only if passes over several ranges have found too many
+					e := stream.Dataf(s.rowGroup.path, "%w", err)
 					e.Column, e.Remedy = p.d.opt.Label, stream.Textf(noClassRemedy)
 					return e
 				}
-				p.codes[n] = class + 1
+				p.classCodes[n] = class + 1
 			}
-			rows[i] = p.codes[n] - 1
+			rows[i] = p.classCodes[n] - 1
 		}
 	}
 	return nil

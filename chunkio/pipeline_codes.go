@@ -9,24 +9,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// memoCodes is how many entries of a dictionary have their codes remembered, and codesBytes what that takes.
+// memoCodes is the number of entries of a dictionary whose codes are remembered, and codesBytes their memory.
 const (
 	memoCodes  = 1 << 14
 	codesBytes = 8 * memoCodes
 )
 
-// codeOf is the code of a label's text: a whole number below 2⁵³, which a float64 holds exactly.
-func codeOf(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
+// textCode is the code of a label's text: a whole number below 2⁵³, which a float64 holds exactly.
+func textCode(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
 
-// codeTargets makes the span's targets of the texts of the label, in place of numbers. Those of a
-// dictionary are hashed once.
+// codeTargets makes the span's targets from the texts of the label, in place of numbers. Each text of a dictionary is
+// hashed once.
 func (s *span) codeTargets(ctx context.Context) error {
 	r, to := s.d.features.target, s.target
 	if r.leaf < 0 {
 		return s.codePartition(r.part)
 	}
-	if leaf := s.leafAt(r.leaf); s.held == nil && leaf >= 0 {
-		var memo []float64 // the code and 1; 0 where it is not known yet
+	if leaf := s.leafAt(r.leaf); s.heldGroup == nil && leaf >= 0 {
+		var memo []float64 // the code and 1; 0 if it is not known yet
 		at := 0
 		err := s.group.DecodeTexts(ctx, leaf, s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 			for len(memo) < min(values.Fixed, memoCodes) {
@@ -37,10 +37,10 @@ func (s *span) codeTargets(ctx context.Context) error {
 				case id < 0:
 					to[at] = format.Null
 				case int(id) >= len(memo):
-					to[at] = codeOf(values.Value(int(id)))
+					to[at] = textCode(values.Value(int(id)))
 				default:
 					if memo[id] == 0 {
-						memo[id] = codeOf(values.Value(int(id))) + 1
+						memo[id] = textCode(values.Value(int(id))) + 1
 					}
 					to[at] = memo[id] - 1
 				}
@@ -49,22 +49,21 @@ func (s *span) codeTargets(ctx context.Context) error {
 			return nil
 		})
 		if err != nil {
-			return s.place(err, s.d.opt.Label)
+			return s.placeError(err, s.d.opt.Label)
 		}
 	}
-	s.take(r, s.places.target, [][]float64{to})
+	s.completeRead(r, s.places.target, [][]float64{to})
 	return nil
 }
 
-// codePartition takes the targets from a key of the file's path.
 func (s *span) codePartition(part int) error {
-	value, err := s.d.catalog.partText(s.at.fileIndex, part)
+	value, err := s.d.catalog.partText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
 	}
 	code := format.Null
 	if value != hiveNull {
-		code = codeOf([]byte(value))
+		code = textCode([]byte(value))
 	}
 	for i := range s.target {
 		s.target[i] = code

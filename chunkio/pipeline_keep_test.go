@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keptTable has a column of each kind of hard values, beside those of whereTable. Most rows hold
-// the first value alone where rare.
+// keptTable has the columns of whereTable and a column of each kind of hard values. Most rows hold only the first
+// value if rare.
 func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *table {
 	tab := whereTable(rng, rows, share)
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -120,7 +120,7 @@ func TestKeepChangesNothing(t *testing.T) {
 	}
 }
 
-// What is kept takes the bytes that the types promise at most, and row groups are kept in order.
+// Kept row groups take at most the bytes predicted by the types, and are kept in order.
 func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 	const rows, groupRows = 40_000, 1_500
 	tab := newTable(rows)
@@ -258,7 +258,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 			t.Errorf("%s: %d row groups are read", name, len(c.disk.touched))
 		}
 		if d := diff(got, must.Get(collect(must.Get(c.ds.With(c.plain))(t), stream.Range{}))(t)); d != "" {
-			t.Errorf("%s: %s", name, d)
+			t.Errorf("%s: kept rows differ from rows read again: %s", name, d)
 		}
 	}
 }

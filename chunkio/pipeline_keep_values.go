@@ -10,37 +10,37 @@ import (
 
 // values are numbers in some form that converts back to the same bits.
 type values interface {
-	// to writes those from on to dst.
-	to(dst []float64, from int)
+	// copyTo copies the values from index from on to dst.
+	copyTo(dst []float64, from int)
 }
 
-// equal is one value for all rows.
-type equal float64
+// equalValues is one value for all rows.
+type equalValues float64
 
-func (e equal) to(dst []float64, _ int) {
+func (e equalValues) copyTo(dst []float64, _ int) {
 	for i := range dst {
 		dst[i] = float64(e)
 	}
 }
 
-// unsigned are whole numbers that a byte holds; -0 is none, here and below.
-type unsigned []byte
+// uint8s are whole numbers that a byte holds, except -0, like the forms below.
+type uint8s []byte
 
-func (u unsigned) to(dst []float64, from int) { kernel.OfBytes(u[from:][:len(dst)], dst) }
+func (u uint8s) copyTo(dst []float64, from int) { kernel.OfBytes(u[from:][:len(dst)], dst) }
 
-// whole are whole numbers that a T holds.
-type whole[T int16 | int32] []T
+// wholeNumbers are whole numbers that a T holds.
+type wholeNumbers[T int16 | int32] []T
 
-func (w whole[T]) to(dst []float64, from int) {
+func (w wholeNumbers[T]) copyTo(dst []float64, from int) {
 	for i, v := range w[from:][:len(dst)] {
 		dst[i] = float64(v)
 	}
 }
 
-// signed are whole numbers that an int8 holds.
-type signed []byte
+// int8s are whole numbers that an int8 holds.
+type int8s []byte
 
-func (s signed) to(dst []float64, from int) {
+func (s int8s) copyTo(dst []float64, from int) {
 	for i, v := range s[from:][:len(dst)] {
 		dst[i] = float64(int8(v))
 	}
@@ -49,10 +49,10 @@ func (s signed) to(dst []float64, from int) {
 // singles are numbers that a float32 holds, and nulls.
 type singles []float32
 
-// nullSingle are the bits that a null has there.
+// nullSingle is the bit pattern of a null in singles.
 const nullSingle = 0x7FEE_6C6C
 
-func (s singles) to(dst []float64, from int) {
+func (s singles) copyTo(dst []float64, from int) {
 	for i, v := range s[from:][:len(dst)] {
 		if math.Float32bits(v) == nullSingle {
 			dst[i] = format.Null
@@ -62,16 +62,15 @@ func (s singles) to(dst []float64, from int) {
 	}
 }
 
-// doubles are any numbers.
 type doubles []float64
 
-func (d doubles) to(dst []float64, from int) { copy(dst, d[from:]) }
+func (d doubles) copyTo(dst []float64, from int) { copy(dst, d[from:]) }
 
-// form is how a column can be held.
-type form int
+// valueForm is a form in which a column can be held.
+type valueForm int
 
 const (
-	asEqual form = iota
+	asEqual valueForm = iota
 	asInt8
 	asUint8
 	asInt16
@@ -81,9 +80,9 @@ const (
 	asDoubles
 )
 
-// narrowest is the form of x that takes the fewest bytes, with their number. It costs one or
-// two passes over x, each until the first value that does not fit.
-func narrowest(x []float64) (f form, bytes int64) {
+// narrowestForm returns the form of x with the fewest bytes, and their number. It costs one or two passes over x,
+// each until the first value that does not fit.
+func narrowestForm(x []float64) (f valueForm, bytes int64) {
 	n := int64(len(x))
 	if allEqual(x) {
 		return asEqual, 8
@@ -91,34 +90,34 @@ func narrowest(x []float64) (f form, bytes int64) {
 	least, most, ok := kernel.WholeRange(x)
 	switch {
 	case ok && least >= 0 && most <= math.MaxUint8:
-		return asUint8, allocated(n)
+		return asUint8, allocationBytes(n)
 	case ok && least >= math.MinInt8 && most <= math.MaxInt8:
-		return asInt8, allocated(n)
+		return asInt8, allocationBytes(n)
 	case ok && least >= math.MinInt16 && most <= math.MaxInt16:
-		return asInt16, allocated(2 * n)
+		return asInt16, allocationBytes(2 * n)
 	case ok:
-		return asInt32, allocated(4 * n)
+		return asInt32, allocationBytes(4 * n)
 	case kernel.AllSingles(x):
-		return asSingles, allocated(4 * n)
+		return asSingles, allocationBytes(4 * n)
 	case allSinglesOrNull(x):
-		return asSinglesOrNull, allocated(4 * n)
+		return asSinglesOrNull, allocationBytes(4 * n)
 	}
-	return asDoubles, allocated(8 * n)
+	return asDoubles, allocationBytes(8 * n)
 }
 
-// hold makes values of x in the form that narrowest has found.
-func (f form) hold(x []float64) values {
+// convert makes values of x in the form found by narrowestForm.
+func (f valueForm) convert(x []float64) values {
 	switch f {
 	case asEqual:
-		return equal(x[0])
+		return equalValues(x[0])
 	case asInt8:
-		return signed(lowBytes(x))
+		return int8s(lowBytes(x))
 	case asUint8:
-		return unsigned(lowBytes(x))
+		return uint8s(lowBytes(x))
 	case asInt16:
-		return wholeOf[int16](x)
+		return toWholeNumbers[int16](x)
 	case asInt32:
-		return wholeOf[int32](x)
+		return toWholeNumbers[int32](x)
 	case asSingles:
 		s := make(singles, len(x))
 		kernel.Singles(x, s)
@@ -145,8 +144,8 @@ func allEqual(x []float64) bool {
 	return true
 }
 
-func wholeOf[T int16 | int32](x []float64) whole[T] {
-	w := make(whole[T], len(x))
+func toWholeNumbers[T int16 | int32](x []float64) wholeNumbers[T] {
+	w := make(wholeNumbers[T], len(x))
 	for i, v := range x {
 		w[i] = T(int32(v))
 	}
@@ -159,8 +158,8 @@ func lowBytes(x []float64) []byte {
 	return b
 }
 
-// allSinglesOrNull reports whether a float32 holds each of x, or it is a null. The NaN that stands for a
-// null is taken for no value.
+// allSinglesOrNull reports whether each of x is a null or a number that a float32 holds. A NaN that becomes
+// nullSingle is no such number.
 func allSinglesOrNull(x []float64) bool {
 	for _, v := range x {
 		s := float32(v)
@@ -171,8 +170,8 @@ func allSinglesOrNull(x []float64) bool {
 	return true
 }
 
-// keptWidth is the most bytes that a value of a type takes, where nulls tells whether there may be
-// some. Lists are of their elements' type.
+// keptWidth is the most bytes of a value of a type; nulls is set if there may be some. A list has the type of its
+// elements.
 func keptWidth(typ string, nulls bool) int64 {
 	switch strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">") {
 	case "bool", "int8", "uint8":
@@ -195,9 +194,9 @@ func keptWidth(typ string, nulls bool) int64 {
 	return 8
 }
 
-// allocated bounds what the allocator sets aside for n bytes: its size classes are at most an
-// eighth apart, powers of 2 are such, and large ones are whole pages.
-func allocated(n int64) int64 {
+// allocationBytes bounds the memory that the allocator uses for n bytes: its size classes are at most an eighth apart,
+// powers of 2 are size classes, and large sizes are whole pages.
+func allocationBytes(n int64) int64 {
 	switch {
 	case n&(n-1) == 0 && n <= 32<<10:
 		return n

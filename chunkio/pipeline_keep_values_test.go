@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// hardValues are numbers that no narrow form may change, by what they are.
+// hardValues are numbers that no narrow form may change, by kind.
 var hardValues = map[string][]float64{
 	"byte":   {0, 1, 255},
 	"signed": {-128, 127},
@@ -32,15 +32,15 @@ var hardValues = map[string][]float64{
 
 // Every form converts back to the same bits, wherever a value stands and wherever one begins.
 func TestNarrowFormsChangeNoBit(t *testing.T) {
-	found := map[form]bool{}
+	found := map[valueForm]bool{}
 	check := func(x []float64) {
 		t.Helper()
-		f, _ := narrowest(x)
+		f, _ := narrowestForm(x)
 		found[f] = true
-		held := f.hold(x)
+		held := f.convert(x)
 		for _, from := range []int{0, 1, len(x) / 2, len(x) - 1} {
 			got := make([]float64, len(x)-from)
-			held.to(got, from)
+			held.copyTo(got, from)
 			for i, v := range got {
 				if math.Float64bits(v) != math.Float64bits(x[from+i]) {
 					t.Fatalf("form %d: %x is %x", f, math.Float64bits(x[from+i]), math.Float64bits(v))
@@ -86,16 +86,16 @@ func BenchmarkKeep(b *testing.B) {
 		b.Run(name+"/hold", func(b *testing.B) {
 			b.SetBytes(8 * n)
 			for b.Loop() {
-				f, _ := narrowest(x)
-				f.hold(x)
+				f, _ := narrowestForm(x)
+				f.convert(x)
 			}
 		})
-		f, _ := narrowest(x)
-		held := f.hold(x)
+		f, _ := narrowestForm(x)
+		held := f.convert(x)
 		b.Run(name+"/to", func(b *testing.B) {
 			b.SetBytes(8 * n)
 			for b.Loop() {
-				held.to(dst, 0)
+				held.copyTo(dst, 0)
 			}
 		})
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// decodeMade decodes the reads that are made of texts, which those before have passed over.
-func (s *span) decodeMade(ctx context.Context, reads []read, leaves []format.Decoding) {
-	if s.held != nil {
+// decodeDerived decodes the reads that are derived from texts, which decodeLeaves has skipped.
+func (s *span) decodeDerived(ctx context.Context, reads []columnRead, leaves []format.Decoding) {
+	if s.heldGroup != nil {
 		return
 	}
 	for i := range reads {
 		switch r := &reads[i]; {
-		case r.made == nil || s.leafAt(r.leaf) < 0:
-		case r.made.categories != nil:
+		case r.derivation == nil || s.leafAt(r.leaf) < 0:
+		case r.derivation.categories != nil:
 			leaves[i].Err = s.decodeCategories(ctx, r, leaves[i].Dst)
 		default:
 			leaves[i].Err = s.decodeTimes(ctx, r, leaves[i].Dst)
@@ -27,10 +27,10 @@ func (s *span) decodeMade(ctx context.Context, reads []read, leaves []format.Dec
 	}
 }
 
-// decodeTimes writes the number of each row's time, and its positions in circles, to dst: see
-// circles. A null is null in all of them. Times come as texts, which are the same in every format
-// and unit; those of a dictionary are understood once.
-func (s *span) decodeTimes(ctx context.Context, r *read, dst [][]float64) error {
+// decodeTimes writes the number of each row's time, and its positions in circles, to dst: see timeCircles. A null is
+// null in all of them. Times are decoded as texts, which are the same in every format and unit; each text of a
+// dictionary is parsed once.
+func (s *span) decodeTimes(ctx context.Context, r *columnRead, dst [][]float64) error {
 	l := &s.d.catalog.leaves[r.leaf]
 	memo := newTimeMemo(r)
 	at := 0
@@ -39,7 +39,7 @@ func (s *span) decodeTimes(ctx context.Context, r *read, dst [][]float64) error 
 			row := memo.nulls
 			if id >= 0 && !isSet(s.skip, at) {
 				var err error
-				if row, err = memo.of(l, values, int(id)); err != nil {
+				if row, err = memo.lookUp(l, values, int(id)); err != nil {
 					return s.faultAt(at, l.Name, "", err)
 				}
 			}
@@ -54,13 +54,13 @@ func (s *span) decodeTimes(ctx context.Context, r *read, dst [][]float64) error 
 	})
 }
 
-// memoTimes is how many entries of a dictionary are remembered, and timesBytes what that takes.
+// memoTimes is the number of entries of a dictionary whose times are remembered, and timesBytes their memory.
 const (
 	memoTimes  = 1 << 14
 	timesBytes = memoTimes * (1 + 8*7)
 )
 
-// timeMemo knows what the times of a dictionary are made to.
+// timeMemo remembers the features of the times of a dictionary.
 type timeMemo struct {
 	circles []string
 	width   int
@@ -70,16 +70,16 @@ type timeMemo struct {
 	one     []float64 // of a time that is in no dictionary
 }
 
-func newTimeMemo(r *read) *timeMemo {
-	m := &timeMemo{circles: r.made.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
+func newTimeMemo(r *columnRead) *timeMemo {
+	m := &timeMemo{circles: r.derivation.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
 	for range m.width {
 		m.nulls = append(m.nulls, format.Null)
 	}
 	return m
 }
 
-// of is what the numbered time is made to, lent until the next.
-func (m *timeMemo) of(l *format.Leaf, values *text.List, id int) ([]float64, error) {
+// lookUp returns the features of the time numbered id, lent until the next call.
+func (m *timeMemo) lookUp(l *format.Leaf, values *text.List, id int) ([]float64, error) {
 	to := m.one
 	if id < min(values.Fixed, memoTimes) {
 		for len(m.known) <= id {
@@ -90,35 +90,34 @@ func (m *timeMemo) of(l *format.Leaf, values *text.List, id int) ([]float64, err
 		}
 		m.known[id] = true
 	}
-	at, ok := instantOf(l, values.Value(id))
+	at, ok := parseTime(l, values.Value(id))
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", errNoTime, values.Value(id))
 	}
-	makeTimes(to, m.circles, l.Type, at)
+	writeTimes(to, m.circles, l.Type, at)
 	return to, nil
 }
 
 var errNoTime = errors.New("a value is no time that can be a number")
 
-// instantOf reads a time as DecodeTexts writes it. Beyond the years 0 to 9999 it is a number of the
-// file's units, which is understood where all files have the same.
-func instantOf(l *format.Leaf, value []byte) (text.Instant, bool) {
+// parseTime parses a time in the form of DecodeTexts. Beyond the years 0 to 9999 it is a number of the file's units,
+// which is accepted only if all files have the same unit.
+func parseTime(l *format.Leaf, value []byte) (text.Instant, bool) {
 	at, ok := text.ParseInstant(value, l.PerSecond)
-	if ok && l.PerSecond == 0 && l.Type != "date" && len(value) > 0 && value[len(value)-1] != 's' && !dated(value) {
+	if ok && l.PerSecond == 0 && l.Type != "date" && len(value) > 0 && value[len(value)-1] != 's' && !isDateOrTime(value) {
 		return at, false
 	}
 	return at, ok
 }
 
-// dated tells a text of digits and signs from a number.
-func dated(value []byte) bool {
+// isDateOrTime distinguishes a written date or time from a number.
+func isDateOrTime(value []byte) bool {
 	return len(value) >= 8 && (value[2] == ':' || len(value) >= 10 && value[4] == '-')
 }
 
 const daySeconds = 86400
 
-// makeTimes writes the number of a time and its positions in circles.
-func makeTimes(to []float64, circles []string, typ string, at text.Instant) {
+func writeTimes(to []float64, circles []string, typ string, at text.Instant) {
 	seconds := float64(at.Second) + float64(at.Nano)/1e9
 	if to[0] = seconds; typ == "date" {
 		to[0] = seconds / daySeconds
@@ -140,14 +139,14 @@ func makeTimes(to []float64, circles []string, typ string, at text.Instant) {
 	}
 }
 
-// indicate writes for the elements of a read that have an indicator whether they are missing. An
-// indicator without its feature has the decoded values in its own place.
-func (s *span) indicate(r *read, dst [][]float64) {
+// writeIndicators writes the indicators of a read's elements: 1 if the value is missing, else 0. If only the
+// indicator is a feature, the values were decoded into its own column.
+func (s *span) writeIndicators(r *columnRead, dst [][]float64) {
 	for e, col := range r.missing {
 		if col < 0 {
 			continue
 		}
-		to := s.column(col)
+		to := s.columnData(col)
 		for i, x := range dst[e] {
 			if to[i] = 0; x-x != 0 {
 				to[i] = 1

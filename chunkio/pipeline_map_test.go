@@ -169,7 +169,7 @@ func each[T any](at []int, value func(int) T) []T {
 	return out
 }
 
-// The rows of a map are those of two lists, whatever the types, the format and the memory.
+// The rows of a map equal the rows of two lists, whatever the types, the format and the memory.
 func TestMapsEqualLists(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	for _, typ := range [][2]arrow.DataType{{p.Int32, p.Float32}, {p.Int64, p.Float64}, {p.Uint8, p.Int16}, {p.Uint16, p.Uint32}} {

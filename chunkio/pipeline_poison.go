@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// poison overwrites what s lent out, so that a consumer that still holds a block of
-// it computes nonsense and fails its tests: go test -tags poison.
+// poison overwrites the memory that s has lent, so that a consumer that still holds a block of it computes nonsense
+// and fails its tests: go test -tags poison.
 func (s *span) poison() {
 	for _, lent := range [][]float64{s.data, s.weight, s.target, s.sparse.value} {
 		lent = lent[:cap(lent)]

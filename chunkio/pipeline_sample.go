@@ -7,40 +7,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// sampler keeps the rows of a seeded sample: those whose hash is at most a
-// threshold. The hash is a bijection of the position for a fixed seed, so no two
-// rows tie, exactly the wanted number stays, and nothing but the threshold is held.
+// sampler keeps the rows of a seeded sample: the rows whose hash is at most a threshold. The hash is a bijection of
+// the position for a fixed seed, so no two rows tie, exactly the wanted number stays, and nothing but the threshold
+// is held.
 type sampler struct {
 	seed, threshold uint64
 }
 
-// newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. Cost:
-// one hash a row, once, and 8 bytes a sampled row while it runs.
+// newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. Cost: one hash a row, once, and 8 bytes
+// a sampled row while it runs.
 func newSampler(seed uint64, n, rows int64) sampler {
-	s := newSmallest(seed, n)
+	s := newSampleFinder(seed, n)
 	if n == 0 || n >= rows {
 		return s.sampler
 	}
 	for position := range rows {
 		s.add(position)
 	}
-	return s.found()
+	return s.sample()
 }
 
-// smallest finds the sampler of n rows among those that are added.
-type smallest struct {
+// sampleFinder finds the sampler of n rows among the added rows.
+type sampleFinder struct {
 	sampler
-	n      int64
-	hashes maxHeap
-	left   bool // a row that was added is not in the sample
+	n           int64
+	hashes      maxHeap
+	hasExcluded bool // a row that was added is not in the sample
 }
 
-func newSmallest(seed uint64, n int64) *smallest {
-	return &smallest{sampler: sampler{seed: seed, threshold: math.MaxUint64}, n: n}
+func newSampleFinder(seed uint64, n int64) *sampleFinder {
+	return &sampleFinder{sampler: sampler{seed: seed, threshold: math.MaxUint64}, n: n}
 }
 
-func (s *smallest) add(position int64) {
-	h := s.hash(position)
+func (s *sampleFinder) add(position int64) {
+	h := s.hashRow(position)
 	switch {
 	case int64(len(s.hashes)) < s.n:
 		heap.Push(&s.hashes, h)
@@ -49,22 +49,21 @@ func (s *smallest) add(position int64) {
 		s.hashes[0] = h
 		heap.Fix(&s.hashes, 0)
 	}
-	s.left = true
+	s.hasExcluded = true
 }
 
-func (s *smallest) found() sampler {
-	if !s.left {
+func (s *sampleFinder) sample() sampler {
+	if !s.hasExcluded {
 		return s.sampler
 	}
 	return sampler{s.seed, s.hashes[0]}
 }
 
-// all reports whether every row stays.
-func (s sampler) all() bool { return s.threshold == math.MaxUint64 }
+func (s sampler) keepsAll() bool { return s.threshold == math.MaxUint64 }
 
-func (s sampler) keeps(position int64) bool { return s.hash(position) <= s.threshold }
+func (s sampler) keepsRow(position int64) bool { return s.hashRow(position) <= s.threshold }
 
-func (s sampler) hash(position int64) uint64 { return splitmix.Hash(s.seed, uint64(position)) }
+func (s sampler) hashRow(position int64) uint64 { return splitmix.Hash(s.seed, uint64(position)) }
 
 // maxHeap is a container/heap with the largest value on top.
 type maxHeap []uint64

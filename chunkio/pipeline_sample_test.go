@@ -8,7 +8,7 @@ func TestSamplerKeepsTheNumberAskedFor(t *testing.T) {
 			s := newSampler(7, n, rows)
 			kept := int64(0)
 			for i := range rows {
-				if s.keeps(i) {
+				if s.keepsRow(i) {
 					kept++
 				}
 			}
@@ -29,10 +29,10 @@ func TestSamplesAreNestedAndSeeded(t *testing.T) {
 	small, large, other := newSampler(1, 100, 10_000), newSampler(1, 1000, 10_000), newSampler(2, 100, 10_000)
 	same := 0
 	for i := range int64(10_000) {
-		if small.keeps(i) && !large.keeps(i) {
+		if small.keepsRow(i) && !large.keepsRow(i) {
 			t.Fatalf("row %d is in the smaller sample only", i)
 		}
-		if small.keeps(i) && other.keeps(i) {
+		if small.keepsRow(i) && other.keepsRow(i) {
 			same++
 		}
 	}

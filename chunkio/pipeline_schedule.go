@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowGroup says which row group of which file comes next in a pass.
+// rowGroup is one step of a pass: a row group of a file.
 type rowGroup struct {
 	file      *file // nil for a stream
 	fileIndex int   // in the catalog
@@ -19,15 +19,14 @@ type rowGroup struct {
 	rows      int64        // its rows
 	start     int64        // global position of its first row
 	fileRow   int64        // position of its first row within the file
-	opened    format.Group // of a stream, whose groups come opened; nil for files
+	opened    format.Group // of a stream, whose groups are open on arrival; nil for files
 }
 
-// groups lists the row groups of a range, in order.
-func (c *catalog) groups(r stream.Range) iter.Seq2[rowGroup, error] {
+func (c *catalog) rowGroups(r stream.Range) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		for i := range c.files {
 			f := &c.files[i]
-			g := rowGroup{file: f, fileIndex: i, path: c.path(i), start: f.start}
+			g := rowGroup{file: f, fileIndex: i, path: c.fileName(i), start: f.start}
 			for index, rows := range f.groups {
 				g.index, g.rows = index, rows
 				inside := r.All() || g.start >= r.From && g.start < r.To
@@ -41,26 +40,25 @@ func (c *catalog) groups(r stream.Range) iter.Seq2[rowGroup, error] {
 	}
 }
 
-// shared is something open that several spans use. It is closed when the scheduler
-// and all of them have let go of it.
-type shared struct {
+// refCount closes something open that several spans use, when the scheduler and all of them have released it.
+type refCount struct {
 	refs  atomic.Int32
 	close func()
 }
 
-func newShared(onClose func()) *shared {
-	s := &shared{close: onClose}
+func newRefCount(onClose func()) *refCount {
+	s := &refCount{close: onClose}
 	s.refs.Store(1)
 	return s
 }
 
-func (s *shared) retain() *shared {
+func (s *refCount) retain() *refCount {
 	s.refs.Add(1)
 	return s
 }
 
-// release lets go; on nil it does nothing.
-func (s *shared) release() {
+// release drops a reference; on nil it does nothing.
+func (s *refCount) release() {
 	if s != nil && s.refs.Add(-1) == 0 {
 		s.close()
 	}
@@ -71,25 +69,24 @@ type scheduler struct {
 	*pass
 	labels labels
 	filter rowFilter
-	ahead
+	groupOpener
 }
 
-// schedule sends the spans of the range to the consumer, in order, and their tasks
-// to the workers. It ends at the first error, which travels in its span, or when
-// the context does; both channels are closed then.
-func (p *pass) schedule(ctx context.Context, r stream.Range) {
-	groups := p.d.catalog.groups(r)
+// scheduleSpans sends the spans of the range to the consumer, in order, and their tasks to the workers. It ends at
+// the first error, which travels in its span, or when the context does; both channels are closed then.
+func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
+	groups := p.d.catalog.rowGroups(r)
 	if p.d.pipe != nil {
-		groups = p.d.pipe.groups(ctx, p.d.leaves(), p.d.opt.Meter)
+		groups = p.d.pipe.readBatches(ctx, p.d.leavesToRead(), p.d.opt.Meter)
 	}
 	next, stop := iter.Pull2(groups)
 	defer stop()
-	s := &scheduler{pass: p, filter: newRowFilter(p.d), ahead: ahead{pass: p, next: next}}
+	s := &scheduler{pass: p, filter: newRowFilter(p.d), groupOpener: groupOpener{pass: p, next: next}}
 	defer close(p.out)
 	defer close(p.tasks)
-	defer s.letGo()
+	defer s.releaseQueue()
 	for {
-		g, err := s.take(ctx)
+		g, err := s.nextGroup(ctx)
 		if err != nil {
 			s.sendError(ctx, err)
 		}
@@ -102,23 +99,23 @@ func (p *pass) schedule(ctx context.Context, r stream.Range) {
 // sendGroup cuts one row group into spans. It returns false when the pass is over.
 func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 	defer g.release()
-	kept, adding := s.inKeep(g.at), (*keptGroup)(nil)
-	if kept == nil && s.adds {
-		adding = s.d.opt.Keep.begin(g.at)
+	kept, adding := s.groupInKeep(g.rowGroup), (*keptGroup)(nil)
+	if kept == nil && s.addsToKeep {
+		adding = s.d.opt.Keep.beginGroup(g.rowGroup)
 	}
-	for from := int64(0); from < g.at.rows; {
+	for from := int64(0); from < g.rowGroup.rows; {
 		sp := s.takeFree(ctx)
 		if sp == nil {
 			return false
 		}
-		to := min(from+s.height.Load(), g.at.rows)
-		sp.reset(g.at, from, to)
-		sp.held, sp.adding = kept, adding.piece(from, int(to-from))
-		err := s.prepare(ctx, g, sp)
+		to := min(from+s.height.Load(), g.rowGroup.rows)
+		sp.reset(g.rowGroup, from, to)
+		sp.heldGroup, sp.newPiece = kept, adding.beginPiece(from, int(to-from))
+		err := s.prepareSpan(ctx, g, sp)
 		if err != nil {
-			sp.fail(failure{row: sp.start, column: -1, err: err})
+			sp.setFailure(failure{row: sp.start, column: -1, err: err})
 		}
-		if !s.send(ctx, sp) || err != nil {
+		if !s.sendSpan(ctx, sp) || err != nil {
 			return false
 		}
 		from = to
@@ -126,33 +123,33 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 	return true
 }
 
-// prepare finds the rows of a span that take part, and opens its row group if there
-// are any. Weights come before the features: a row of weight 0 is no row, whatever it
-// holds; nor has a row a weight for which the condition is not true.
-func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error {
-	if s.d.never(g.at) {
+// prepareSpan finds the rows of a span that take part, and opens its row group if there are any. Weights come before
+// the features: a row of weight 0 takes no part, whatever its values. The condition comes before the weights: a row
+// for which it is not true needs none.
+func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) error {
+	if s.d.isExcluded(g.rowGroup) {
 		skipAll(sp.skip, sp.rows)
 		return nil
 	}
 	if !sp.applySample(s.sample) {
 		return nil
 	}
-	if undecided := s.d.undecided(g.at); undecided || s.d.features.reading() {
-		if sp.held == nil {
-			if err := s.ready(ctx, g); err != nil {
-				return sp.place(err, "")
+	if undecided := s.d.isUndecided(g.rowGroup); undecided || s.d.features.needsDecoding() {
+		if sp.heldGroup == nil {
+			if err := s.waitReady(ctx, g); err != nil {
+				return sp.placeError(err, "")
 			}
-			sp.group, sp.groupUp = g.group, g.up.retain()
+			sp.group, sp.groupRef = g.group, g.ref.retain()
 		}
 		if undecided {
-			if err := s.filter.apply(ctx, g, sp); err != nil {
+			if err := s.filter.markSkipped(ctx, g, sp); err != nil {
 				return err
 			}
 		}
-		sp.adding.prepare()
+		sp.newPiece.reserveColumns()
 	}
 	gone := countBits(sp.skip, 0, sp.rows, sp.skip)
-	if s.matched += int64(sp.rows - gone); gone == sp.rows {
+	if s.matchedRows += int64(sp.rows - gone); gone == sp.rows {
 		return nil
 	}
 	if s.d.features.weight != nil {
@@ -171,12 +168,11 @@ func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error
 	return sp.applyLabels(ctx, &s.labels)
 }
 
-// send passes a span on to the consumer and its tasks to the workers.
-func (s *scheduler) send(ctx context.Context, sp *span) bool {
-	reads, each := sp.reads()
+func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {
+	reads, each := sp.countReads()
 	sp.pending.Store(int32((reads + each - 1) / each))
 	if reads == 0 {
-		sp.finish()
+		sp.finishSpan()
 	}
 	s.out <- sp
 	for i := 0; i < reads; i += each {
@@ -193,12 +189,11 @@ func (s *scheduler) send(ctx context.Context, sp *span) bool {
 func (s *scheduler) sendError(ctx context.Context, err error) {
 	if sp := s.takeFree(ctx); sp != nil {
 		sp.reset(rowGroup{}, 0, 0)
-		sp.fail(failure{column: -1, err: err})
-		s.send(ctx, sp)
+		sp.setFailure(failure{column: -1, err: err})
+		s.sendSpan(ctx, sp)
 	}
 }
 
-// takeFree waits for a span buffer; nil when the pass is over.
 func (s *scheduler) takeFree(ctx context.Context) *span {
 	select {
 	case sp := <-s.free:
@@ -208,9 +203,8 @@ func (s *scheduler) takeFree(ctx context.Context) *span {
 	}
 }
 
-// leaves lists the dataset leaves that the Dataset reads.
-func (d *Dataset) leaves() []int {
-	leaves := d.features.leaves(d.sparse)
+func (d *Dataset) leavesToRead() []int {
+	leaves := d.features.leavesToDecode(d.sparse)
 	if f := d.catalog.filter; f != nil {
 		for _, c := range f.columns {
 			leaves = append(leaves, c.leaf)
@@ -220,8 +214,7 @@ func (d *Dataset) leaves() []int {
 	return slices.Compact(leaves)
 }
 
-// leaves lists the dataset leaves that the features, weights and labels are decoded from.
-func (f *features) leaves(sparse *sparseSpec) (leaves []int) {
+func (f *features) leavesToDecode(sparse *sparseSpec) (leaves []int) {
 	if sparse != nil {
 		leaves = append(leaves, sparse.indices)
 	}

@@ -13,24 +13,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// missingRemedy is what to do about a missing value.
+// missingRemedy is the advice for a missing value.
 const missingRemedy = "choose {missing} mean, zero or drop-row, or {exclude} the column"
 
-// settle finds what is missing in a decoded column of the span and does what the
-// policy says about it. Blocks without anything missing cost one pass over values
-// that are still in the cache.
-func (s *span) settle(col int) {
-	x := s.column(col)
-	for b := range s.blocks() {
-		lo, hi := s.bounds(b)
+// settleColumn applies the missing-value policy to a decoded column of the span. Blocks without anything missing cost
+// one pass over values that are still in the cache.
+func (s *span) settleColumn(col int) {
+	x := s.columnData(col)
+	for b := range s.blockCount() {
+		lo, hi := s.blockBounds(b)
 		if !kernel.Finite(x[lo:hi]) {
 			s.settleBlock(col, b, x[:hi], lo)
 		}
 	}
 }
 
-// clearNulls makes missing what is one of the numbers that TextOptions.Nulls have for a missing value.
-func (d *Dataset) clearNulls(columns [][]float64) {
+// replaceNullNumbers replaces by null the numbers among TextOptions.Nulls.
+func (d *Dataset) replaceNullNumbers(columns [][]float64) {
 	if len(d.nulls) == 0 {
 		return
 	}
@@ -43,7 +42,7 @@ func (d *Dataset) clearNulls(columns [][]float64) {
 	}
 }
 
-// settleBlock is settle for the rows of block b: from lo to the end of x.
+// settleBlock applies the policy to the rows of block b: from lo to the end of x.
 func (s *span) settleBlock(col, b int, x []float64, lo int) {
 	var count stream.MissingCount
 	for i := lo; i < len(x); i++ {
@@ -92,17 +91,16 @@ func missingKind(v float64) string {
 	return "-Inf"
 }
 
-// failMissing reports a missing value that the policy does not allow.
 func (s *span) failMissing(row, col int, v float64) {
 	err := fmt.Errorf("%w: %s", stream.ErrMissing, missingKind(v))
-	s.fail(failure{
+	s.setFailure(failure{
 		row: s.start + int64(row), column: col,
 		err: s.faultAt(row, s.d.features.columns[col].Name, missingRemedy, err),
 	})
 }
 
-// addMissing records what is missing in a column of block b. Each column of a block
-// is recorded by one worker only; the lock is for the block's slice.
+// addMissing counts the missing values in a column of block b. Each column of a block is counted by one worker only;
+// the lock is for the block's slice.
 func (s *span) addMissing(b, col int, count stream.MissingCount) {
 	s.mutex.Lock()
 	if s.missing[b] == nil {
@@ -115,12 +113,12 @@ func (s *span) addMissing(b, col int, count stream.MissingCount) {
 
 // applySample marks the rows outside the sample. It returns false if none is left.
 func (s *span) applySample(sample sampler) bool {
-	if sample.all() {
+	if sample.keepsAll() {
 		return true
 	}
 	found := false
 	for i := range s.rows {
-		if sample.keeps(s.start + int64(i)) {
+		if sample.keepsRow(s.start + int64(i)) {
 			found = true
 		} else {
 			setBit(s.skip, i)
@@ -129,12 +127,12 @@ func (s *span) applySample(sample sampler) bool {
 	return found
 }
 
-// applyWeights decodes the weights and marks the rows of weight 0. A weight that is
-// missing, infinite or negative is an error, unless its row is outside the sample.
+// applyWeights decodes the weights and marks the rows of weight 0. A weight that is missing, infinite or negative is
+// an error, unless its row is outside the sample.
 func (s *span) applyWeights(ctx context.Context) error {
 	name := s.d.opt.Weight
 	s.weight = format.Sized(s.weight, s.rows)
-	if err := s.decodeBeside(ctx, s.d.features.weight, s.places.weight, s.weight, name); err != nil {
+	if err := s.decodeExtra(ctx, s.d.features.weight, s.places.weight, s.weight, name); err != nil {
 		return err
 	}
 	for i, w := range s.weight {
@@ -151,17 +149,15 @@ func (s *span) applyWeights(ctx context.Context) error {
 	return nil
 }
 
-// applyTargets decodes the span's targets.
 func (s *span) applyTargets(ctx context.Context) error {
 	s.target = format.Sized(s.target, s.rows)
-	if s.d.features.codes {
+	if s.d.features.usesCodes {
 		return s.codeTargets(ctx)
 	}
-	return s.decodeBeside(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
+	return s.decodeExtra(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
 }
 
-// decodeBeside decodes a column that is no feature into to, one value a row.
-func (s *span) decodeBeside(ctx context.Context, r *read, places []int, to []float64, name string) error {
+func (s *span) decodeExtra(ctx context.Context, r *columnRead, places []int, to []float64, name string) error {
 	dst := make([][]float64, len(r.cols))
 	for e, col := range r.cols {
 		if col == 0 {
@@ -170,18 +166,18 @@ func (s *span) decodeBeside(ctx context.Context, r *read, places []int, to []flo
 	}
 	leaves := []format.Decoding{{Leaf: s.leafOf(r), Dst: dst}}
 	if s.decodeLeaves(ctx, leaves); leaves[0].Err != nil {
-		return s.place(leaves[0].Err, name)
+		return s.placeError(leaves[0].Err, name)
 	}
-	s.take(r, places, dst)
+	s.completeRead(r, places, dst)
 	return nil
 }
 
-// compact moves the rows of block b that stay to its start, in place, and notes
-// their positions. Sparse rows were written without the others to begin with.
-func (s *span) compact(b int) {
-	lo, hi := s.bounds(b)
+// compactBlock moves the remaining rows of block b to its start, in place, and records their positions. Sparse rows
+// were written without the others to begin with.
+func (s *span) compactBlock(b int) {
+	lo, hi := s.blockBounds(b)
 	gone := countBits(s.skip, lo, hi, s.drop)
-	s.kept[b] = hi - lo - gone
+	s.remaining[b] = hi - lo - gone
 	if gone == 0 {
 		return
 	}
@@ -194,25 +190,24 @@ func (s *span) compact(b int) {
 	}
 	if len(kept) > 0 && s.d.sparse == nil {
 		for col := range s.d.features.columns {
-			moveUp(s.column(col)[lo:hi], kept, lo)
+			keepRows(s.columnData(col)[lo:hi], kept, lo)
 		}
 	}
 	if len(s.weight) > 0 {
-		moveUp(s.weight[lo:hi], kept, lo)
+		keepRows(s.weight[lo:hi], kept, lo)
 	}
 	if len(s.target) > 0 {
-		moveUp(s.target[lo:hi], kept, lo)
+		keepRows(s.target[lo:hi], kept, lo)
 	}
 	if len(s.class) > 0 {
-		moveUp(s.class[lo:hi], kept, lo)
+		keepRows(s.class[lo:hi], kept, lo)
 	}
 	for i := range kept {
 		kept[i] += s.start
 	}
 }
 
-// moveUp moves the elements at rows−lo to the front, in order.
-func moveUp[T any](x []T, rows []int64, lo int) {
+func keepRows[T any](x []T, rows []int64, lo int) {
 	for i, row := range rows {
 		x[i] = x[int(row)-lo]
 	}
@@ -223,8 +218,8 @@ func isSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 // setBit may be called by several workers at once.
 func setBit(set []uint64, i int) { atomic.OrUint64(&set[i/64], 1<<(i%64)) }
 
-// countBits counts the rows of [lo, hi) that are in either set. Blocks start at
-// whole words, because their height is a multiple of 64.
+// countBits counts the rows of [lo, hi) that are in either set. Blocks start at whole words, because their height is
+// a multiple of 64.
 func countBits(a []uint64, lo, hi int, b []uint64) (n int) {
 	for w := lo / 64; w < (hi+63)/64; w++ {
 		n += bits.OnesCount64(a[w] | b[w])
@@ -232,5 +227,4 @@ func countBits(a []uint64, lo, hi int, b []uint64) (n int) {
 	return n
 }
 
-// allSet reports whether all n rows are in the set.
 func allSet(set []uint64, n int) bool { return countBits(set, 0, n, set) == n }

@@ -11,38 +11,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// span is the rows [from, from+rows) of one row group, decoded into one buffer:
-// column-major, with the span's rows as the stride, so that its blocks are views.
-// from is a multiple of the block height. The scheduler resets it, workers fill
-// it, the consumer delivers it; then its buffers are used again.
+// span is the rows [from, from+rows) of one row group, decoded into one buffer: column-major, with the span's rows as
+// the stride, so that its blocks are views. from is a multiple of the block height. The scheduler resets it, workers
+// fill it, the consumer delivers it; then its buffers are reused.
 type span struct {
 	*pass
-	at      rowGroup
-	from    int64 // within the row group
-	start   int64 // global position
-	rows    int
-	height  int // of a block
-	group   format.Group
-	groupUp *shared    // keeps group open; nil if nothing is read
-	held    *keptGroup // in place of group; nil where it is read
-	adding  *keptPiece // takes what is decoded; nil where it is not kept
+	rowGroup  rowGroup
+	from      int64 // within the row group
+	start     int64 // global position
+	rows      int
+	height    int // of a block
+	group     format.Group
+	groupRef  *refCount  // keeps group open; nil if nothing is read
+	heldGroup *keptGroup // in place of group; nil if the rows are read
+	newPiece  *keptPiece // collects decoded columns; nil if they are not kept
 
 	data      []float64   // features × rows; nothing for sparse rows
 	weight    []float64   // by row; empty without weights
-	target    []float64   // by row; empty where no targets are asked for
-	class     []int32     // by row; empty without classes. Until code: the value's number in names
+	target    []float64   // by row; empty if no targets are requested
+	class     []int32     // by row; empty without classes. Until numberClasses: the value's number in names
 	names     []string    // of the label's values, a view of the scheduler's
 	skip      []uint64    // bit set: the row takes no part (sample, weight 0) and is not counted
 	drop      []uint64    // bit set: the row is removed for a missing value; set atomically
 	positions []int64     // by row, filled for blocks that lose rows
-	kept      []int       // by block: rows that stay
+	remaining []int       // by block: number of remaining rows
 	sparse    sparseBlock // for sparse rows
 
 	pending atomic.Int32  // tasks not done yet
 	done    chan struct{} // closed when pending is 0 and the span is finished
 
 	mutex   sync.Mutex
-	missing [][]stream.MissingCount // by block; nil where nothing is missing
+	missing [][]stream.MissingCount // by block; nil if nothing is missing
 	failure failure                 // the first in the order of rows, then columns
 	block   stream.Chunk            // the block on loan
 }
@@ -50,48 +49,45 @@ type span struct {
 // failure is an error with its place in the order of the data.
 type failure struct {
 	row    int64 // global position
-	column int   // feature; -1 where the error is about none
+	column int   // feature; -1 if the error is about none
 	err    error
 }
 
-// reset makes s the rows [from, to) of a row group.
 func (s *span) reset(at rowGroup, from, to int64) {
-	s.at, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
+	s.rowGroup, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
 	s.height = s.d.blockRows()
-	s.group, s.groupUp, s.held, s.adding = nil, nil, nil, nil
+	s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
 	s.done = make(chan struct{})
 	s.failure = failure{}
 	s.weight, s.target, s.class, s.names = s.weight[:0], s.target[:0], s.class[:0], nil
 	words := (s.rows + 63) / 64
-	s.skip, s.drop = zeroed(s.skip, words), zeroed(s.drop, words)
-	s.missing = zeroed(s.missing, s.blocks())
-	s.kept = zeroed(s.kept, s.blocks())
+	s.skip, s.drop = zeroSlice(s.skip, words), zeroSlice(s.drop, words)
+	s.missing = zeroSlice(s.missing, s.blockCount())
+	s.remaining = zeroSlice(s.remaining, s.blockCount())
 }
 
-// zeroed returns n zero elements, in the memory of old if it is large enough.
-func zeroed[T any](old []T, n int) []T {
+// zeroSlice returns n zero elements, in the memory of old if it is large enough.
+func zeroSlice[T any](old []T, n int) []T {
 	old = format.Sized(old, n)
 	clear(old)
 	return old
 }
 
-func (s *span) blocks() int { return (s.rows + s.height - 1) / s.height }
+func (s *span) blockCount() int { return (s.rows + s.height - 1) / s.height }
 
-// bounds returns the rows of block b within the span.
-func (s *span) bounds(b int) (lo, hi int) { return b * s.height, min((b+1)*s.height, s.rows) }
+func (s *span) blockBounds(b int) (lo, hi int) { return b * s.height, min((b+1)*s.height, s.rows) }
 
-// release lets go of the row group. On nil it does nothing.
 func (s *span) release() {
 	if s != nil {
-		s.groupUp.release()
-		s.group, s.groupUp, s.held, s.adding = nil, nil, nil, nil
+		s.groupRef.release()
+		s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
 	}
 }
 
-// reads is the number of reads that the span needs, and how many of them make a task.
-func (s *span) reads() (n, each int) {
+// countReads returns the number of reads that the span needs, and the number in each task.
+func (s *span) countReads() (n, each int) {
 	switch {
-	case s.group == nil && s.held == nil || s.failure.err != nil || allSet(s.skip, s.rows):
+	case s.group == nil && s.heldGroup == nil || s.failure.err != nil || allSet(s.skip, s.rows):
 		return 0, 1
 	case s.d.sparse == nil:
 		s.growData()
@@ -100,8 +96,8 @@ func (s *span) reads() (n, each int) {
 	return n, max(1, min(taskReads, taskValues/s.rows, n/(8*s.plan.workers)))
 }
 
-// growData makes room for the span's values. Where row groups are known beforehand
-// it is made once for the tallest span: a buffer outgrown is garbage as large again.
+// growData makes room for the span's values. If row groups are known beforehand it allocates once for the tallest
+// span: an outgrown buffer would be garbage of the same size.
 func (s *span) growData() {
 	n := len(s.d.features.columns) * s.rows
 	if cap(s.data) < n {
@@ -121,8 +117,8 @@ type views struct {
 	leaves []format.Decoding
 }
 
-// decode does one task: it decodes the values of its reads and settles what is missing.
-func (s *span) decode(ctx context.Context, t task, v *views) {
+// decodeTask decodes the values of a task's reads and applies the missing-value policy.
+func (s *span) decodeTask(ctx context.Context, t task, v *views) {
 	reads := s.d.features.reads[t.from:t.to]
 	if s.d.sparse != nil {
 		s.decodeSparse(ctx, &reads[0])
@@ -132,8 +128,8 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		for e := range reads[i].cols {
 			var dst []float64
-			if col := reads[i].host(e); col >= 0 {
-				dst = s.column(col)
+			if col := reads[i].hostFeature(e); col >= 0 {
+				dst = s.columnData(col)
 			}
 			v.dst = append(v.dst, dst)
 		}
@@ -142,44 +138,43 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		n := len(reads[i].cols)
 		leaf := s.leafOf(&reads[i])
-		if reads[i].made != nil {
-			leaf = -1 // by decodeMade
+		if reads[i].derivation != nil {
+			leaf = -1 // by decodeDerived
 		}
 		v.leaves = append(v.leaves, format.Decoding{Leaf: leaf, Dst: rest[:n:n]})
 		rest = rest[n:]
 	}
 	s.decodeLeaves(ctx, v.leaves)
-	s.decodeMade(ctx, reads, v.leaves)
+	s.decodeDerived(ctx, reads, v.leaves)
 	settling := time.Now()
 	for i := range reads {
 		r, d := &reads[i], &v.leaves[i]
 		if d.Err != nil {
-			first := r.first()
+			first := r.firstFeature()
 			s.failAt(first, d.Err, s.d.features.columns[first].Name)
 			continue
 		}
-		s.take(r, s.places.read(t.from+i), d.Dst)
-		if r.made == nil && r.leaf >= 0 {
-			s.d.clearNulls(d.Dst)
+		s.completeRead(r, s.places.readPlaces(t.from+i), d.Dst)
+		if r.derivation == nil && r.leaf >= 0 {
+			s.d.replaceNullNumbers(d.Dst)
 		}
-		s.indicate(r, d.Dst)
+		s.writeIndicators(r, d.Dst)
 		for _, col := range r.cols {
 			if col >= 0 {
-				s.settle(col)
+				s.settleColumn(col)
 			}
 		}
 	}
 	s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
 }
 
-// column is feature col of the span.
-func (s *span) column(col int) []float64 {
+func (s *span) columnData(col int) []float64 {
 	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
 }
 
-// decodeLeaves decodes what is read of the row group: not what is kept, nor partition columns.
+// decodeLeaves decodes leaves from the row group, but nothing that is kept; it skips partition columns.
 func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
-	if s.held != nil {
+	if s.heldGroup != nil {
 		return
 	}
 	for i := 0; i < len(leaves); i++ {
@@ -191,58 +186,57 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 	}
 }
 
-// take fills the elements of one read that are wanted from what is kept, where it is, and with nulls
-// where the file lacks the column; else what was decoded is kept as far as there is room. places are the elements' places there.
-func (s *span) take(r *read, places []int, dst [][]float64) {
+// completeRead fills the wanted elements of one read that were not decoded: from the kept group, from a partition
+// key, or with nulls if the file lacks the column. Else it keeps the decoded values if there is room. places are the
+// elements' places in the keep.
+func (s *span) completeRead(r *columnRead, places []int, dst [][]float64) {
 	switch {
 	case r.leaf < 0:
-		value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
+		value := s.d.catalog.parts[r.part].values[s.rowGroup.fileIndex]
 		for i := range dst[0] {
 			dst[0][i] = value
 		}
-	case s.held != nil || s.adding != nil || s.leafAt(r.leaf) < 0:
+	case s.heldGroup != nil || s.newPiece != nil || s.leafAt(r.leaf) < 0:
 		for e, x := range dst {
 			switch {
 			case x == nil:
-			case s.held != nil:
-				s.held.to(places[e], s.from, x)
+			case s.heldGroup != nil:
+				s.heldGroup.copyColumn(places[e], s.from, x)
 			default:
 				if s.leafAt(r.leaf) < 0 { // the file lacks it
 					null := format.Null
-					if r.made != nil && r.made.categories != nil {
-						null = 0 // of no category
+					if r.derivation != nil && r.derivation.categories != nil {
+						null = 0 // in no category
 					}
 					for i := range x {
 						x[i] = null
 					}
 				}
-				if s.adding != nil {
-					s.adding.add(places[e], x)
+				if s.newPiece != nil {
+					s.newPiece.addColumn(places[e], x)
 				}
 			}
 		}
 	}
 }
 
-// leafOf returns where a read's leaf stands in the span's file; -1 for a partition column, and where
-// the file lacks it.
-func (s *span) leafOf(r *read) int {
+// leafOf returns the index of a read's leaf in the span's file; -1 for a partition column, or if the file lacks it.
+func (s *span) leafOf(r *columnRead) int {
 	if r.leaf < 0 {
 		return -1
 	}
 	return s.leafAt(r.leaf)
 }
 
-// leafAt returns where a dataset leaf stands in the span's file.
 func (s *span) leafAt(leaf int) int {
-	if s.at.file == nil {
+	if s.rowGroup.file == nil {
 		return leaf
 	}
-	return s.at.file.at(leaf)
+	return s.rowGroup.file.leafIndex(leaf)
 }
 
-// fail keeps the failure that comes first in the data.
-func (s *span) fail(f failure) {
+// setFailure keeps the failure that comes first in the data.
+func (s *span) setFailure(f failure) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	old := s.failure
@@ -251,58 +245,55 @@ func (s *span) fail(f failure) {
 	}
 }
 
-// failAt is fail for an error of decoding, which counts at the span's first row where it
-// does not tell its own.
+// failAt sets a failure from an error of decoding, which counts at the span's first row if it has no row.
 func (s *span) failAt(column int, err error, name string) {
 	row := s.start
 	if place, ok := errors.AsType[*stream.DataError](err); ok && place.Row >= 0 {
-		row = max(row, place.Row-s.at.fileRow+s.at.start)
+		row = max(row, place.Row-s.rowGroup.fileRow+s.rowGroup.start)
 	}
-	s.fail(failure{row: row, column: column, err: s.place(err, name)})
+	s.setFailure(failure{row: row, column: column, err: s.placeError(err, name)})
 }
 
-// place completes an error with what the span knows of where it happened.
-func (s *span) place(err error, column string) error {
-	group := s.at.index
+// placeError adds the span's place to an error.
+func (s *span) placeError(err error, column string) error {
+	group := s.rowGroup.index
 	if _, ok := errors.AsType[*stream.DataError](err); ok && column == "" {
 		group = -1 // the error is about the file as a whole
 	}
-	return format.Place(s.at.path, group, column, err)
+	return format.Place(s.rowGroup.path, group, column, err)
 }
 
 // faultAt is an error about one value: row counts within the span.
 func (s *span) faultAt(row int, column, remedy string, err error) error {
 	return &stream.DataError{
-		Path: s.at.path, RowGroup: s.at.index, Column: column,
-		Row: s.at.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
+		Path: s.rowGroup.path, RowGroup: s.rowGroup.index, Column: column,
+		Row: s.rowGroup.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
 	}
 }
 
-// failed returns the span's failure. Call it when the span is done.
-func (s *span) failed() error { return s.failure.err }
+func (s *span) failureError() error { return s.failure.err }
 
 // taskDone counts a task; the last one finishes the span.
 func (s *span) taskDone() {
 	if s.pending.Add(-1) == 0 {
-		s.finish()
+		s.finishSpan()
 	}
 }
 
-// finish removes the rows that do not stay and hands the span to the consumer.
-func (s *span) finish() {
+// finishSpan removes the dropped rows and hands the span to the consumer.
+func (s *span) finishSpan() {
 	if s.failure.err == nil {
-		for b := range s.blocks() {
-			s.compact(b)
+		for b := range s.blockCount() {
+			s.compactBlock(b)
 		}
 	}
-	s.adding.done(s.failure.err == nil)
+	s.newPiece.spanDone(s.failure.err == nil)
 	close(s.done)
 }
 
-// chunk lends block b.
-func (s *span) chunk(b int) *stream.Chunk {
-	lo, hi := s.bounds(b)
-	kept := s.kept[b]
+func (s *span) lendChunk(b int) *stream.Chunk {
+	lo, hi := s.blockBounds(b)
+	kept := s.remaining[b]
 	c := stream.Chunk{
 		Start:   s.start + int64(lo),
 		Block:   hi - lo,
@@ -318,7 +309,7 @@ func (s *span) chunk(b int) *stream.Chunk {
 		c.Weight = s.weight[lo : lo+kept : lo+kept]
 	}
 	if len(s.target) > 0 {
-		c.Target, c.TargetCodes = s.target[lo:lo+kept:lo+kept], s.d.features.codes
+		c.Target, c.TargetCodes = s.target[lo:lo+kept:lo+kept], s.d.features.usesCodes
 	}
 	if s.d.features.label != nil {
 		c.Class = []int32{}
@@ -328,7 +319,7 @@ func (s *span) chunk(b int) *stream.Chunk {
 	}
 	switch {
 	case s.d.sparse != nil:
-		c.Sparse = s.sparse.block(b, kept)
+		c.Sparse = s.sparse.lendBlock(b, kept)
 	case kept > 0 && c.Cols > 0:
 		end := (c.Cols-1)*s.rows + lo + kept
 		c.Data = s.data[lo:end:end]

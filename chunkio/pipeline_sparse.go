@@ -17,31 +17,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxSparseFeatures bounds the number of features of sparse rows: beyond it the
-// column of indices is more likely a wrong one.
+// maxSparseFeatures bounds the number of features of sparse rows: beyond it the column of indices is more likely a
+// wrong one.
 const maxSparseFeatures = 1 << 24
 
-// sparseFeatureBytes is what naming and choosing a feature takes while a Dataset is opened, before
-// anything else can be planned: 450 MB were measured for a million.
+// sparseFeatureBytes is the memory to name and choose a feature while a Dataset is opened, before anything else can
+// be planned: 450 MB were measured for a million.
 const sparseFeatureBytes = 450
 
-// sparseRowGuess is the number of entries that a sparse row is planned with at least, before any is decoded.
-// The first block tells what rows really take.
+// sparseRowGuess is the least number of entries planned for a sparse row, before any is decoded. The first block
+// shows the real number.
 const sparseRowGuess = 100
 
-// sparseEntryBytes is what an entry takes: in both lists, and in the CSR form.
+// sparseEntryBytes is the memory of an entry: in both lists, and in the CSR form.
 const sparseEntryBytes = 8 + 8 + 4 + 8
 
-// sparseSpec says which two list leaves, or which map, make sparse rows of how many features.
-// The features are named by the values column, values[0], values[1], …, or by the map.
+// sparseSpec names the two list leaves, or the map, that make sparse rows, and the number of features. The features
+// are named by the values column, values[0], values[1], …, or by the map.
 type sparseSpec struct {
 	indices, values int // dataset leaves; a map is both
 	features        int
-	keys            *mapKeys // of a map of texts; nil for others
+	mapKeys         *mapKeys // of a map of texts; nil for others
 }
 
-// RowEntries is the number of entries that a sparse row is planned with: half as many again as where the
-// metadata tells of most, as the rows of a block may have more than those of a row group; 0 for dense rows.
+// RowEntries is the number of entries planned for a sparse row: one and a half times the average of the densest row
+// group in the metadata, if that is known, because the rows of a block may have more than the rows of its row group;
+// 0 for dense rows.
 func (d *Dataset) RowEntries() int64 {
 	if d.sparse == nil {
 		return 0
@@ -52,10 +53,9 @@ func (d *Dataset) RowEntries() int64 {
 
 func (s *sparseSpec) isMap() bool { return s.indices == s.values }
 
-// decodeIndices reads the indices of rows [from, to) of a row group, from the leaf of its file.
 func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
-	if s.keys != nil {
-		return s.keys.decode(ctx, g, leaf, from, to, dst)
+	if s.mapKeys != nil {
+		return s.mapKeys.decodeNumbers(ctx, g, leaf, from, to, dst)
 	}
 	if s.isMap() {
 		return g.DecodeKeys(ctx, leaf, from, to, dst)
@@ -63,14 +63,14 @@ func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int
 	return g.DecodeLists(ctx, leaf, from, to, dst)
 }
 
-// findSparse reads Options.Sparse; nil without it. Where the number of features is
-// not given, it costs a pass over the indices.
+// findSparse reads Options.Sparse; nil without it. If the number of features is not given, it costs a pass over the
+// indices.
 func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseSpec, error) {
 	if opt.Sparse == "" {
 		return nil, nil
 	}
 	parts := strings.Split(opt.Sparse, ",")
-	if names := triplesOf(opt.Sparse); names != nil {
+	if names := tripleColumns(opt.Sparse); names != nil {
 		if p != nil {
 			return nil, stream.Usagef("{sparse} %s: triples are read from files, not from a stream; save it to a file first", opt.Sparse)
 		}
@@ -101,13 +101,13 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	switch {
 	case texts && p != nil:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a stream passes once; save it to a file first", opt.Sparse)
-	case texts && c.frozen != nil && c.frozen.shard.Of > 0:
+	case texts && c.plan != nil && c.plan.shard.Of > 0:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a shard of a plan has not all of them; read them without shards", opt.Sparse)
 	case texts:
-		if spec.keys, err = c.numberKeys(ctx, &spec, opt); err != nil {
+		if spec.mapKeys, err = c.numberKeys(ctx, &spec, opt); err != nil {
 			return nil, err
 		}
-		spec.features = len(spec.keys.names)
+		spec.features = len(spec.mapKeys.names)
 		if n := parts[len(parts)-1]; len(parts) > columns && n != strconv.Itoa(spec.features) {
 			return nil, stream.Usagef("{sparse} %s: the map has %d keys", opt.Sparse, spec.features)
 		}
@@ -118,7 +118,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		}
 	case p != nil:
 		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
-	case c.frozen != nil && c.frozen.shard.Of > 0: // whose rows may not have the last feature
+	case c.plan != nil && c.plan.shard.Of > 0: // its rows may lack the last feature
 		return nil, stream.Usagef("{sparse} %s: a shard of a plan needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
 		if spec.features, err = c.countFeatures(ctx, &spec, opt); err != nil {
@@ -131,13 +131,12 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	return &spec, nil
 }
 
-// mapLeaf finds a map of integers to numbers by name; -1 where no map has it.
 func (c *catalog) mapLeaf(name string) (int, error) {
 	for i, l := range c.leaves {
 		switch {
 		case l.Name != name:
 		case sharesName(l):
-			return 0, ambiguous("sparse", name)
+			return 0, errAmbiguous("sparse", name)
 		case l.NoEntries != "":
 			return 0, stream.Usagef("{sparse}: column %s cannot be sparse rows: %s", name, l.NoEntries)
 		case l.Entries != "":
@@ -147,7 +146,6 @@ func (c *catalog) mapLeaf(name string) (int, error) {
 	return -1, nil
 }
 
-// listLeaf finds a column of numeric lists by name.
 func (c *catalog) listLeaf(name string) (int, error) {
 	var names []string
 	for i, l := range c.leaves {
@@ -156,14 +154,14 @@ func (c *catalog) listLeaf(name string) (int, error) {
 			continue
 		}
 		if sharesName(l) {
-			return 0, ambiguous("sparse", name)
+			return 0, errAmbiguous("sparse", name)
 		}
-		// Where metadata counts nulls, these may be the rows without entries.
+		// If metadata counts nulls, these may be the rows without entries.
 		if !l.List || l.Why != "" && !strings.HasPrefix(l.Why, format.WhyVarying) && !l.Refused {
 			return 0, stream.Usagef("{sparse}: column %s is %s, not lists of numbers", name, l.Type)
 		}
 		if l.Refused {
-			err := stream.Dataf(c.refusing[i], "%s", l.Why)
+			err := stream.Dataf(c.firstRefusal[i], "%s", l.Why)
 			err.Column = name
 			return 0, err
 		}
@@ -172,14 +170,14 @@ func (c *catalog) listLeaf(name string) (int, error) {
 	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, suggest.DidYouMean(name, names))
 }
 
-// countFeatures is one more than the largest index in any row. Values that are no
-// indices are left to the pass that uses them, which names their place.
+// countFeatures is one more than the largest index in any row. Invalid indices are left to the pass that uses them,
+// which reports their place.
 func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Options) (int, error) {
 	largest := -1.0
-	err := c.eachIndices(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error {
+	err := c.eachIndexBatch(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error {
 		err := spec.decodeIndices(ctx, g, leaf, from, to, rows)
 		for _, x := range rows.Values {
-			largest = max(largest, finiteOr(x, -1))
+			largest = max(largest, finiteOrDefault(x, -1))
 		}
 		return err
 	})
@@ -187,31 +185,31 @@ func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Optio
 		return 0, err
 	}
 	if largest >= maxSparseFeatures {
-		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
+		err := stream.Dataf(c.inputName(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
 		err.Column = c.leaves[spec.indices].Name
 		return 0, err
 	}
 	return int(largest) + 1, nil
 }
 
-// eachIndices calls f for some rows at a time of the leaf that has the indices of sparse rows.
-func (c *catalog) eachIndices(ctx context.Context, spec *sparseSpec, opt Options, f func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error) error {
+// eachIndexBatch calls f for batches of rows of the leaf with the indices of sparse rows.
+func (c *catalog) eachIndexBatch(ctx context.Context, spec *sparseSpec, opt Options, f func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error) error {
 	const rowsAtOnce = 8192
 	var rows format.Lists
-	ahead := newFetcher(spoolPart, scratch.New(opt.Spool))
+	ahead := newFetcher(spoolRequestBytes, scratch.New(opt.Spool))
 	scan := func(i int) error {
 		file := &c.files[i]
-		opened, in, err := c.reopen(ctx, i, opt.Memory, nil)
+		opened, in, err := c.reopenFile(ctx, i, opt.Memory, nil)
 		if err != nil {
 			return err
 		}
 		defer opened.Close()
 		for g, n := range file.groups {
-			leaf := file.at(spec.indices)
+			leaf := file.leafIndex(spec.indices)
 			if n == 0 || leaf < 0 {
 				continue
 			}
-			group, release, err := ahead.open(ctx, opened, in, g, []int{leaf})
+			group, release, err := ahead.openGroup(ctx, opened, in, g, []int{leaf})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
 				err = f(ctx, group, leaf, from, min(from+rowsAtOnce, n), &rows)
 			}
@@ -233,7 +231,7 @@ func (c *catalog) eachIndices(ctx context.Context, spec *sparseSpec, opt Options
 	return nil
 }
 
-func finiteOr(x, otherwise float64) float64 {
+func finiteOrDefault(x, otherwise float64) float64 {
 	if x-x == 0 {
 		return x
 	}
@@ -246,19 +244,18 @@ type mapKeys struct {
 	number map[string]int32
 }
 
-// knownKeys are the keys of maps that were read already, by their leaves.
-type knownKeys struct {
-	mu sync.Mutex
-	of map[int]*mapKeys
+// keyCache holds the keys of maps that were read already, by their leaves.
+type keyCache struct {
+	mu     sync.Mutex
+	byLeaf map[int]*mapKeys
 }
 
-// keyBytes is what a key takes beside its text, twice in maps while they are counted.
+// keyBytes is the memory of a key without its text, twice in maps while they are counted.
 const keyBytes = 120
 
-// decode reads the keys of rows [from, to) of a row group as their numbers.
-func (k *mapKeys) decode(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+func (k *mapKeys) decodeNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 	return decodeKeys(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
-		if n, ok := k.number[string(key)]; ok { // makes no string
+		if n, ok := k.number[string(key)]; ok { // allocates no string
 			return float64(n)
 		}
 		return -1 // the file has changed
@@ -273,8 +270,7 @@ func decodeKeys(ctx context.Context, g format.Group, leaf int, from, to int64, d
 	return keyed.DecodeTextKeys(ctx, leaf, from, to, number, dst)
 }
 
-// columns are the names of the features of the map.
-func (k *mapKeys) columns(mapName string) iter.Seq2[int, string] {
+func (k *mapKeys) featureNames(mapName string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i, key := range k.names {
 			if !yield(i, mapName+"."+key) {
@@ -284,11 +280,11 @@ func (k *mapKeys) columns(mapName string) iter.Seq2[int, string] {
 	}
 }
 
-// numberKeys finds all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
+// numberKeys finds and numbers all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
 func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options) (*mapKeys, error) {
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	if known := c.keys.of[spec.indices]; known != nil {
+	c.keyCache.mu.Lock()
+	defer c.keyCache.mu.Unlock()
+	if known := c.keyCache.byLeaf[spec.indices]; known != nil {
 		return known, nil
 	}
 	found, bytes := map[string]struct{}{}, int64(0)
@@ -301,7 +297,7 @@ func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options)
 	}
 	tooMany := func() error {
 		if len(found) > maxSparseFeatures {
-			e := stream.Dataf(c.name(), "more than %d different keys, which are the features", maxSparseFeatures)
+			e := stream.Dataf(c.inputName(), "more than %d different keys, which are the features", maxSparseFeatures)
 			e.Column = c.leaves[spec.indices].Name
 			return e
 		}
@@ -310,7 +306,7 @@ func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options)
 		}
 		return nil
 	}
-	err := c.eachIndices(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+	err := c.eachIndexBatch(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 		if err := decodeKeys(ctx, g, leaf, from, to, dst, number); err != nil {
 			return err
 		}
@@ -323,9 +319,9 @@ func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options)
 	for i, name := range k.names {
 		k.number[name] = int32(i)
 	}
-	if c.keys.of == nil {
-		c.keys.of = map[int]*mapKeys{}
+	if c.keyCache.byLeaf == nil {
+		c.keyCache.byLeaf = map[int]*mapKeys{}
 	}
-	c.keys.of[spec.indices] = k
+	c.keyCache.byLeaf[spec.indices] = k
 	return k, nil
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sparseBlock is the memory of a span of sparse rows: the decoded lists, and the
-// rows in CSR form one after the other, blocks after blocks.
+// sparseBlock is the memory of a span of sparse rows: the decoded lists, and the rows in CSR form one after the
+// other, block after block.
 type sparseBlock struct {
 	indices, values format.Lists
-	row             []sparseEntry // of the row at work
+	row             []sparseEntry // entries of the current row
 	rowPtr          []int         // by kept row, into index and value; blocks follow each other
 	index           []int32
 	value           []float64
-	first           []int // by block: where its rows begin in rowPtr
+	firstRows       []int // by block: the index of its first row in rowPtr
 	blockPtr        []int // the lent block's rowPtr, from 0
 	lent            stream.CSR
 }
@@ -31,9 +31,9 @@ type sparseEntry struct {
 	value float64
 }
 
-// decodeSparse decodes the span's rows and writes the rows that stay in CSR form, sorted
-// by column. r maps indices to features.
-func (s *span) decodeSparse(ctx context.Context, r *read) {
+// decodeSparse decodes the span's rows and writes the remaining rows in CSR form, sorted by column. r maps indices to
+// features.
+func (s *span) decodeSparse(ctx context.Context, r *columnRead) {
 	b, spec := &s.sparse, s.d.sparse
 	to := s.from + int64(s.rows)
 	if err := spec.decodeIndices(ctx, s.group, s.leafAt(spec.indices), s.from, to, &b.indices); err != nil {
@@ -47,16 +47,16 @@ func (s *span) decodeSparse(ctx context.Context, r *read) {
 	settling := time.Now()
 	defer func() { s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling)) }()
 	b.rowPtr, b.index, b.value = append(b.rowPtr[:0], 0), b.index[:0], b.value[:0]
-	b.first = append(b.first[:0], 0)
+	b.firstRows = append(b.firstRows[:0], 0)
 	for i := range s.rows {
 		if i > 0 && i%s.height == 0 {
-			b.first = append(b.first, len(b.rowPtr)-1)
+			b.firstRows = append(b.firstRows, len(b.rowPtr)-1)
 		}
 		if isSet(s.skip, i) {
 			continue
 		}
 		if err := s.readRow(i); err != nil {
-			s.fail(failure{row: s.start + int64(i), column: -1, err: err})
+			s.setFailure(failure{row: s.start + int64(i), column: -1, err: err})
 			return
 		}
 		if !s.settleRow(i, r) {
@@ -64,7 +64,7 @@ func (s *span) decodeSparse(ctx context.Context, r *read) {
 		}
 	}
 	if err := s.adaptHeight(); err != nil {
-		s.fail(failure{row: s.start, column: -1, err: err})
+		s.setFailure(failure{row: s.start, column: -1, err: err})
 	}
 }
 
@@ -105,19 +105,19 @@ func (s *span) readRow(i int) error {
 	slices.SortFunc(b.row, func(x, y sparseEntry) int { return x.index - y.index })
 	for k := 1; k < len(b.row); k++ {
 		if b.row[k-1].index == b.row[k].index {
-			what := fmt.Sprintf("index %d", b.row[k].index)
-			if keys := s.d.sparse.keys; keys != nil {
-				what = fmt.Sprintf("key %q", keys.names[b.row[k].index])
+			entry := fmt.Sprintf("index %d", b.row[k].index)
+			if keys := s.d.sparse.mapKeys; keys != nil {
+				entry = fmt.Sprintf("key %q", keys.names[b.row[k].index])
 			}
-			return s.faultAt(i, names[0], "", fmt.Errorf("%s occurs twice in the row", what))
+			return s.faultAt(i, names[0], "", fmt.Errorf("%s occurs twice in the row", entry))
 		}
 	}
 	return nil
 }
 
-// settleRow writes b.row as the next CSR row, without zeros and what is no feature,
-// nor what is missing, unless it is kept; the policy may drop the row or fail (false).
-func (s *span) settleRow(i int, r *read) bool {
+// settleRow writes b.row as the next CSR row, without zeros and entries of no feature, and without missing values
+// unless they are kept; the policy may drop the row or fail (false).
+func (s *span) settleRow(i int, r *columnRead) bool {
 	b := &s.sparse
 	begin := len(b.index)
 	dropped := false
@@ -154,36 +154,35 @@ func (s *span) settleRow(i int, r *read) bool {
 	return true
 }
 
-// adaptHeight makes the next spans so tall that they fill their share of the
-// memory, judging by this one. They are planned with twice its bytes a row, and grow
-// slowly, because density may change along the data. A single block that exceeds the
-// share is an error.
+// adaptHeight makes the next spans tall enough to fill their share of the memory, judging by this one. They are
+// planned with twice its bytes a row, and grow slowly, because density may change along the data. A single block that
+// exceeds the share is an error.
 func (s *span) adaptHeight() error {
 	b := &s.sparse
 	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))
 	used := entries * sparseEntryBytes
 	buffers := int64(s.plan.buffers)
 	share := (s.d.opt.Memory-s.plan.bytes)/buffers + s.plan.rows*sparseEntryBytes*s.d.RowEntries()
-	if s.blocks() == 1 && used > share {
-		n := s.d.needs(s.d.opt.Memory)
+	if s.blockCount() == 1 && used > share {
+		n := s.d.memoryNeeds(s.d.opt.Memory)
 		return &stream.MemoryError{
 			What: "a block of sparse rows",
-			Need: n.total(plan{rows: n.height, buffers: 2, workers: s.d.opt.Threads, piece: spoolPart}) + 2*used, Limit: s.d.opt.Memory,
+			Need: n.totalBytes(memoryPlan{rows: n.height, buffers: 2, workers: s.d.opt.Threads, pieceBytes: spoolRequestBytes}) + 2*used, Limit: s.d.opt.Memory,
 		}
 	}
 	perRow := 2*used/int64(s.rows) + 1
-	blocks := min(min(share, spanGoal)/(perRow*int64(s.height)), 4*int64(s.blocks()))
+	blocks := min(min(share, spanGoal)/(perRow*int64(s.height)), 4*int64(s.blockCount()))
 	s.pass.height.Store(max(blocks, 1) * int64(s.height))
 	return nil
 }
 
-// block lends the CSR form of the kept rows of block i.
-func (b *sparseBlock) block(i, kept int) *stream.CSR {
+// lendBlock lends the CSR form of the kept rows of block i.
+func (b *sparseBlock) lendBlock(i, kept int) *stream.CSR {
 	if kept == 0 {
 		b.lent = stream.CSR{RowPtr: []int{0}}
 		return &b.lent
 	}
-	ptr := b.rowPtr[b.first[i] : b.first[i]+kept+1]
+	ptr := b.rowPtr[b.firstRows[i] : b.firstRows[i]+kept+1]
 	begin, end := ptr[0], ptr[kept]
 	b.blockPtr = b.blockPtr[:0]
 	for _, p := range ptr {

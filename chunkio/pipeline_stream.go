@@ -18,39 +18,39 @@ import (
 
 // pipe is an Arrow IPC stream on standard input: read once, batch by batch.
 type pipe struct {
-	stream  *ipc.Stream
-	texts   bool  // the stream keeps what labels may need
-	memory  int64 // of all that is read
-	claimed atomic.Bool
-	digest  digestReader
+	stream     *ipc.Stream
+	keepsTexts bool  // the stream keeps the texts that labels may need
+	memory     int64 // limit for the whole pass
+	isClaimed  atomic.Bool
+	digest     digestReader
 }
 
-// batchesHeld is how many batches are in memory at once: consumed, decoded and next.
+// batchesHeld is the number of batches in memory at once: consumed, decoded and next.
 const batchesHeld = 3
 
 // batchMemory bounds one batch: together they may take half of the memory, and the schema the other half.
 func batchMemory(memory int64) int64 { return memory / (2 * batchesHeld) }
 
-// openPipe reads the stream's schema and, for the lengths of lists, its first batch.
-// texts says to keep what labels may need.
+// openPipe reads the stream's schema and, for the lengths of lists, its first batch. If texts is set, it keeps the
+// texts that labels may need.
 func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	if r == nil {
 		return nil, stream.Usagef("- : there is no standard input to read")
 	}
-	p := &pipe{texts: texts, memory: memory}
+	p := &pipe{keepsTexts: texts, memory: memory}
 	p.digest.reader = r
 	p.digest.sum.Reset()
 	var err error
 	p.stream, err = ipc.NewStream(&p.digest, batchMemory(memory), memory/2, texts)
 	if err != nil {
-		return nil, p.ofAllMemory(err)
+		return nil, p.errForAllMemory(err)
 	}
 	return p, nil
 }
 
-// ofAllMemory turns a MemoryError about the stream's share of the memory, or a part of
-// the share, into one about all of the memory.
-func (p *pipe) ofAllMemory(err error) error {
+// errForAllMemory restates a MemoryError about the stream's share of the memory, or a part of the share, in terms of
+// all of the memory.
+func (p *pipe) errForAllMemory(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || m.Limit < 1 {
 		return err
@@ -63,9 +63,9 @@ func (p *pipe) ofAllMemory(err error) error {
 
 func (p *pipe) leaves() []format.Leaf { return p.stream.Leaves() }
 
-// take claims the one pass that a stream allows, within the given memory.
-func (p *pipe) take(memory int64) error {
-	if p.claimed.Swap(true) {
+// claimPass claims the one pass that a stream allows, within the given memory.
+func (p *pipe) claimPass(memory int64) error {
+	if p.isClaimed.Swap(true) {
 		return errOnlyOnce()
 	}
 	p.memory = memory
@@ -73,15 +73,15 @@ func (p *pipe) take(memory int64) error {
 	return nil
 }
 
-// groups lists the batches as they arrive, and counts their bytes and their decoding in meter.
-func (p *pipe) groups(ctx context.Context, leaves []int, meter *stream.Meter) iter.Seq2[rowGroup, error] {
+// readBatches lists the batches as they arrive, and counts their bytes and their decoding in meter.
+func (p *pipe) readBatches(ctx context.Context, leaves []int, meter *stream.Meter) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		g := rowGroup{path: ipc.StreamName}
 		counted := int64(0)
 		p.stream.Measure(&meter.Busy)
 		for ; ; g.index++ {
 			opened, rows, err := p.stream.Next(ctx, leaves)
-			bytes := p.input().Bytes
+			bytes := p.describeInput().Bytes
 			meter.Bytes.Add(bytes - counted)
 			counted = bytes
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -91,7 +91,7 @@ func (p *pipe) groups(ctx context.Context, leaves []int, meter *stream.Meter) it
 				return
 			}
 			if err != nil {
-				yield(g, p.ofAllMemory(err))
+				yield(g, p.errForAllMemory(err))
 				return
 			}
 			g.opened, g.rows = opened, rows
@@ -105,16 +105,14 @@ func (p *pipe) groups(ctx context.Context, leaves []int, meter *stream.Meter) it
 	}
 }
 
-// input describes what has been read of the stream.
-func (p *pipe) input() stream.Input {
+func (p *pipe) describeInput() stream.Input {
 	d := &p.digest
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatPrint(d.sum.Sum64())}
+	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatFingerprint(d.sum.Sum64())}
 }
 
-// digestReader counts and digests what is read through it: a stream has no footer that
-// identifies it.
+// digestReader counts and digests the bytes read through it: a stream has no footer that identifies it.
 type digestReader struct {
 	reader io.Reader
 

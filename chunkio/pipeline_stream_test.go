@@ -83,7 +83,7 @@ func TestStreamEqualsFile(t *testing.T) {
 	ds, err = ds.With(opt)
 	formattest.Must(t, err)
 	if got, err = collect(ds, stream.Range{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("a pass over the stream within %d bytes: %v", opt.Memory, err)
 	}
 	if d := diff(got, want); d != "" {
 		t.Errorf("stream: %s", d)

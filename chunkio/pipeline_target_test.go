@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestTargetsComeWithTheirRows: of the rows that stay, also from what an earlier pass keeps, in one element
-// of a list as in a column, and as codes of texts; a label that is no class has none.
+// TestTargetsComeWithTheirRows: targets belong to the remaining rows, also from kept row groups, from one element of
+// a list as from a column, and as codes of texts; a label that is no class has none.
 func TestTargetsComeWithTheirRows(t *testing.T) {
 	const n = 900
 	a, y := make([]float64, n), make([]float64, n)
@@ -25,7 +25,7 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 		}
 		lists[i] = []float64{-1, y[i]}
 		words[i] = []string{"", "no", "größe", hiveNull}[i%4]
-		if codes[i] = codeOf([]byte(words[i])); words[i] == hiveNull {
+		if codes[i] = textCode([]byte(words[i])); words[i] == hiveNull {
 			codes[i] = format.Null
 		}
 	}

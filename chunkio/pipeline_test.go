@@ -70,7 +70,7 @@ func naiveSample(opt Options, rows int) []bool {
 		positions[i] = int64(i)
 	}
 	s := sampler{seed: opt.Seed}
-	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hash(a), s.hash(b)) })
+	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hashRow(a), s.hashRow(b)) })
 	keep := make([]bool, rows)
 	for i, p := range positions {
 		keep[p] = opt.Sample == 0 || int64(i) < opt.Sample
@@ -266,16 +266,16 @@ func TestPassFitsItsMemory(t *testing.T) {
 	}
 }
 
-// Spans of wide dense rows grow to four blocks where there is memory, those of sparse rows do not;
-// one row group that they cover needs no second span.
+// Spans of wide dense rows grow to four blocks if there is memory, spans of sparse rows do not; if a span covers the
+// only row group, there is no second span.
 func TestSpansOfWideRows(t *testing.T) {
-	wide := needs{row: 8e5, block: 24e5, height: 128, tallest: 1000, files: 3, dense: true}
+	wide := passNeeds{row: 8e5, block: 24e5, height: 128, tallest: 1000, files: 3, isDense: true}
 	sparse, single := wide, wide
-	sparse.dense = false
-	single.tallest, single.single = 500, true
+	sparse.isDense = false
+	single.tallest, single.isOneGroup = 500, true
 	for _, c := range []struct {
 		name    string
-		needs   needs
+		needs   passNeeds
 		memory  int64
 		rows    int64
 		buffers int
@@ -286,10 +286,10 @@ func TestSpansOfWideRows(t *testing.T) {
 		{"sparse", sparse, 1 << 40, 128, 2},
 		{"one row group", single, 1 << 40, 500, 1},
 	} {
-		p, err := c.needs.plan(c.memory, 2)
+		p, err := c.needs.choosePlan(c.memory, 2)
 		formattest.Must(t, err)
 		if p.rows != c.rows || p.buffers != c.buffers || p.bytes > c.memory {
-			t.Errorf("%s: %+v", c.name, p)
+			t.Errorf("%s: plan %+v, want %d rows in %d buffers and at most %d bytes", c.name, p, c.rows, c.buffers, c.memory)
 		}
 	}
 }

@@ -13,76 +13,71 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// groupFilter is what of a condition is left for the rows of one row group.
+// groupFilter is the part of a condition that the rows of one row group must decide.
 type groupFilter struct {
 	state   where.State
-	columns []groupColumn // that the state leaves undecided
+	columns []groupColumn // columns that the state leaves undecided
 }
 
-// groupColumn is a column to decode for a condition.
 type groupColumn struct {
 	filterColumn
-	leaf      int   // of the file
+	leaf      int   // index in the file
 	width     int   // of its lists
 	perSecond int64 // of its times, in this file
 }
 
-// never tells a row group that keys or statistics exclude.
-func (d *Dataset) never(g rowGroup) bool {
+func (d *Dataset) isExcluded(g rowGroup) bool {
 	return g.file != nil && g.file.outcomes != nil && g.file.outcomes[g.index].Never()
 }
 
-// undecided tells a row group whose rows the condition must be asked of one by one.
-func (d *Dataset) undecided(g rowGroup) bool {
+// isUndecided reports whether the condition must be evaluated on the rows of a row group.
+func (d *Dataset) isUndecided(g rowGroup) bool {
 	return d.catalog.filter != nil && (g.file == nil || !g.file.outcomes[g.index].Always())
 }
 
-// reading reports whether rows have anything to decode.
-func (f *features) reading() bool {
+func (f *features) needsDecoding() bool {
 	return len(f.reads) > 0 || f.weight != nil || f.target != nil || f.label != nil
 }
 
-// filterOf is what the condition wants of a row group of an open file.
-func (c *catalog) filterOf(g rowGroup, opened format.File) (groupFilter, error) {
+// remainingFilter is the part of the condition that a row group of an open file leaves undecided.
+func (c *catalog) remainingFilter(g rowGroup, opened format.File) (groupFilter, error) {
 	f := c.filter
 	if f == nil {
 		return groupFilter{}, nil
 	}
-	state, err := f.given(f.bound, c.list, g.fileIndex, c.list.at(g.fileIndex).path)
+	state, err := f.keyState(f.bound, c.list, g.fileIndex, c.list.entryAt(g.fileIndex).path)
 	if err != nil {
 		return groupFilter{}, err
 	}
-	return c.left(f.within(state, opened, g.index, g.file.at), opened.Leaves(), g.file.at), nil
+	return c.filterForState(f.addStatistics(state, opened, g.index, g.file.leafIndex), opened.Leaves(), g.file.leafIndex), nil
 }
 
-// filterOfStream is what the condition wants of every batch of a stream.
-func (c *catalog) filterOfStream() groupFilter {
+func (c *catalog) streamFilter() groupFilter {
 	if c.filter == nil {
 		return groupFilter{}
 	}
-	return c.left(c.filter.bound.Start(), c.leaves, func(leaf int) int { return leaf })
+	return c.filterForState(c.filter.bound.Start(), c.leaves, func(leaf int) int { return leaf })
 }
 
-// left lists the columns that a state leaves undecided; leaves are the file's.
-func (c *catalog) left(state where.State, leaves []format.Leaf, at func(leaf int) int) groupFilter {
-	f, left := c.filter, groupFilter{state: state}
+// filterForState lists the columns that a state leaves undecided; leaves are the file's.
+func (c *catalog) filterForState(state where.State, leaves []format.Leaf, at func(leaf int) int) groupFilter {
+	f, undecided := c.filter, groupFilter{state: state}
 	needed := f.bound.Needed(state)
 	for _, col := range f.columns {
 		if slices.Contains(needed, col.name) {
 			here := at(col.leaf)
-			left.columns = append(left.columns, groupColumn{col, here, c.leaves[col.leaf].Width, leaves[here].PerSecond})
+			undecided.columns = append(undecided.columns, groupColumn{col, here, c.leaves[col.leaf].Width, leaves[here].PerSecond})
 		}
 	}
-	return left
+	return undecided
 }
 
-// bindStream binds the condition to a stream's columns. Its texts come and go with the
-// batches, and it has no path.
+// bindStream binds the condition to a stream's columns. A stream's texts change with each batch, and it has no path.
 func (f *filter) bindStream(leaves []format.Leaf) error {
 	if f == nil {
 		return nil
 	}
-	if err := f.bind(stdinName, leaves); err != nil {
+	if err := f.bindColumns(stdinName, leaves); err != nil {
 		return err
 	}
 	for _, c := range f.columns {
@@ -93,9 +88,9 @@ func (f *filter) bindStream(leaves []format.Leaf) error {
 	return nil
 }
 
-// addTo adds what a condition holds to what a pass needs. The scheduler decodes its columns
-// one after the other, beside the workers.
-func (f *filter) addTo(n *needs, c *catalog) {
+// addNeeds adds the memory of a condition to the needs of a pass. The scheduler decodes its columns one after the
+// other, while the workers decode features.
+func (f *filter) addNeeds(n *passNeeds, c *catalog) {
 	if f == nil || len(f.columns) == 0 {
 		return
 	}
@@ -130,20 +125,19 @@ func newRowFilter(d *Dataset) rowFilter {
 	return rowFilter{rows: where.NewRows(d.catalog.filter.bound)}
 }
 
-// apply marks the rows of the span for which the condition is not true.
-func (f *rowFilter) apply(ctx context.Context, g *openedGroup, s *span) error {
-	if s.held != nil {
-		s.held.skipTo(s.from, s.rows, s.skip)
+func (f *rowFilter) markSkipped(ctx context.Context, g *openedGroup, s *span) error {
+	if s.heldGroup != nil {
+		s.heldGroup.copySkips(s.from, s.rows, s.skip)
 		return nil
 	}
-	f.rows.Reset(g.where.state, s.rows)
-	for i := range g.where.columns {
-		c := &g.where.columns[i]
-		if err := f.decode(ctx, c, s); err != nil {
-			return s.place(err, c.name)
+	f.rows.Reset(g.filter.state, s.rows)
+	for i := range g.filter.columns {
+		c := &g.filter.columns[i]
+		if err := f.decodeColumn(ctx, c, s); err != nil {
+			return s.placeError(err, c.name)
 		}
 	}
-	own := s.adding.skips() // without the rows outside the sample
+	own := s.newPiece.reserveSkips() // without the rows outside the sample
 	if own == nil {
 		f.rows.Skip(s.skip)
 		return nil
@@ -155,7 +149,7 @@ func (f *rowFilter) apply(ctx context.Context, g *openedGroup, s *span) error {
 	return nil
 }
 
-func (f *rowFilter) decode(ctx context.Context, c *groupColumn, s *span) error {
+func (f *rowFilter) decodeColumn(ctx context.Context, c *groupColumn, s *span) error {
 	to := s.from + int64(s.rows)
 	if c.kind.Class == where.Lists {
 		if err := s.group.DecodeLists(ctx, c.leaf, s.from, to, &f.lists); err != nil {
@@ -172,7 +166,7 @@ func (f *rowFilter) decode(ctx context.Context, c *groupColumn, s *span) error {
 	}
 	if c.kind.Numeric() {
 		f.numbers = format.Sized(f.numbers, s.rows)
-		f.dst = zeroed(f.dst, c.width)
+		f.dst = zeroSlice(f.dst, c.width)
 		f.dst[c.element] = f.numbers
 		if err := s.group.Decode(ctx, c.leaf, s.from, to, f.dst); err != nil {
 			return err
@@ -190,7 +184,6 @@ func (f *rowFilter) decode(ctx context.Context, c *groupColumn, s *span) error {
 	})
 }
 
-// skipAll sets the bits of n rows.
 func skipAll(set []uint64, n int) {
 	for w := range set {
 		set[w] = ^uint64(0)
@@ -200,11 +193,11 @@ func skipAll(set []uint64, n int) {
 	}
 }
 
-// sampleMemo keeps the samples among the rows that match, by seed and size: to find one may
-// cost a pass over the condition's columns.
+// sampleMemo keeps the samples among the matching rows, by seed and size: finding one may cost a pass over the
+// condition's columns.
 type sampleMemo struct {
-	mutex sync.Mutex
-	known map[sampleKey]sampler
+	mutex    sync.Mutex
+	samplers map[sampleKey]sampler
 }
 
 type sampleKey struct {
@@ -212,46 +205,46 @@ type sampleKey struct {
 	n    int64
 }
 
-// sampler is the sample of a pass. With a condition it is one of the rows that match.
-func (d *Dataset) sampler(ctx context.Context) (sampler, error) {
+// passSampler is the sample of a pass: with a condition, of the matching rows.
+func (d *Dataset) passSampler(ctx context.Context) (sampler, error) {
 	f := d.catalog.filter
 	if f == nil || d.opt.Sample == 0 {
-		return d.unfiltered(), nil
+		return d.samplerWithoutWhere(), nil
 	}
 	f.samples.mutex.Lock()
 	defer f.samples.mutex.Unlock()
 	key := sampleKey{d.opt.Seed, d.opt.Sample}
-	if s, ok := f.samples.known[key]; ok {
+	if s, ok := f.samples.samplers[key]; ok {
 		return s, nil
 	}
 	s, err := d.sampleMatches(ctx)
 	if err == nil {
-		if f.samples.known == nil {
-			f.samples.known = map[sampleKey]sampler{}
+		if f.samples.samplers == nil {
+			f.samples.samplers = map[sampleKey]sampler{}
 		}
-		f.samples.known[key] = s
+		f.samples.samplers[key] = s
 	}
 	return s, err
 }
 
-// sampleMatches finds the sample among the rows that match: by a pass that decodes nothing
-// but the condition's columns, and only where statistics do not decide.
+// sampleMatches finds the sample among the matching rows: by a pass that decodes nothing but the condition's columns,
+// and only if statistics do not decide.
 func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 	opt := Options{Threads: d.opt.Threads, Memory: d.opt.Memory, Meter: d.opt.Meter}
-	found := newSmallest(d.opt.Seed, d.opt.Sample)
-	err := matching(d.catalog, opt, d.spool).pass(ctx, stream.Range{}, func(c *stream.Chunk) bool {
+	found := newSampleFinder(d.opt.Seed, d.opt.Sample)
+	err := newMatchDataset(d.catalog, opt, d.spool).runPass(ctx, stream.Range{}, func(c *stream.Chunk) bool {
 		for i := range c.Rows {
 			found.add(c.Position(i))
 		}
 		return true
 	})
-	return found.found(), err
+	return found.sample(), err
 }
 
-// matching is a catalog's rows that match, without a column: a pass decodes nothing but the
+// newMatchDataset is the Dataset of a catalog's matching rows, without a column: a pass decodes nothing but the
 // condition's columns.
-func matching(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
+func newMatchDataset(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
 	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
-	d.unfiltered = func() sampler { return newSmallest(0, 0).sampler } // all of them
+	d.samplerWithoutWhere = func() sampler { return newSampleFinder(0, 0).sampler } // all of them
 	return d
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// filterCase is a condition and what it says of a row of whereTable.
+// filterCase is a condition and its truth for a row of whereTable.
 type filterCase struct {
 	text string
 	row  func(t *table, i int) bool
@@ -103,9 +103,8 @@ func plantStats(disk *fakeDisk, tab *table) {
 	}
 }
 
-// With a condition, a pass delivers what the naive twin delivers of the rows that match:
-// for every policy, weight, sample, cut into files and row groups, any number of threads,
-// the least memory, with statistics and without.
+// With a condition, a pass delivers the matching rows of the naive twin: for every policy, weight, sample, cut into
+// files and row groups, any number of threads, the least memory, with statistics and without.
 func TestWhereAgreesWithNaiveTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	delivered, empty := 0, 0
@@ -170,7 +169,7 @@ func sampleOf(opt Options, match []bool) []bool {
 		}
 	}
 	s := sampler{seed: opt.Seed}
-	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hash(a), s.hash(b)) })
+	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hashRow(a), s.hashRow(b)) })
 	take := make([]bool, len(match))
 	for i, p := range positions {
 		take[p] = opt.Sample == 0 || int64(i) < opt.Sample
@@ -196,11 +195,11 @@ func checkShards(t *testing.T, ds *Dataset, whole delivered) {
 	}
 }
 
-// Row groups that statistics exclude, and files of which all are, are not opened; those
-// that statistics grant are not asked again.
+// Row groups that statistics exclude, and files with no others, are not opened; for row groups that statistics
+// accept, the condition is not evaluated again.
 func TestStatisticsSpareReading(t *testing.T) {
 	tab := whereTable(rand.New(rand.NewPCG(2, 2)), 4000, 0)
-	for i := range tab.leaves { // of floats statistics grant nothing: they do not tell NaN
+	for i := range tab.leaves { // statistics of floats accept nothing: they do not show NaN
 		if tab.leaves[i].Name == "rank" {
 			tab.leaves[i].Type = "int64"
 		}
@@ -227,8 +226,8 @@ func TestStatisticsSpareReading(t *testing.T) {
 	}
 }
 
-// Files whose keys decide against them are not opened: what is wrong with them does not matter,
-// and positions begin with the files that are left.
+// Files excluded by their keys are not opened: their faults do not matter, and positions begin with the remaining
+// files.
 func TestKeysLeaveFilesOut(t *testing.T) {
 	paths := []string{
 		"day=2026-01-01/hour=7/x", "day=2026-01-01/hour=11/x", "day=2026-01-02/hour=7/x",
@@ -295,18 +294,18 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 	}
 }
 
-// A list of files without some keeps the values of its table's keys beside the others.
+// A filtered list of files keeps the values of its table's keys.
 func TestListKeepsTableKeys(t *testing.T) {
-	l := listed([]string{"a", "b", "c", "d"})
-	l.keys = &keyTexts{keys: []string{"k"}, texts: [][]string{{"1", "2", "3", hiveNull}}}
+	l := newLocalList([]string{"a", "b", "c", "d"})
+	l.keyTexts = &keyTexts{keys: []string{"k"}, texts: [][]string{{"1", "2", "3", hiveNull}}}
 	f := must.Get(newFilter("k >= 2"))(t)
-	kept := must.Get(f.prune(l))(t)
-	if got := kept.paths(); !slices.Equal(got, []string{"b", "c"}) || !slices.Equal(kept.keys.texts[0], []string{"2", "3"}) {
-		t.Errorf("%v with %v", got, kept.keys.texts)
+	kept := must.Get(f.pruneFiles(l))(t)
+	if got := kept.paths(); !slices.Equal(got, []string{"b", "c"}) || !slices.Equal(kept.keyTexts.texts[0], []string{"2", "3"}) {
+		t.Errorf("%v with %v", got, kept.keyTexts.texts)
 	}
 }
 
-// Sparse rows are filtered by the columns beside them, but not by their own lists.
+// Sparse rows are filtered by other columns, but not by their own lists.
 func TestWhereOfSparseRows(t *testing.T) {
 	sparse, _ := sparseTable(rand.New(rand.NewPCG(4, 4)), 1000, 6, 0)
 	rank := make([]float64, sparse.rows)

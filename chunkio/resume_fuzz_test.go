@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// FuzzMark goes on with an output behind a mark of any content: one that is of another run is not wanted, and one
-// that is wanted and cannot be is an error, before the footer is there or when it is written.
+// FuzzMark resumes an output after a mark of any content: the mark of another run is not used, and an impossible mark
+// that is used is an error, before the footer is there or when it is written.
 func FuzzMark(f *testing.F) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1), schema.NewInt64Node("y", parquet.Repetitions.Optional, -1)}
 	var out bytes.Buffer
@@ -31,28 +31,28 @@ func FuzzMark(f *testing.F) {
 	must.Do(f, group.Place(chunks))
 	must.Do(f, group.End())
 	footer := must.Get(w.Mark())(f)
-	for _, m := range []marked{{0, 0, footer, 0}, {1, 3, footer[:len(footer)/2], 4096}, {-1, 0, nil, 0}, {0, -1, nil, 0}, {2, 0, nil, 0}, {1, 0, footer, 4097}} {
+	for _, m := range []fileMark{{0, 0, footer, 0}, {1, 3, footer[:len(footer)/2], 4096}, {-1, 0, nil, 0}, {0, -1, nil, 0}, {2, 0, nil, 0}, {1, 0, footer, 4097}} {
 		f.Add(must.Get(json.Marshal(m))(f), "second", int64(out.Len()))
 	}
 	f.Add([]byte(`{"File":0,"Group":0}{"File":`), "first", int64(-1))
 	f.Fuzz(func(t *testing.T, detail []byte, recipe string, offset int64) {
-		g := &growing{recipes: []string{"first", "second"}, page: 4096}
-		if !g.wants(atomicfile.Finished{Recipe: recipe, Detail: detail}) {
+		g := &growingFile{recipes: []string{"first", "second"}, page: 4096}
+		if !g.isUsableMark(atomicfile.Finished{Recipe: recipe, Detail: detail}) {
 			return
 		}
-		must.Do(t, json.Unmarshal(detail, &g.to))
-		if recipe != g.recipes[g.to.File] || g.to.Page > g.page || !g.has(g.to.File, g.to.Group) || !g.passes(g.to.File-1) {
-			t.Errorf("a mark of %q: %+v", recipe, g.to)
+		must.Do(t, json.Unmarshal(detail, &g.resumedTo))
+		if recipe != g.recipes[g.resumedTo.File] || g.resumedTo.Page > g.page || !g.hasGroup(g.resumedTo.File, g.resumedTo.Group) || !g.hasInput(g.resumedTo.File-1) {
+			t.Errorf("a mark of %q: %+v", recipe, g.resumedTo)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		w := must.Get(writer.New(io.Discard, fields, nil))(t)
-		if err := w.GoOn(io.Discard, offset, [][]byte{g.to.Footer}); err == nil {
+		if err := w.GoOn(io.Discard, offset, [][]byte{g.resumedTo.Footer}); err == nil {
 			_ = w.Finish()
 		}
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-			t.Errorf("%d MiB allocated for a mark of %d bytes", used>>20, len(g.to.Footer))
+			t.Errorf("%d MiB allocated for a mark of %d bytes", used>>20, len(g.resumedTo.Footer))
 		}
 	})
 }

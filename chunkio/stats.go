@@ -44,22 +44,22 @@ const (
 	statsLevel = zstd.SpeedFastest
 )
 
-// StatsHeader says what the statistics in a container describe. It is plain data.
+// StatsHeader describes the statistics in a container. It is plain data.
 type StatsHeader struct {
 	Kind     string            `json:"kind"`    // "gram" or "profile"
 	Version  string            `json:"version"` // of the program that wrote it
 	Columns  []stream.Column   `json:"columns,omitempty"`
 	LeftOut  []stream.LeftOut  `json:"left_out,omitempty"`
-	Decided  []stream.LeftOut  `json:"decided,omitempty"` // left out by decision while the pass ran
-	Options  map[string]string `json:"options,omitempty"` // what shapes the statistics: label, weight, missing, sample, …
-	Table    *stream.Table     `json:"table,omitempty"`   // that all inputs are of; nil for bare files, and for parts of several
-	Part     *stream.Part      `json:"part,omitempty"`    // the shards of a plan that this is of; nil without a plan
+	Decided  []stream.LeftOut  `json:"decided,omitempty"` // left out by decision during the pass
+	Options  map[string]string `json:"options,omitempty"` // options that affect the statistics: label, weight, missing, sample, …
+	Table    *stream.Table     `json:"table,omitempty"`   // with all inputs; nil for bare files, and for parts of several tables
+	Part     *stream.Part      `json:"part,omitempty"`    // the shards of a plan in these statistics; nil without a plan
 	Inputs   []stream.Input    `json:"inputs,omitempty"`
 	Ranges   []stream.Range    `json:"ranges,omitempty"` // global rows covered
 	Warnings []string          `json:"warnings,omitempty"`
 }
 
-// Section is one named run of bytes of a container, to be written.
+// Section is one named run of bytes to write to a container.
 type Section struct {
 	Name string // 1 to 255 bytes, unique in the container
 	Body io.WriterTo
@@ -78,8 +78,7 @@ func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Sec
 	return f.Commit()
 }
 
-// WriteStatsTo writes a container. Sections stream through: it holds two blocks,
-// never a whole section.
+// WriteStatsTo writes a container. Sections stream through: it holds two blocks, never a whole section.
 func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 	h.Warnings = fewWarnings(h.Warnings)
 	header, err := json.Marshal(h)
@@ -123,7 +122,7 @@ func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 	return err
 }
 
-// writeSection writes one section into the buffers that the one before has left.
+// writeSection writes one section, reusing the buffers of the one before.
 func (b *blockWriter) writeSection(s Section) error {
 	head := append([]byte{statsSection, byte(len(s.Name))}, s.Name...)
 	if _, err := b.out.Write(head); err != nil {
@@ -133,10 +132,10 @@ func (b *blockWriter) writeSection(s Section) error {
 	if _, err := s.Body.WriteTo(b); err != nil {
 		return err
 	}
-	return b.finish()
+	return b.endSection()
 }
 
-// blockWriter cuts what is written to it into compressed blocks.
+// blockWriter cuts the bytes written to it into compressed blocks.
 type blockWriter struct {
 	out         io.Writer
 	pack        *zstd.Encoder
@@ -155,14 +154,13 @@ func (b *blockWriter) Write(p []byte) (n int, err error) {
 		b.raw = append(b.raw, p[:k]...)
 		p, n = p[k:], n+k
 		if len(b.raw) == statsBlock {
-			b.flush()
+			b.flushBlock()
 		}
 	}
 	return n, b.err
 }
 
-// flush writes the block gathered so far.
-func (b *blockWriter) flush() {
+func (b *blockWriter) flushBlock() {
 	b.sum.Write(b.raw)
 	b.length += uint64(len(b.raw))
 	b.packed = b.pack.EncodeAll(b.raw, append(b.packed[:0], 0, 0, 0, 0))
@@ -171,10 +169,9 @@ func (b *blockWriter) flush() {
 	b.raw = b.raw[:0]
 }
 
-// finish writes the last block and the section's end.
-func (b *blockWriter) finish() error {
+func (b *blockWriter) endSection() error {
 	if len(b.raw) > 0 && b.err == nil {
-		b.flush()
+		b.flushBlock()
 	}
 	if b.err != nil {
 		return b.err

@@ -81,8 +81,8 @@ func TestOpenStatsAs(t *testing.T) {
 	wantDataError(t, err, "replaced")
 }
 
-// TestStatsHeadLike: a header that is read beside another one is the same as alone, whether their
-// columns and what they leave out are alike or not, and shares them where they are.
+// TestStatsHeadLike: a header that is read with another one as like equals the same header read alone, whether or not
+// their columns and the columns left out are alike, and shares them if they are.
 func TestStatsHeadLike(t *testing.T) {
 	dir := t.TempDir()
 	var heads []StatsHead
@@ -101,7 +101,7 @@ func TestStatsHeadLike(t *testing.T) {
 			if !reflect.DeepEqual(got, heads[i]) || !reflect.DeepEqual(got.Header, h) {
 				t.Errorf("header %d beside %d: %+v", i, j, got.Header)
 			}
-			whole := func(i int) bool { return i < 2 || i == 5 } // its columns are those of the first
+			whole := func(i int) bool { return i < 2 || i == 5 } // its columns equal the first's
 			if alike := i != 4 && (i == j || whole(i) && whole(j)); alike != sameList(got.Header.Columns, heads[j].Header.Columns) {
 				t.Errorf("headers %d and %d: shared columns: %v", i, j, !alike)
 			}
@@ -120,8 +120,8 @@ func isDataError(err error) bool {
 	return errors.As(err, &d)
 }
 
-// TestShardsThatCannotBe: merge counts what is missing by the shards that a header has, so that
-// those that no plan has are refused when it is read.
+// TestShardsThatCannotBe: merge finds missing shards by the shards in a header, so that shards that no plan has are
+// refused when it is read.
 func TestShardsThatCannotBe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "part.ufs")
 	for _, c := range []struct {

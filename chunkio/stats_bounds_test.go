@@ -30,8 +30,8 @@ func forgedHeader(t *testing.T, end string) string {
 	return path
 }
 
-// TestHeadersAreCounted: a header that takes more than the memory when it is decoded is refused before, with what it
-// needs, and one of more warnings than any run has is damaged however much memory there is.
+// TestHeadersAreCounted: a header that takes more than the memory once decoded is refused before decoding, with its
+// need, and a header with more warnings than any run has is damaged however much memory there is.
 func TestHeadersAreCounted(t *testing.T) {
 	const n = 1 << 20
 	for what, end := range map[string]string{
@@ -87,7 +87,7 @@ func TestHeadersAreCounted(t *testing.T) {
 	}
 }
 
-// TestWarningsAreFew: a header is written with as many warnings as can be read, the last of which tells of the others.
+// TestWarningsAreFew: a header is written with as many warnings as can be read; the last one counts the others.
 func TestWarningsAreFew(t *testing.T) {
 	all := make([]string, 2*mostWarnings)
 	for i := range all {
@@ -113,8 +113,8 @@ func TestHeaderHearsTheEnd(t *testing.T) {
 	}
 }
 
-// TestCopiesCountAsScratch: the copy of an object waits in the folder for scratch files and counts against their
-// limit, beside them, until it is closed.
+// TestCopiesCountAsScratch: the copy of an object is in the folder for scratch files and counts against their limit,
+// together with them, until it is closed.
 func TestCopiesCountAsScratch(t *testing.T) {
 	const size = 1 << 20
 	s, dir := storetest.S3(t), t.TempDir()
@@ -126,7 +126,7 @@ func TestCopiesCountAsScratch(t *testing.T) {
 	if _, err := Fetch(t.Context(), s.URL("lake/list.txt"), FetchOptions{Temp: scratch.Options{Dir: dir, Limit: size - 1}}); !errors.As(err, &short) || short.Option != stream.ScratchSize || short.Need != size {
 		t.Fatalf("too large for the limit: %v", err)
 	}
-	for range 2 { // what is closed is given back
+	for range 2 { // closing gives the space back
 		f := must.Get(Fetch(t.Context(), s.URL("lake/list.txt"), opt))(t)
 		if err := beside.Reserve(101); !errors.As(err, &short) || short.Need != size+101 {
 			t.Errorf("beside the copy: %v", err)
@@ -143,7 +143,7 @@ func TestCopiesCountAsScratch(t *testing.T) {
 	}
 }
 
-// TestRowsAndScratchShareTheLimit: what rows of text were taken in to and what passes spool is one sum.
+// TestRowsAndScratchShareTheLimit: converted rows of text and the spools of passes share one limit.
 func TestRowsAndScratchShareTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.csv")

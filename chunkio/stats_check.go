@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// check finds fault with a header that was read: those who use it may rely on what it refuses. A
-// checksum tells of damage and not of a header that nobody could have written.
-func (h *StatsHeader) check() error {
+// checkCounts refuses a header with impossible counts; its users rely on that. A checksum detects damage, but not a
+// header that no program could have written.
+func (h *StatsHeader) checkCounts() error {
 	if h.Part != nil {
 		if err := h.Part.Check(); err != nil {
 			return err
@@ -32,7 +32,6 @@ func (h *StatsHeader) check() error {
 	return nil
 }
 
-// checkColumns finds fault with the columns of a header: none is there twice.
 func checkColumns(columns []stream.Column) error {
 	seen := make(map[string]bool, len(columns))
 	for _, c := range columns {

@@ -19,16 +19,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ExpandStats turns the names of statistics files, globs and folders of them into names: local
-// globs that a shell has not expanded, and globs over the keys of a bucket. What exists
-// under exactly this name is no glob. Files of a glob are in byte order.
+// ExpandStats turns the names of statistics files, globs and folders of them into file names: local globs that a
+// shell has not expanded, and globs over the keys of a bucket. An existing file of exactly this name is no glob.
+// Files of a glob are in byte order.
 func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string, error) {
-	client := opt.client()
+	client := opt.newClient()
 	var paths []string
 	for _, arg := range args {
-		find := func(arg string) ([]string, error) { return localGlob(ctx, arg) }
+		find := func(arg string) ([]string, error) { return expandLocalStats(ctx, arg) }
 		if place.IsURL(arg) {
-			find = func(arg string) ([]string, error) { return objectGlob(ctx, client, arg) }
+			find = func(arg string) ([]string, error) { return expandObjectStats(ctx, client, arg) }
 		}
 		found, err := find(arg)
 		if err != nil {
@@ -39,7 +39,7 @@ func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string
 	return paths, nil
 }
 
-func localGlob(ctx context.Context, arg string) ([]string, error) {
+func expandLocalStats(ctx context.Context, arg string) ([]string, error) {
 	pattern, err := place.Local(arg)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func localGlob(ctx context.Context, arg string) ([]string, error) {
 		return statsInFolder(pattern)
 	}
 	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
-		return []string{pattern}, nil // whoever opens it says what is wrong with it
+		return []string{pattern}, nil // opening it reports the error
 	}
 	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
@@ -60,8 +60,8 @@ func localGlob(ctx context.Context, arg string) ([]string, error) {
 	if err != nil {
 		return nil, stream.Dataf(pattern, "%w", err)
 	}
-	if !skipName(filepath.Base(pattern)) {
-		found = slices.DeleteFunc(found, func(p string) bool { return skipName(filepath.Base(p)) })
+	if !isHiddenName(filepath.Base(pattern)) {
+		found = slices.DeleteFunc(found, func(p string) bool { return isHiddenName(filepath.Base(p)) })
 	}
 	if len(found) == 0 {
 		return nil, stream.Dataf(pattern, "no file matches")
@@ -70,19 +70,20 @@ func localGlob(ctx context.Context, arg string) ([]string, error) {
 	return found, nil
 }
 
-// statsEnding is how the names of statistics files end.
+// statsEnding ends the names of statistics files.
 const statsEnding = ".ufs"
 
 // errNoStats is wrapped by the error of a folder without statistics files.
 var errNoStats = errors.New("no statistics file (*" + statsEnding + ") in this folder")
 
-func isStatsName(name string) bool { return strings.HasSuffix(name, statsEnding) && !skipName(name) }
+func isStatsName(name string) bool {
+	return strings.HasSuffix(name, statsEnding) && !isHiddenName(name)
+}
 
-// statsInFolder lists the statistics files in a folder.
 func statsInFolder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // by name
 	if err != nil {
-		return nil, fetchError(dir, stream.Errorf("cannot be listed: %w", withoutPath(err)), stream.Textf("check the path and its permissions"))
+		return nil, errFetch(dir, stream.Errorf("cannot be listed: %w", withoutPath(err)), stream.Textf("check the path and its permissions"))
 	}
 	var found []string
 	for _, e := range entries {
@@ -96,8 +97,7 @@ func statsInFolder(dir string) ([]string, error) {
 	return found, nil
 }
 
-// statsBelow lists the statistics files right below the prefix of a bucket.
-func statsBelow(ctx context.Context, client *store.Client, folder store.Location) ([]string, error) {
+func statsInBucket(ctx context.Context, client *store.Client, folder store.Location) ([]string, error) {
 	var found []string
 	for o, err := range client.List(ctx, folder) {
 		if err != nil {
@@ -114,13 +114,12 @@ func statsBelow(ctx context.Context, client *store.Client, folder store.Location
 	return found, nil
 }
 
-// objectOrFolder is the object l, or the statistics files below it where there is none.
 func objectOrFolder(ctx context.Context, client *store.Client, l store.Location) ([]string, error) {
 	_, err := client.Stat(ctx, l)
 	if !errors.Is(err, store.ErrNotExist) {
 		return []string{l.String()}, err
 	}
-	found, err := statsBelow(ctx, client, l.WithKey(place.Folder(l.Key)))
+	found, err := statsInBucket(ctx, client, l.WithKey(place.Folder(l.Key)))
 	if errors.Is(err, errNoStats) {
 		e := stream.Dataf(l.Name(), "there is neither an object nor a folder of this name")
 		e.Remedy = stream.Textf("check the bucket and the key")
@@ -129,18 +128,18 @@ func objectOrFolder(ctx context.Context, client *store.Client, l store.Location)
 	return found, err
 }
 
-func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string, error) {
+func expandObjectStats(ctx context.Context, client *store.Client, arg string) ([]string, error) {
 	l, err := store.Parse(arg)
 	if err != nil {
 		return nil, err
 	}
 	if l.Key == "" || strings.HasSuffix(l.Key, "/") {
-		return statsBelow(ctx, client, l)
+		return statsInBucket(ctx, client, l)
 	}
 	prefix, isGlob := l.Glob()
 	if !isGlob {
 		if strings.HasSuffix(l.Key, statsEnding) || l.Web() {
-			return []string{arg}, nil // whoever opens it says what is wrong with it
+			return []string{arg}, nil // opening it reports the error
 		}
 		return objectOrFolder(ctx, client, l)
 	}
@@ -153,7 +152,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 	case !errors.Is(err, store.ErrNotExist):
 		return nil, err
 	}
-	explicit := skipName(path.Base(l.Key))
+	explicit := isHiddenName(path.Base(l.Key))
 	var found []string
 	for o, err := range client.List(ctx, l.WithKey(prefix)) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -163,7 +162,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 		if err != nil {
 			return nil, stream.Dataf(l.Name(), "%w", err)
 		}
-		if matches && (explicit || !skipName(path.Base(o.Key))) {
+		if matches && (explicit || !isHiddenName(path.Base(o.Key))) {
 			found = append(found, l.WithKey(o.Key).String())
 		}
 	}

@@ -18,33 +18,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadStatsHeader reads what the container at path says of itself. Of an object only the
-// beginning is fetched, by few requests; what is behind the header is not verified. Errors
-// are *stream.DataError.
+// ReadStatsHeader reads the header of the container at path. Of an object only the beginning is fetched, by few
+// requests; bytes after the header are not verified. Errors are *stream.DataError.
 func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsHeader, error) {
 	h, err := ReadStatsHead(ctx, path, nil, opt)
 	return h.Header, err
 }
 
-// StatsHead is a header that was read alone. OpenStatsAs opens the container that it is of.
+// StatsHead is a header that was read alone. OpenStatsAs opens its container.
 type StatsHead struct {
 	Header StatsHeader
 	Check  uint64 // digest of the header's bytes
-	Took   int64  // bytes of memory, to read it
+	Took   int64  // bytes of memory used to read it
 
-	lists writtenLists // of Header
+	lists rawLists // of Header
 }
 
-// writtenLists are the lists of a header that many files have alike, as they are written.
-type writtenLists struct{ columns, leftOut, decided []byte }
+// rawLists are the undecoded lists of a header that many files have in common.
+type rawLists struct{ columns, leftOut, decided []byte }
 
-// ReadStatsHead is ReadStatsHeader for those who come back for the statistics, and read many
-// headers. One that has the same columns as like, which may be nil, or leaves out the same, shares
-// them: decoding 1,000 columns takes 1 ms, comparing their bytes next to nothing.
+// ReadStatsHead is ReadStatsHeader for callers that open the statistics later, and read many headers. If the columns,
+// or the columns left out, equal those in like, which may be nil, they are shared: decoding 1,000 columns takes 1 ms,
+// comparing their bytes next to nothing.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
 	file, size, err := openBeginning(ctx, path, opt)
 	if err != nil {
-		return StatsHead{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
+		return StatsHead{}, errFetch(path, err, stream.Textf("check the path and its permissions"))
 	}
 	defer file.Close()
 	s := &StatsReader{path: place.Name(path), file: file, like: like, memory: opt.Memory}
@@ -52,25 +51,25 @@ func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchO
 		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
 			return StatsHead{}, err
 		}
-		return StatsHead{}, statsError(s.path, err)
+		return StatsHead{}, errStats(s.path, err)
 	}
-	return StatsHead{s.Header, s.check, s.took, s.lists}, nil
+	return StatsHead{s.Header, s.headerCheck, s.tookBytes, s.lists}, nil
 }
 
-// decodeHeader decodes the JSON of a header, but for the lists that s.like has.
+// decodeHeader decodes the JSON of a header, except for the lists shared with s.like.
 func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	var h struct {
 		StatsHeader
-		Columns  json.RawMessage `json:"columns,omitempty"` // in place of those in StatsHeader, as are the next three
+		Columns  json.RawMessage `json:"columns,omitempty"` // in place of the fields of StatsHeader, like the next three
 		LeftOut  json.RawMessage `json:"left_out,omitempty"`
 		Decided  json.RawMessage `json:"decided,omitempty"`
 		Warnings json.RawMessage `json:"warnings,omitempty"`
 	}
-	s.held = int64(len(text))
+	s.heldBytes = int64(len(text))
 	if err := s.decodeStrictly(ctx, text, &h); err != nil {
 		return err
 	}
-	if err := h.check(); err != nil {
+	if err := h.checkCounts(); err != nil {
 		return err
 	}
 	if n, err := jsonsize.Elements(ctx, h.Warnings); err != nil {
@@ -78,15 +77,15 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	} else if n > mostWarnings {
 		return stream.Errorf("it has %d warnings, at most %d are possible", n, mostWarnings)
 	}
-	s.Header, s.lists = h.StatsHeader, writtenLists{h.Columns, h.LeftOut, h.Decided}
+	s.Header, s.lists = h.StatsHeader, rawLists{h.Columns, h.LeftOut, h.Decided}
 	like := s.like
 	if like == nil {
 		like = new(StatsHead)
 	}
-	columns, err1 := listLike(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkColumns)
-	leftOut, err2 := listLike(ctx, s, &s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
-	decided, err3 := listLike(ctx, s, &s.lists.decided, like.lists.decided, like.Header.Decided, nil)
-	warnings, err4 := listLike[string](ctx, s, (*[]byte)(&h.Warnings), nil, nil, nil)
+	columns, err1 := decodeList(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkColumns)
+	leftOut, err2 := decodeList(ctx, s, &s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
+	decided, err3 := decodeList(ctx, s, &s.lists.decided, like.lists.decided, like.Header.Decided, nil)
+	warnings, err4 := decodeList[string](ctx, s, (*[]byte)(&h.Warnings), nil, nil, nil)
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return err
 	}
@@ -94,11 +93,10 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// mostWarnings is more than any run has, which warns of columns by groups: a header of 150 MB had 15 million of
+// mostWarnings is more than any run has, as warnings about columns are grouped: a header of 150 MB had 15 million of
 // them, and reading it took 1.9 GB.
 const mostWarnings = 10_000
 
-// fewWarnings are the warnings that a header may have.
 func fewWarnings(all []string) []string {
 	if len(all) <= mostWarnings {
 		return all
@@ -106,8 +104,8 @@ func fewWarnings(all []string) []string {
 	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
 }
 
-// listLike decodes and checks a list, unless it is written as another one was: it is that one then.
-func listLike[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
+// decodeList decodes and checks a list, or returns like if the list's bytes equal as.
+func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
 	switch {
 	case len(*written) == 0:
 		return nil, nil
@@ -121,16 +119,16 @@ func listLike[T any](ctx context.Context, s *StatsReader, written *[]byte, as []
 	return list, err
 }
 
-// decodeStrictly decodes a part of the header, where the memory has room for it. The decoder has a copy of the
-// text, and the half of it that it has grown from.
+// decodeStrictly decodes a part of the header, if the memory has room for it. The decoder holds a copy of the text,
+// and the half-size buffer that it grew from.
 func (s *StatsReader) decodeStrictly(ctx context.Context, text []byte, into any) error {
 	size, err := jsonsize.Of(ctx, text, reflect.TypeOf(into).Elem())
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.held += size
-	need := s.held + 3*int64(len(text))
-	if s.took = max(s.took, need); s.memory > 0 && need > s.memory {
+	s.heldBytes += size
+	need := s.heldBytes + 3*int64(len(text))
+	if s.tookBytes = max(s.tookBytes, need); s.memory > 0 && need > s.memory {
 		return &stream.MemoryError{What: "the header of " + s.path, Need: need, Limit: s.memory, AtLeast: true}
 	}
 	if err != nil && json.Valid(text) {
@@ -153,7 +151,6 @@ type readerAtCloser interface {
 	io.Closer
 }
 
-// openBeginning opens a file or object of which only some is read.
 func openBeginning(ctx context.Context, path string, opt FetchOptions) (readerAtCloser, int64, error) {
 	if !place.IsURL(path) {
 		f, err := Fetch(ctx, path, opt)
@@ -171,7 +168,7 @@ func openBeginning(ctx context.Context, path string, opt FetchOptions) (readerAt
 	if err != nil {
 		return nil, 0, err
 	}
-	client := opt.client()
+	client := opt.newClient()
 	o, err := client.Stat(ctx, l)
 	if err != nil {
 		return nil, 0, err
@@ -191,9 +188,9 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 
 func (objectInPlace) Close() error { return nil }
 
-// FindStatsHeader is ReadStatsHeader of what may not be there. A local file must also be as long
-// as its blocks say, which costs 4 bytes read of every MiB: a copy may have been cut short. Objects
-// are there whole or not at all.
+// FindStatsHeader is ReadStatsHeader for a file that may not exist. A local file must also have the length of its
+// blocks, which costs reading 4 bytes of every MiB: a copy may have been cut short. Objects exist whole or not at
+// all.
 func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
 	head, err := ReadStatsHead(ctx, path, nil, opt)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {

@@ -19,35 +19,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StatsReader reads a statistics container. Open has verified the whole file, so a
-// section can be taken in as it is read; its own checksum is verified at its end.
+// StatsReader reads a statistics container. Open has verified the whole file, so a section can be used while it is
+// read; its own checksum is verified at its end.
 type StatsReader struct {
 	Header StatsHeader
 
-	path     string
-	file     io.ReaderAt
-	closer   io.Closer
-	digest   uint64
-	check    uint64     // digest of the header's bytes
-	known    bool       // the header was read before, and is not decoded again
-	like     *StatsHead // that may have the same lists; nil for none
-	memory   int64      // that the header may take; 0 means no bound
-	held     int64      // bytes of memory, as far as it is decoded
-	took     int64      // bytes that reading it took, at most
-	lists    writtenLists
-	sections []statsExtent
+	path        string
+	file        io.ReaderAt
+	closer      io.Closer
+	digest      uint64
+	headerCheck uint64     // digest of the header's bytes
+	headerKnown bool       // the header was read before, and is not decoded again
+	like        *StatsHead // may have the same lists; nil for none
+	memory      int64      // limit for the header; 0 means no limit
+	heldBytes   int64      // bytes of memory held so far by the decoded header
+	tookBytes   int64      // most bytes used to read the header
+	lists       rawLists
+	sections    []statsExtent
 }
 
-// statsExtent is where a section's blocks are.
+// statsExtent is the place of a section's blocks.
 type statsExtent struct {
-	name          string
-	offset, size  int64 // blocks with their lengths, without the end
-	length, check uint64
+	name             string
+	offset, size     int64 // blocks with their lengths, without the end
+	length, checksum uint64
 }
 
-// IsStats reports whether the file at path begins like a statistics container. The ending
-// of an object's name tells where it can: .ufs, or one of data, or a folder or glob. Others
-// are looked into.
+// IsStats reports whether the file at path begins like a statistics container. For an object the name is enough if it
+// is a folder or glob, or if its ending is .ufs or an ending of data. Other files are read.
 func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 	head := make([]byte, len(statsMagic))
 	if place.IsURL(path) {
@@ -58,7 +57,7 @@ func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 		return false
 	}
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
-		return false // to look into a pipe would wait for its writer, and take what it has
+		return false // opening a pipe would wait for its writer, and consume its bytes
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,7 +82,7 @@ func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []by
 	case slices.Contains(dataEndings, ending):
 		return false
 	}
-	client := opt.client()
+	client := opt.newClient()
 	o, err := client.Stat(ctx, l)
 	if err != nil || o.Size < int64(len(head)) {
 		return false
@@ -91,37 +90,34 @@ func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []by
 	return client.Read(ctx, o, head, 0) == nil && string(head) == statsMagic
 }
 
-// OpenStats opens the container at path and verifies it: one pass over the compressed
-// bytes, at the speed of the disk. An object is downloaded to a temporary file first, once.
-// Errors are *stream.DataError.
+// OpenStats opens the container at path and verifies it: one pass over the compressed bytes, at the speed of the
+// disk. An object is downloaded to a temporary file first, once. Errors are *stream.DataError.
 func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		return readStats(ctx, path, file, size, opt.Memory)
 	})
 }
 
-// OpenStatsAs opens the container at path whose header was read before (ReadStatsHead), and
-// takes head.Header for its header without decoding it again; head.Check says whether it still
-// is that file. Nothing behind the header is verified at once: every section is at its own
-// end, so no state may be used before that.
+// OpenStatsAs opens the container at path whose header was read before (ReadStatsHead), and uses head.Header without
+// decoding it again; head.Check detects a replaced file. Bytes after the header are not verified at once: every
+// section is at its own end, so no state may be used before that.
 func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
-		s := &StatsReader{Header: head.Header, path: path, file: file, check: head.Check, known: true}
-		return s, s.find(ctx, size)
+		s := &StatsReader{Header: head.Header, path: path, file: file, headerCheck: head.Check, headerKnown: true}
+		return s, s.findSections(ctx, size)
 	})
 }
 
-// openStats fetches the file or object at path and opens it by read.
 func openStats(ctx context.Context, path string, opt FetchOptions, read func(path string, file io.ReaderAt, size int64) (*StatsReader, error)) (*StatsReader, error) {
 	f, err := Fetch(ctx, path, opt)
 	if err != nil {
 		if errors.Is(err, syscall.EISDIR) {
-			return nil, statsError(path, err)
+			return nil, errStats(path, err)
 		}
 		if !place.IsURL(path) {
 			err = stream.Errorf("cannot be opened: %w", err)
 		}
-		return nil, fetchError(path, err, stream.Textf("check the path and its permissions"))
+		return nil, errFetch(path, err, stream.Textf("check the path and its permissions"))
 	}
 	path = place.Name(path)
 	fi, err := f.Stat()
@@ -136,31 +132,30 @@ func openStats(ctx context.Context, path string, opt FetchOptions, read func(pat
 		}
 	}
 	f.Close()
-	return nil, statsError(path, err)
+	return nil, errStats(path, err)
 }
 
-// DamagedStats is the error of a container at path whose checksums may be right, and which is wrong
-// all the same: it says what to do.
+// DamagedStats is the error, with a remedy, of a container at path that is wrong though its checksums may be right.
 func DamagedStats(path, format string, args ...any) error {
-	return statsError(path, stream.Errorf(format, args...))
+	return errStats(path, stream.Errorf(format, args...))
 }
 
-// Path is where the container is, as people may see it.
+// Path is the place of the container, as people may see it.
 func (s *StatsReader) Path() string { return s.path }
 
-// Digest tells the container from others: equal contents have equal ones.
-func (s *StatsReader) Digest() string { return formatPrint(s.digest) }
+// Digest identifies the container: equal contents have equal digests.
+func (s *StatsReader) Digest() string { return formatFingerprint(s.digest) }
 
 var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
 	errStatsNewer = errors.New("written by a newer program")
 	errStatsPipe  = errors.New("this is a pipe, and statistics are not read from front to back")
-	// errStatsChanged is of a file whose header was read before.
+	// errStatsChanged reports a file whose header was read before.
 	errStatsChanged = errors.New("it was replaced while it was read")
 )
 
-// statsError places err and says what to do.
-func statsError(path string, err error) error {
+// errStats adds the path and a remedy to err.
+func errStats(path string, err error) error {
 	if errors.As(err, new(*stream.MemoryError)) || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -182,7 +177,6 @@ func statsError(path string, err error) error {
 	return &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText(remedy)}
 }
 
-// readStats parses and verifies a container of size bytes.
 func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory int64) (*StatsReader, error) {
 	s := &StatsReader{path: path, file: file, memory: memory}
 	c := newStatsCursor(file, size)
@@ -190,7 +184,7 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 		return nil, err
 	}
 	for {
-		kind, err := c.take(1)
+		kind, err := c.readNext(1)
 		if err != nil {
 			return nil, err
 		}
@@ -198,14 +192,14 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 			break
 		}
 		if kind[0] != statsSection {
-			return nil, fmt.Errorf("no section at byte %d", size-c.left-1)
+			return nil, fmt.Errorf("no section at byte %d", size-c.bytesLeft-1)
 		}
 		if err := s.readSection(c, size); err != nil {
 			return nil, err
 		}
 	}
 	want := c.sum.Sum64()
-	got, err := c.take(8)
+	got, err := c.readNext(8)
 	if err != nil {
 		return nil, err
 	}
@@ -213,20 +207,20 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 		return nil, errors.New("the checksum is wrong")
 	}
 	s.digest = want
-	if c.left != 0 {
-		return nil, fmt.Errorf("%d bytes follow the end", c.left)
+	if c.bytesLeft != 0 {
+		return nil, fmt.Errorf("%d bytes follow the end", c.bytesLeft)
 	}
 	return s, nil
 }
 
 func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
-	// A file shorter than the magic is not ours, rather than cut short.
-	if head, err := c.take(min(c.left, int64(len(statsMagic)))); err != nil {
+	// A file shorter than the magic is no statistics file, rather than cut short.
+	if head, err := c.readNext(min(c.bytesLeft, int64(len(statsMagic)))); err != nil {
 		return err
 	} else if string(head) != statsMagic {
 		return errStatsMagic
 	}
-	head, err := c.take(8)
+	head, err := c.readNext(8)
 	if err != nil {
 		return err
 	}
@@ -242,12 +236,12 @@ func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
 	if s.memory > 0 && length > s.memory {
 		return &stream.MemoryError{What: "the header of " + s.path, Need: length, Limit: s.memory, AtLeast: true} // decoded, it takes more
 	}
-	header, err := c.take(length)
+	header, err := c.readNext(length)
 	if err != nil {
 		return err
 	}
-	c.buf = nil // it is ours
-	check, err := c.take(8)
+	c.buf = nil // the header keeps the buffer
+	check, err := c.readNext(8)
 	if err != nil {
 		return err
 	}
@@ -255,36 +249,36 @@ func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
 	if binary.LittleEndian.Uint64(check) != got {
 		return errors.New("the header's checksum is wrong")
 	}
-	if s.known && got != s.check {
+	if s.headerKnown && got != s.headerCheck {
 		return errStatsChanged
 	}
-	if s.known {
+	if s.headerKnown {
 		return nil
 	}
-	s.check = got
+	s.headerCheck = got
 	if err := s.decodeHeader(ctx, header); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
 	return nil
 }
 
-// readSection passes over one section and notes where it is.
+// readSection records the place of one section and skips it.
 func (s *StatsReader) readSection(c *statsCursor, size int64) error {
-	b, err := c.take(1)
+	b, err := c.readNext(1)
 	if err != nil {
 		return err
 	}
-	name, err := c.take(int64(b[0]))
+	name, err := c.readNext(int64(b[0]))
 	if err != nil {
 		return err
 	}
-	e := statsExtent{name: string(name), offset: size - c.left}
-	if e.name == "" || s.extent(e.name) != nil {
+	e := statsExtent{name: string(name), offset: size - c.bytesLeft}
+	if e.name == "" || s.findExtent(e.name) != nil {
 		return fmt.Errorf("section name %q is empty or repeated", e.name)
 	}
 	var blocks uint64
 	for ; ; blocks++ {
-		b, err := c.take(4)
+		b, err := c.readNext(4)
 		if err != nil {
 			return err
 		}
@@ -295,16 +289,16 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 		if n > maxPackedBlock {
 			return fmt.Errorf("section %q: a block of %d bytes, at most %d are possible", e.name, n, maxPackedBlock)
 		}
-		if err := c.pass(n); err != nil {
+		if err := c.skipNext(n); err != nil {
 			return err
 		}
 	}
-	e.size = size - c.left - 4 - e.offset
-	end, err := c.take(16)
+	e.size = size - c.bytesLeft - 4 - e.offset
+	end, err := c.readNext(16)
 	if err != nil {
 		return err
 	}
-	e.length, e.check = binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
+	e.length, e.checksum = binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
 	if e.length > blocks*statsBlock || e.length+statsBlock <= blocks*statsBlock { // all but the last are full
 		return fmt.Errorf("section %q: %d bytes in %d blocks", e.name, e.length, blocks)
 	}
@@ -312,27 +306,27 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 	return nil
 }
 
-// find notes where the sections are, of a container whose header is known: it goes from block to
-// block by their lengths, and reads none of them.
-func (s *StatsReader) find(ctx context.Context, size int64) error {
+// findSections records the places of the sections of a container whose header is known: it goes from block to block
+// by their lengths, and reads none of them.
+func (s *StatsReader) findSections(ctx context.Context, size int64) error {
 	c := newStatsCursor(s.file, size)
 	if err := s.readHeader(ctx, c); err != nil {
 		return err
 	}
-	// Behind the header nearly all is passed over, so nothing is buffered or summed up.
-	at := size - c.left
-	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.left), left: c.left}
+	// After the header nearly all is skipped, so nothing is buffered or summed up.
+	at := size - c.bytesLeft
+	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.bytesLeft), bytesLeft: c.bytesLeft}
 	for {
-		kind, err := skip.take(1)
+		kind, err := skip.readNext(1)
 		switch {
 		case err != nil:
 			return err
-		case kind[0] == statsEnd && skip.left == 8:
+		case kind[0] == statsEnd && skip.bytesLeft == 8:
 			return nil
-		case kind[0] == statsEnd && skip.left < 8:
+		case kind[0] == statsEnd && skip.bytesLeft < 8:
 			return io.ErrUnexpectedEOF
 		case kind[0] != statsSection:
-			return fmt.Errorf("no section at byte %d", size-skip.left-1)
+			return fmt.Errorf("no section at byte %d", size-skip.bytesLeft-1)
 		}
 		if err := s.readSection(skip, size); err != nil {
 			return err
@@ -340,21 +334,21 @@ func (s *StatsReader) find(ctx context.Context, size int64) error {
 	}
 }
 
-// statsCursor takes bytes off the front of a container and keeps the running checksum.
+// statsCursor reads a container from the front and keeps the running checksum.
 type statsCursor struct {
-	r    io.Reader
-	sum  *xxhash.Digest // nil where nothing is verified
-	left int64          // bytes of the file not taken yet
-	buf  []byte
+	r         io.Reader
+	sum       *xxhash.Digest // nil if nothing is verified
+	bytesLeft int64          // bytes of the file not read yet
+	buf       []byte
 }
 
 func newStatsCursor(file io.ReaderAt, size int64) *statsCursor {
-	return &statsCursor{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), sum: xxhash.New(), left: size}
+	return &statsCursor{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), sum: xxhash.New(), bytesLeft: size}
 }
 
-// take returns the next n bytes, lent until the next call.
-func (c *statsCursor) take(n int64) ([]byte, error) {
-	if n > c.left {
+// readNext returns the next n bytes, lent until the next call.
+func (c *statsCursor) readNext(n int64) ([]byte, error) {
+	if n > c.bytesLeft {
 		return nil, io.ErrUnexpectedEOF
 	}
 	if int64(cap(c.buf)) < n {
@@ -364,29 +358,29 @@ func (c *statsCursor) take(n int64) ([]byte, error) {
 	if _, err := io.ReadFull(c.r, b); err != nil {
 		return nil, err
 	}
-	c.left -= n
+	c.bytesLeft -= n
 	if c.sum != nil {
 		c.sum.Write(b)
 	}
 	return b, nil
 }
 
-// pass goes by the next n bytes: it reads them only where they are verified.
-func (c *statsCursor) pass(n int64) error {
+// skipNext skips the next n bytes: it reads them only to verify them.
+func (c *statsCursor) skipNext(n int64) error {
 	seeker, ok := c.r.(io.Seeker)
 	if !ok || c.sum != nil {
-		_, err := c.take(n)
+		_, err := c.readNext(n)
 		return err
 	}
-	if n > c.left {
+	if n > c.bytesLeft {
 		return io.ErrUnexpectedEOF
 	}
-	c.left -= n
+	c.bytesLeft -= n
 	_, err := seeker.Seek(n, io.SeekCurrent)
 	return err
 }
 
-func (s *StatsReader) extent(name string) *statsExtent {
+func (s *StatsReader) findExtent(name string) *statsExtent {
 	if i := slices.IndexFunc(s.sections, func(e statsExtent) bool { return e.name == name }); i >= 0 {
 		return &s.sections[i]
 	}
@@ -394,7 +388,7 @@ func (s *StatsReader) extent(name string) *statsExtent {
 }
 
 // Has reports whether there is a section of that name.
-func (s *StatsReader) Has(name string) bool { return s.extent(name) != nil }
+func (s *StatsReader) Has(name string) bool { return s.findExtent(name) != nil }
 
 // Close closes the file; section readers end with it.
 func (s *StatsReader) Close() error {

@@ -11,12 +11,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// SectionReader returns the uncompressed bytes of a section from its start. Read to
-// io.EOF: only there its length and checksum are verified. It holds two blocks.
+// SectionReader returns the uncompressed bytes of a section from its start. Read to io.EOF: only there its length and
+// checksum are verified. It holds two blocks.
 func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
-	e := s.extent(name)
+	e := s.findExtent(name)
 	if e == nil {
-		return nil, statsError(s.path, fmt.Errorf("no section %q", name))
+		return nil, errStats(s.path, fmt.Errorf("no section %q", name))
 	}
 	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(statsBlock))
 	if err != nil {
@@ -28,7 +28,6 @@ func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
 	}, nil
 }
 
-// sectionReader decompresses block by block.
 type sectionReader struct {
 	path                string
 	extent              statsExtent
@@ -42,7 +41,7 @@ type sectionReader struct {
 
 func (r *sectionReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 && r.err == nil {
-		r.rest, r.err = r.next()
+		r.rest, r.err = r.readBlock()
 	}
 	if len(r.rest) == 0 {
 		return 0, r.err
@@ -52,37 +51,37 @@ func (r *sectionReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next decompresses one block, or verifies the section at its end.
-func (r *sectionReader) next() ([]byte, error) {
+// readBlock decompresses one block, or verifies the section at its end.
+func (r *sectionReader) readBlock() ([]byte, error) {
 	var length [4]byte
 	_, err := io.ReadFull(r.r, length[:])
 	switch {
-	case errors.Is(err, io.EOF) && r.length == r.extent.length && r.sum.Sum64() == r.extent.check:
+	case errors.Is(err, io.EOF) && r.length == r.extent.length && r.sum.Sum64() == r.extent.checksum:
 		return nil, io.EOF
 	case errors.Is(err, io.EOF):
-		return nil, r.fail(errors.New("the checksum is wrong"))
+		return nil, r.errSection(errors.New("the checksum is wrong"))
 	case err != nil:
-		return nil, r.fail(err)
+		return nil, r.errSection(err)
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	if n > maxPackedBlock { // the file was verified, so it has changed since
-		return nil, r.fail(errors.New("the file has changed"))
+		return nil, r.errSection(errors.New("the file has changed"))
 	}
 	if int(n) > cap(r.packed) {
 		r.packed = make([]byte, n) // most sections are one block, far smaller than the largest
 	}
 	r.packed = r.packed[:n]
 	if _, err := io.ReadFull(r.r, r.packed); err != nil {
-		return nil, r.fail(err)
+		return nil, r.errSection(err)
 	}
 	if r.block, err = r.unpack.DecodeAll(r.packed, r.block[:0]); err != nil {
-		return nil, r.fail(err)
+		return nil, r.errSection(err)
 	}
 	r.sum.Write(r.block)
 	r.length += uint64(len(r.block))
 	return r.block, nil
 }
 
-func (r *sectionReader) fail(err error) error {
-	return statsError(r.path, fmt.Errorf("section %q: %w", r.extent.name, err))
+func (r *sectionReader) errSection(err error) error {
+	return errStats(r.path, fmt.Errorf("section %q: %w", r.extent.name, err))
 }

@@ -62,7 +62,7 @@ func statsBytes(t testing.TB, h StatsHeader, sections ...Section) []byte {
 func readAllStats(file []byte) (*StatsReader, map[string][]byte, error) {
 	s, err := readStats(context.Background(), "test", bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
-		return nil, nil, statsError("test", err)
+		return nil, nil, errStats("test", err)
 	}
 	got := map[string][]byte{}
 	for _, e := range s.sections {
@@ -89,17 +89,17 @@ func TestStatsRoundTrip(t *testing.T) {
 		file := statsBytes(t, testStatsHeader(), Section{"noise", pieces{noise[:n], b}}, Section{"zeros", pieces{want["zeros"], 4096}}, Section{"empty", pieces{}})
 		s, got, err := readAllStats(file)
 		if err != nil {
-			t.Fatal(n, err)
+			t.Fatalf("reading sections of %d bytes: %v", n, err)
 		}
 		if !reflect.DeepEqual(s.Header, testStatsHeader()) {
 			t.Errorf("header read as %+v", s.Header)
 		}
 		for name := range want {
-			if !bytes.Equal(got[name], want[name]) || int(s.extent(name).length) != n && name != "empty" {
+			if !bytes.Equal(got[name], want[name]) || int(s.findExtent(name).length) != n && name != "empty" {
 				t.Errorf("%d bytes: section %s differs", n, name)
 			}
 		}
-		// Canonical: however it is written, also after what the encoder saw before.
+		// Canonical: the bytes do not depend on the writes, nor on earlier input of the encoder.
 		rewritten := statsBytes(t, testStatsHeader(), Section{"noise", pieces{noise[:n], 77777}}, Section{"zeros", pieces{want["zeros"], b + 1}}, Section{"empty", pieces{}})
 		if !bytes.Equal(file, rewritten) {
 			t.Errorf("%d bytes: two writes differ", n)
@@ -120,19 +120,19 @@ func TestStatsFile(t *testing.T) {
 	r, err := s.SectionReader("g")
 	formattest.Must(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != "numbers" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("section g has %q, %v, want numbers", got, err)
 	}
 	wantDataError(t, second(s.SectionReader("absent")), "no section")
 	wantDataError(t, second(OpenStats(t.Context(), path+"x", FetchOptions{})), "no such file")
 	wantDataError(t, second(OpenStats(t.Context(), filepath.Dir(path), FetchOptions{})), "")
 
-	// The file changes under an open reader: the section says so before its end.
+	// The file changes under an open reader: the section fails before its end.
 	file, _ := os.ReadFile(path)
 	at := bytes.Index(file, []byte("numbers"))
 	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err != nil || at < 0 {
-		t.Fatal(at, err)
+		t.Fatalf("opening the file to damage the bytes at %d: %v", at, err)
 	} else if _, err = f.WriteAt([]byte("N"), int64(at)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("damaging the section: %v", err)
 	} else {
 		f.Close()
 	}
@@ -170,7 +170,7 @@ func TestStatsDamage(t *testing.T) {
 	readBack := func(b []byte) error {
 		_, err := readStats(t.Context(), "test", bytes.NewReader(b), int64(len(b)), 0)
 		if err != nil {
-			err = statsError("test", err)
+			err = errStats("test", err)
 		}
 		return err
 	}
@@ -224,7 +224,7 @@ func TestStatsStreams(t *testing.T) {
 	r, err := s.SectionReader("z")
 	formattest.Must(t, err)
 	if n, err := io.Copy(io.Discard, r); n != size || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("reading the section: %d bytes, %v, want %d", n, err, int64(size))
 	}
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > limit {
@@ -238,13 +238,13 @@ func FuzzStats(f *testing.F) {
 		f.Add(file[:len(file)-8])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		// With the right checksum behind it, so that the fuzzer gets past it.
+		// With the right checksum at its end, so that the fuzzer gets past it.
 		file := binary.LittleEndian.AppendUint64(bytes.Clone(body), xxhash.Sum64(body))
 		for _, b := range [][]byte{body, file} {
 			_, _, err := readAllStats(b)
 			var d *stream.DataError
 			if err != nil && !errors.As(err, &d) {
-				t.Fatalf("%T: %v", err, err)
+				t.Fatalf("reading damaged statistics: %T %v, want a DataError", err, err)
 			}
 		}
 	})

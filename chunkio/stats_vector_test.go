@@ -29,7 +29,7 @@ func container(t *testing.T, b []byte) (header map[string]any, sections map[stri
 	at += 8
 	unpack, err := zstd.NewReader(nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a decompressor: %v", err)
 	}
 	defer unpack.Close()
 	sections = make(map[string][]byte)
@@ -39,7 +39,7 @@ func container(t *testing.T, b []byte) (header map[string]any, sections map[stri
 		var body []byte
 		for n := u32(at); n > 0; n = u32(at) {
 			if body, err = unpack.DecodeAll(b[at+4:at+4+n], body); err != nil {
-				t.Fatal(err)
+				t.Fatalf("decompressing a block of section %s: %v", name, err)
 			}
 			at += 4 + n
 		}
@@ -55,12 +55,12 @@ func container(t *testing.T, b []byte) (header map[string]any, sections map[stri
 	return header, sections
 }
 
-// TestStatsVector reads the file of docs/statistics-file.md by the page, and compares it with what the
-// page says of it.
+// TestStatsVector reads the file of docs/statistics-file.md as the page describes it, and compares it with the page's
+// numbers.
 func TestStatsVector(t *testing.T) {
 	b, err := os.ReadFile("../docs/vectors/tiny.ufs")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the vector: %v", err)
 	}
 	header, sections := container(t, b)
 	if header["kind"] != "gram" || len(header["columns"].([]any)) != 3 {
@@ -109,10 +109,10 @@ func TestStatsVector(t *testing.T) {
 		t.Errorf("columns with missing entries: %v", got)
 	}
 	if got := doubles(6); !slices.Equal(got, []float64{14, 32, 8, 74, 18, 5}) {
-		t.Errorf("G̃ = %v", got)
+		t.Errorf("Gram matrix G̃ = %v, want 14 32 8 74 18 5", got)
 	}
 	if got := doubles(3); !slices.Equal(got, []float64{1, 3, 0}) {
-		t.Errorf("A = %v", got)
+		t.Errorf("vector A = %v, want 1 3 0", got)
 	}
 	if got := doubles(1); got[0] != 1 || len(words) > 0 {
 		t.Errorf("N = %v, and %d bytes more", got, len(words))
@@ -120,7 +120,7 @@ func TestStatsVector(t *testing.T) {
 	// The program agrees with the reader above.
 	r, err := OpenStats(t.Context(), "../docs/vectors/tiny.ufs", FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the vector: %v", err)
 	}
 	defer r.Close()
 	for name := range sections {

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestBusy: reading, decoding and settling are measured of every format, and they are what decoders
-// were busy with: no more than the time of these.
+// TestBusy: reading, decoding and settling are measured for every format, and add up to at most the busy time of the
+// decoders.
 func TestBusy(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(9, 9)), 20_000, 4, 0.01)
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func TestBusy(t *testing.T) {
 		formattest.Must(t, err)
 		p, decoders := opt.Meter.Busy.Parts(), float64(opt.Meter.Decode.Load())/1e9
 		if p.Read <= 0 || p.Decode <= 0 || p.Convert <= 0 || p != (stream.TimingParts{Read: p.Read, Decode: p.Decode, Convert: p.Convert}) {
-			t.Errorf("%s: %+v", input, p)
+			t.Errorf("%s: a pass counts as %+v, want reading, decoding and converting alone", input, p)
 		}
 		// Each is a whole number of nanoseconds; seconds round by 1e-16 of them.
 		if sum := p.Read + p.Decode + p.Convert; sum > decoders*(1+1e-12) {

@@ -18,16 +18,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FetchOptions says how files that are no data are fetched from object stores: statistics,
-// selections. The zero value is good.
+// FetchOptions configure the fetching of statistics and selections from object stores. The zero value is good.
 type FetchOptions struct {
 	Anonymous bool          // no credentials are looked for, and requests are not signed
 	Meter     *stream.Meter // counts bytes, requests and retries; nil counts nothing
-	// Folder is the open folder that a local file is in, if others may have put it there: the file is opened
-	// only if it is this user's own, and through no link. Of its path the name counts alone.
+	// Folder is the open folder of a local file, if others may have put the file there: it is opened only if it is
+	// this user's own, and through no link. Only the name in its path is used.
 	Folder *os.Root
-	Memory int64           // bytes that a document which is held whole may take, parsed too; 0 means no bound
-	Temp   scratch.Options // where a copy of an object waits, and within which bytes
+	Memory int64           // limit for a document held whole, with its parsed form; 0 means no limit
+	Temp   scratch.Options // stores a copy of an object, within its limit of bytes
 }
 
 // errTooLong is the error of a document at path for which there is too little memory.
@@ -35,21 +34,20 @@ func (o FetchOptions) errTooLong(path string, need int64) error {
 	return &stream.MemoryError{What: "reading " + place.Name(path), Need: need, Limit: o.Memory, AtLeast: true} // parsed, it takes more
 }
 
-func (o FetchOptions) client() *store.Client {
+func (o FetchOptions) newClient() *store.Client {
 	return store.New(store.Options{Anonymous: o.Anonymous, Meter: o.Meter})
 }
 
-// Fetched is a file open for reading: a local one, which may be a pipe, or a copy of an object in a
-// temporary file without a name, whose space Close gives back.
+// Fetched is a file open for reading: a local one, which may be a pipe, or a copy of an object in a temporary file
+// without a name, which Close removes.
 type Fetched interface {
 	io.ReadCloser
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
 }
 
-// Fetch opens the file or object at path, which is read whole: an object is downloaded
-// once, by few large requests. Errors about local files are those of the system, without the
-// path; those about objects are *stream.DataError.
+// Fetch opens the file or object at path, to be read whole: an object is downloaded once, by few large requests.
+// Errors about local files come from the system, without the path; errors about objects are *stream.DataError.
 func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) {
 	if !place.IsURL(path) {
 		local, err := place.Local(path)
@@ -71,7 +69,7 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 	if err != nil {
 		return nil, err
 	}
-	client := opt.client()
+	client := opt.newClient()
 	o, err := client.Stat(ctx, l)
 	if err != nil {
 		return nil, err
@@ -83,15 +81,15 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 	spool, err := atomicfile.NewSpool(space.Dir(), "ufs-download")
 	if err != nil {
 		space.Shrink(o.Size)
-		return nil, opt.noSpool(l.Name(), space.Dir(), err)
+		return nil, opt.errNoSpool(l.Name(), space.Dir(), err)
 	}
 	copied := &download{spool, space, o.Size}
-	to := &sticky{w: spool}
+	to := &stickyWriter{w: spool}
 	if err = client.Download(ctx, o, to); err == nil {
 		_, err = spool.Seek(0, io.SeekStart)
 	}
 	if to.err != nil {
-		err = opt.noSpool(l.Name(), space.Dir(), to.err)
+		err = opt.errNoSpool(l.Name(), space.Dir(), to.err)
 	}
 	if err != nil {
 		copied.Close()
@@ -100,34 +98,33 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 	return copied, nil
 }
 
-// download is the copy of an object.
 type download struct {
 	*atomicfile.Spool
 	space *scratch.Space
 	size  int64
 }
 
-// Close gives the space back.
+// Close removes the copy.
 func (d *download) Close() error {
 	d.space.Shrink(d.size)
 	d.size = 0
 	return d.Spool.Close()
 }
 
-// sticky keeps the error of a writer, to tell a full disk from an object that cannot be read.
-type sticky struct {
+// stickyWriter keeps the error of a writer, to distinguish a full disk from an object that cannot be read.
+type stickyWriter struct {
 	w   io.Writer
 	err error
 }
 
-func (s *sticky) Write(p []byte) (int, error) {
+func (s *stickyWriter) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	s.err = err
 	return n, err
 }
 
-// noSpool is the error of a folder without room for a copy of the object called name.
-func (o FetchOptions) noSpool(name, folder string, err error) error {
+// errNoSpool is the error of a folder without room for a copy of the object called name.
+func (o FetchOptions) errNoSpool(name, folder string, err error) error {
 	remedy := stream.PlainText("free some space there, or set TMPDIR to another folder")
 	if o.Temp.Dir != "" {
 		remedy = stream.Textf("free some space there, or choose another {temp-dir}")
@@ -138,8 +135,8 @@ func (o FetchOptions) noSpool(name, folder string, err error) error {
 	return &stream.OutputError{Path: "the copy of " + name + " in " + folder, Err: withoutPath(err), Remedy: remedy}
 }
 
-// fetchError is err as one about the file at path; those that say their place are left alone.
-func fetchError(path string, err error, remedy stream.Text) error {
+// errFetch adds the file at path to err, unless err names its place already.
+func errFetch(path string, err error, remedy stream.Text) error {
 	var data *stream.DataError
 	var output *stream.OutputError
 	var usage *stream.UsageError
@@ -149,8 +146,7 @@ func fetchError(path string, err error, remedy stream.Text) error {
 	return &stream.DataError{Path: place.Name(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
 }
 
-// ReadAll returns the contents of the file or object at path as [ReadWhole] hands them on, where the memory has
-// room for them.
+// ReadAll returns the contents of the file or object at path, like [ReadWhole], if the memory has room for them.
 func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.Text) (text []byte, err error) {
 	err = ReadWhole(ctx, path, opt, remedy, func(r io.Reader) (err error) {
 		text, err = opt.readWithin(path, r)
@@ -159,18 +155,18 @@ func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.T
 	return text, err
 }
 
-// readWithin reads r to its end. The size of a file is known, and a buffer for a pipe grows: the ones before are
-// garbage beside it.
+// readWithin reads r to its end. The size of a file is known; the buffer for a pipe grows, and its predecessors are
+// garbage.
 func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
-	held, size := int64(3), int64(0)
+	copies, size := int64(3), int64(0)
 	if f, ok := r.(Fetched); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			held, size = 1, info.Size()
+			copies, size = 1, info.Size()
 		}
 	}
 	most := int64(math.MaxInt64) - 1
 	if o.Memory > 0 {
-		most = o.Memory / held
+		most = o.Memory / copies
 	}
 	if size > most {
 		return nil, o.errTooLong(path, size)
@@ -178,17 +174,17 @@ func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	n, err := b.ReadFrom(io.LimitReader(r, most+1))
 	if err == nil && n > most {
-		return nil, o.errTooLong(path, held*n)
+		return nil, o.errTooLong(path, copies*n)
 	}
 	return b.Bytes(), err
 }
 
-// ReadWhole hands the contents of the file or object at path to read. Where it cannot be
-// opened the error is a *stream.DataError with the remedy; that of read is returned as it is.
+// ReadWhole passes the contents of the file or object at path to read. If it cannot be opened the error is a
+// *stream.DataError with the remedy; an error of read is returned unchanged.
 func ReadWhole(ctx context.Context, path string, opt FetchOptions, remedy stream.Text, read func(io.Reader) error) error {
 	f, err := Fetch(ctx, path, opt)
 	if err != nil {
-		return fetchError(path, err, remedy)
+		return errFetch(path, err, remedy)
 	}
 	defer f.Close()
 	return read(f)

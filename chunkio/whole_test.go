@@ -99,14 +99,14 @@ func TestStatsHeaderAlone(t *testing.T) {
 	wantDataError(t, second(ReadStatsHeader(t.Context(), filepath.Join(s.Dir, "absent.ufs"), FetchOptions{})), "cannot be opened")
 }
 
-// noise is so many bytes that do not shrink.
+// noise is a number of bytes that do not shrink.
 type noise int
 
 func (n noise) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyN(w, rand.NewChaCha8([32]byte{1}), int64(n))
 }
 
-// TestIsStatsAsksSeldom: the name of an object tells where it can, without a request.
+// TestIsStatsAsksSeldom: if the name of an object is enough, no request is sent.
 func TestIsStatsAsksSeldom(t *testing.T) {
 	s := storetest.S3(t)
 	must.Do(t, WriteStats(t.Context(), s.URL("stats"), testStatsHeader()))
@@ -125,7 +125,7 @@ func TestIsStatsAsksSeldom(t *testing.T) {
 	}
 }
 
-// wantPlaced wants a DataError with its place that says so.
+// wantPlaced wants a DataError with its place and the words says.
 func wantPlaced(t *testing.T, err error, says string) {
 	t.Helper()
 	var d *stream.DataError
@@ -154,7 +154,7 @@ func TestExpandStats(t *testing.T) {
 			if want == "" {
 				var data *stream.DataError
 				if !errors.As(err, &data) || !strings.HasSuffix(err.Error(), " matches") {
-					t.Errorf("%s: %v", in(pattern), err)
+					t.Errorf("expanding %s: %v, want a DataError that nothing matches", in(pattern), err)
 				}
 				continue
 			}
@@ -167,11 +167,11 @@ func TestExpandStats(t *testing.T) {
 			}
 		}
 	}
-	// A folder is all statistics files in it, also without / behind its name.
+	// A folder means all statistics files in it, also without a slash at the end of its name.
 	must.Do(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
 	for _, folder := range []string{filepath.Join(dir, "p"), "file://" + filepath.Join(dir, "p") + "/", s.URL("p")} {
 		if got, err := ExpandStats(t.Context(), []string{folder}, FetchOptions{}); err != nil || len(got) != 2 || place.Base(got[1]) != "b.ufs" {
-			t.Errorf("%s: %v, %v", folder, got, err)
+			t.Errorf("expanding %s: %v, %v, want 2 files, the last one b.ufs", folder, got, err)
 		}
 	}
 	for empty, says := range map[string]string{
@@ -183,7 +183,7 @@ func TestExpandStats(t *testing.T) {
 	for _, bad := range []string{filepath.Join(dir, "[*"), s.URL("[*")} {
 		var usage *stream.UsageError
 		if _, err := ExpandStats(t.Context(), []string{bad}, FetchOptions{}); !errors.As(err, &usage) {
-			t.Errorf("%s: %v", bad, err)
+			t.Errorf("expanding %s: %v, want a UsageError", bad, err)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestLayoutOfObjects(t *testing.T) {
 		{"s3://b/d", "s3://b/d/1.parquet s3://b/d/2.parquet", "s3://b/d/2.parquet", "would replace the input"},
 	} {
 		paths := strings.Fields(c.paths)
-		l, err := newAccess(Options{}).arrange(t.Context(), strings.Fields(c.inputs), listed(paths), c.out, FormParquet)
+		l, err := newAccess(Options{}).chooseLayout(t.Context(), strings.Fields(c.inputs), newLocalList(paths), c.out, FormParquet)
 		var got []string
 		for _, p := range paths {
 			got = append(got, filepath.ToSlash(l.place[p]))

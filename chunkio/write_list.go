@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listWriter gathers the rows of a row group, row by row, as one list each.
+// listWriter collects the rows of a row group, row by row, as one list each.
 type listWriter struct {
 	w         *writer.File
 	opt       WriteOptions
@@ -24,7 +24,6 @@ type listWriter struct {
 	values    []float64
 }
 
-// writeList is writeSource for Options.List.
 func writeList(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	l := &listWriter{opt: opt, d: len(src.Columns()), typ: writer.NumberOf(opt.Type)}
 	required := parquet.Repetitions.Required
@@ -40,16 +39,16 @@ func writeList(ctx context.Context, out io.Writer, src stream.Source, opt WriteO
 		return 0, 0, err
 	}
 	l.values = make([]float64, 0, l.d*opt.RowGroupRows)
-	if err := writeChunks(ctx, src, l.add); err != nil {
+	if err := writeChunks(ctx, src, l.addChunk); err != nil {
 		return 0, 0, err
 	}
-	if err := l.flush(); err != nil {
+	if err := l.flushGroup(); err != nil {
 		return 0, 0, err
 	}
 	return l.w.Rows, len(fields), l.w.Finish()
 }
 
-func (l *listWriter) add(c *stream.Chunk) error {
+func (l *listWriter) addChunk(c *stream.Chunk) error {
 	if c.Cols != l.d || c.Sparse != nil {
 		return stream.Usagef("lists are written of dense rows of one width")
 	}
@@ -59,7 +58,7 @@ func (l *listWriter) add(c *stream.Chunk) error {
 		}
 		l.positions = append(l.positions, c.Position(i))
 		if len(l.positions) == l.opt.RowGroupRows {
-			if err := l.flush(); err != nil {
+			if err := l.flushGroup(); err != nil {
 				return err
 			}
 		}
@@ -67,9 +66,8 @@ func (l *listWriter) add(c *stream.Chunk) error {
 	return nil
 }
 
-// flush writes the rows gathered as one row group, one row at a time, whose levels are
-// beside it.
-func (l *listWriter) flush() error {
+// flushGroup writes the collected rows as one row group. It encodes one row at a time, so that the levels are short.
+func (l *listWriter) flushGroup() error {
 	rows := len(l.positions)
 	if rows == 0 {
 		return nil

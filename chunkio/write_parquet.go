@@ -20,9 +20,9 @@ import (
 
 // WriteOptions shapes the file of WriteParquet; the zero value is a good choice.
 type WriteOptions struct {
-	// Type is the type of every feature: bool, int8 … int64, uint8 … uint32, float or
-	// double. Empty means each column's own Type where it is one of these, else double.
-	// A value that an integer type cannot hold is an error; float rounds.
+	// Type is the type of every feature: bool, int8 … int64, uint8 … uint32, float or double. If empty, each column
+	// has its own Type if it is one of these, else double. A value that an integer type cannot hold is an error;
+	// float rounds.
 	Type string
 	// Required makes REQUIRED columns; a missing value is an error then. By default
 	// columns are OPTIONAL and NaN becomes null.
@@ -31,21 +31,18 @@ type WriteOptions struct {
 	RowGroupRows int
 	// Label, if set, gives the value of an extra last column LabelName (default "label",
 	// int32) for the row at a global position.
-	Label     func(position int64) int32
-	LabelName string
-	label     func(position int64) float64 // of Convert, for sparse rows: a double
-	// Sparse writes two list columns, "indices" of INT32 and "values" of Type, which is
-	// float or double, with the entries that are not zero; empty means float where
-	// it holds all features' types, else double. A missing value becomes a null entry.
-	// Features keep their numbers, not their names, and the file does not tell of features
-	// behind the last one that occurs: read them with Options.Sparse "indices,values,D". Row groups
-	// are of 512 rows by default.
+	Label      func(position int64) int32
+	LabelName  string
+	labelValue func(position int64) float64 // for Convert, of sparse rows: a double
+	// Sparse writes two list columns, "indices" of INT32 and "values" of Type, which is float or double, with the
+	// entries that are not zero; empty means float if it holds all features' types, else double. A missing value
+	// becomes a null entry. Features keep their numbers, not their names, and features after the last one that occurs
+	// are not in the file: read it with Options.Sparse "indices,values,D". Row groups are of 512 rows by default.
 	Sparse bool
-	// List, if set, writes all features as one column of that name, of lists of Type: features
-	// keep their numbers, not their names. Not with Sparse chunks.
+	// List, if set, writes all features as one column of that name, of lists of Type: features keep their numbers,
+	// not their names. Not with Sparse chunks.
 	List string
-	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file
-	// does not depend on it.
+	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file does not depend on it.
 	Threads int
 }
 
@@ -66,10 +63,9 @@ func (o WriteOptions) withDefaults(d int) WriteOptions {
 	return o
 }
 
-// WriteParquet writes all rows of src to the file or object at path, which appears whole or not
-// at all: zstd, data pages v1, statistics, one column a feature. Sparse chunks are
-// written dense, unless Sparse writes all rows as lists; weights are not written. It
-// holds one row group as float64.
+// WriteParquet writes all rows of src to the file or object at path, which appears whole or not at all: zstd, data
+// pages v1, statistics, one column a feature. Sparse chunks are written dense, unless Sparse writes all rows as
+// lists; weights are not written. It holds one row group as float64.
 func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
 	out, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -118,16 +114,16 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		return 0, 0, err
 	}
 	t.data = make([]float64, t.d*opt.RowGroupRows)
-	if err := writeChunks(ctx, src, t.add); err != nil {
+	if err := writeChunks(ctx, src, t.addChunk); err != nil {
 		return 0, 0, err
 	}
-	if err := t.flush(); err != nil {
+	if err := t.flushGroup(); err != nil {
 		return 0, 0, err
 	}
 	return t.w.Rows, len(fields), t.w.Finish()
 }
 
-// beginTable begins a file of rows made for it, whose columns have no reason to share a name.
+// beginTable begins a file with new columns, whose names must differ.
 func beginTable(out io.Writer, fields schema.FieldList, dict []bool) (*writer.File, error) {
 	names := make(map[string]bool, len(fields))
 	for _, f := range fields {
@@ -139,7 +135,6 @@ func beginTable(out io.Writer, fields schema.FieldList, dict []bool) (*writer.Fi
 	return writer.New(out, fields, dict)
 }
 
-// writeChunks adds all chunks of src.
 func writeChunks(ctx context.Context, src stream.Source, add func(*stream.Chunk) error) error {
 	for c, err := range src.Chunks(ctx, stream.Range{}) {
 		if err == nil {
@@ -166,7 +161,7 @@ type tableWriter struct {
 	positions []int64
 }
 
-func (t *tableWriter) add(c *stream.Chunk) error {
+func (t *tableWriter) addChunk(c *stream.Chunk) error {
 	if c.Cols != t.d {
 		return fmt.Errorf("a chunk has %d columns, not %d", c.Cols, t.d)
 	}
@@ -177,7 +172,7 @@ func (t *tableWriter) add(c *stream.Chunk) error {
 			t.positions = append(t.positions, c.Position(i))
 		}
 		for j := range t.d {
-			dst := t.column(j)[at : at+n]
+			dst := t.columnData(j)[at : at+n]
 			if c.Sparse == nil {
 				copy(dst, c.Col(j)[from:])
 			} else {
@@ -187,13 +182,13 @@ func (t *tableWriter) add(c *stream.Chunk) error {
 		if s := c.Sparse; s != nil {
 			for i := range n {
 				for e := s.RowPtr[from+i]; e < s.RowPtr[from+i+1]; e++ {
-					t.column(int(s.Index[e]))[at+i] = s.Value[e]
+					t.columnData(int(s.Index[e]))[at+i] = s.Value[e]
 				}
 			}
 		}
 		from += n
 		if len(t.positions) == t.opt.RowGroupRows {
-			if err := t.flush(); err != nil {
+			if err := t.flushGroup(); err != nil {
 				return err
 			}
 		}
@@ -201,17 +196,15 @@ func (t *tableWriter) add(c *stream.Chunk) error {
 	return nil
 }
 
-func (t *tableWriter) column(j int) []float64 {
+func (t *tableWriter) columnData(j int) []float64 {
 	h := t.opt.RowGroupRows
 	return t.data[j*h : (j+1)*h]
 }
 
-// encodeWindow is how many columns are open at once: an open column holds a page or
-// two and its dictionary.
+// encodeWindow is the number of columns open at once: an open column holds a page or two and its dictionary.
 const encodeWindow = 64
 
-// flush writes the rows gathered as one row group.
-func (t *tableWriter) flush() error {
+func (t *tableWriter) flushGroup() error {
 	rows := len(t.positions)
 	if rows == 0 {
 		return nil
@@ -226,7 +219,7 @@ func (t *tableWriter) flush() error {
 		var work errgroup.Group
 		work.SetLimit(t.opt.Threads)
 		for i, c := range chunks {
-			work.Go(func() error { return t.encode(c, lo+i) })
+			work.Go(func() error { return t.encodeColumn(c, lo+i) })
 		}
 		if err := work.Wait(); err != nil {
 			return err
@@ -239,13 +232,12 @@ func (t *tableWriter) flush() error {
 	return g.End()
 }
 
-// encode writes column j of the rows gathered, a feature or the label.
-func (t *tableWriter) encode(c *writer.Chunk, j int) error {
+func (t *tableWriter) encodeColumn(c *writer.Chunk, j int) error {
 	var err error
 	if j == t.d {
 		err = t.opt.writeLabels(c, t.positions)
 	} else {
-		err = t.types[j].Encode(c, t.column(j)[:len(t.positions)], math.IsNaN)
+		err = t.types[j].Encode(c, t.columnData(j)[:len(t.positions)], math.IsNaN)
 	}
 	var bad *writer.ValueError
 	if errors.As(err, &bad) {
@@ -258,12 +250,11 @@ func (t *tableWriter) encode(c *writer.Chunk, j int) error {
 	return c.Finish()
 }
 
-// writeLabels writes the labels of the rows at positions.
 func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
-	if o.label != nil {
+	if o.labelValue != nil {
 		labels := make([]float64, len(positions))
 		for i, p := range positions {
-			labels[i] = o.label(p)
+			labels[i] = o.labelValue(p)
 		}
 		return writer.NumberOf("double").Encode(c, labels, math.IsNaN)
 	}
@@ -274,8 +265,8 @@ func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
 	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
-// verifyWritten reads back the footer of a finished file, before it gets its name. What that holds
-// [writer.File.FooterBytes] counts.
+// verifyWritten reads back the footer of a finished file, before it gets its name. [writer.File.FooterBytes] counts
+// its memory.
 func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 	again, err := out.Reopen()
 	if err != nil {
@@ -302,7 +293,7 @@ func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 	return nil
 }
 
-// writtenInput is a file that has not got its name yet.
+// writtenInput is a file that has no name yet.
 type writtenInput struct {
 	atomicfile.Reader
 	size int64

@@ -63,8 +63,8 @@ func (s *tableSource) Chunks(_ context.Context, _ stream.Range) iter.Seq2[*strea
 	}
 }
 
-// everyNumber makes a column of each numeric type with its extreme values, and nulls
-// (NaN) in all rows divisible by 5 where missing is set.
+// everyNumber makes a column of each numeric type with its extreme values, and nulls (NaN) in all rows divisible by 5
+// if missing is set.
 func everyNumber(rows, block int, missing bool) *tableSource {
 	s := &tableSource{rows: rows, block: block}
 	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
@@ -161,7 +161,7 @@ func TestWriteParquetRoundTrip(t *testing.T) {
 	}
 }
 
-// The statistics of every chunk are those that a plain loop over its values finds.
+// The statistics of every chunk equal the results of a plain loop over its values.
 func TestWriteParquetStatistics(t *testing.T) {
 	src := everyNumber(5000, 600, true)
 	d, cols := readBack(t, written(t, src, WriteOptions{RowGroupRows: 2500}))
@@ -331,7 +331,7 @@ func TestWriteParquetCancelled(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	if err := WriteParquet(ctx, filepath.Join(dir, "x.parquet"), everyNumber(10, 5, false), WriteOptions{}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+		t.Fatalf("writing after a cancellation: %v, want %v", err, context.Canceled)
 	}
 	assertEmpty(t, dir)
 }
@@ -340,7 +340,7 @@ func TestWriteParquetBadPlace(t *testing.T) {
 	var out *stream.OutputError
 	err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "absent", "x.parquet"), everyNumber(10, 5, false), WriteOptions{})
 	if !errors.As(err, &out) {
-		t.Fatal(err)
+		t.Fatalf("writing to a missing folder: %v, want an OutputError", err)
 	}
 	twice := everyNumber(10, 5, false)
 	twice.names[1] = twice.names[0]
@@ -357,7 +357,7 @@ func TestWriteParquetBadPlace(t *testing.T) {
 		}
 		var usage *stream.UsageError
 		if err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), src, opt); !errors.As(err, &usage) || !strings.Contains(err.Error(), "two columns are named") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("writing %s: %v, want a UsageError about two columns of one name", name, err)
 		}
 	}
 }

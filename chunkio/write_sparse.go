@@ -22,14 +22,12 @@ const (
 	sparseValues  = "values"
 )
 
-// sparseGroupRows is the height of the row groups of sparse rows. They are short because
-// v15's encoder of list levels takes a slightly larger buffer with every row of a row
-// group: 15,000 rows of 100 entries are written a second at this height, and 650 at
-// 28,000. Three columns keep the footer small all the same.
+// sparseGroupRows is the height of the row groups of sparse rows. They are short because v15's encoder of list levels
+// takes a slightly larger buffer with every row of a row group: 15,000 rows of 100 entries are written a second at
+// this height, and 650 at 28,000. Three columns keep the footer small all the same.
 const sparseGroupRows = 512
 
-// sparseType is the type of the values: the option's, or float where it holds the types
-// of all features.
+// sparseType is the type of the values: the option's, or float if it holds the types of all features.
 func (o WriteOptions) sparseType(columns []stream.Column) (writer.Number, error) {
 	switch o.Type {
 	case "":
@@ -46,7 +44,7 @@ func (o WriteOptions) sparseType(columns []stream.Column) (writer.Number, error)
 	return writer.Number{}, stream.Usagef("sparse rows are written as float or double, not %s", o.Type)
 }
 
-// sparseWriter gathers the entries of a row group.
+// sparseWriter collects the entries of a row group.
 type sparseWriter struct {
 	w         *writer.File
 	opt       WriteOptions
@@ -58,7 +56,6 @@ type sparseWriter struct {
 	value     []float64
 }
 
-// writeSparse is writeSource for Options.Sparse.
 func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	s := &sparseWriter{opt: opt, columns: src.Columns()}
 	if s.typ, err = opt.sparseType(s.columns); err != nil {
@@ -78,24 +75,24 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	switch {
 	case opt.Label != nil:
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
-	case opt.label != nil:
+	case opt.labelValue != nil:
 		fields = append(fields, writer.NumberOf("double").Node(opt.LabelName, false))
 	}
-	// Counts repeat too, and where values do not the dictionary is soon given up.
+	// Counts repeat too, and if values do not, the dictionary is soon given up.
 	if s.w, err = beginTable(out, fields, []bool{true, true, true}); err != nil {
 		return 0, 0, err
 	}
-	if err := writeChunks(ctx, src, s.add); err != nil {
+	if err := writeChunks(ctx, src, s.addChunk); err != nil {
 		return 0, 0, err
 	}
-	if err := s.flush(); err != nil {
+	if err := s.flushGroup(); err != nil {
 		return 0, 0, err
 	}
 	return s.w.Rows, len(fields), s.w.Finish()
 }
 
-// add takes in the entries of a chunk that are not zero. NaN is not zero.
-func (s *sparseWriter) add(c *stream.Chunk) error {
+// addChunk adds the entries of a chunk that are not zero. NaN is not zero.
+func (s *sparseWriter) addChunk(c *stream.Chunk) error {
 	if c.Cols != len(s.columns) {
 		return fmt.Errorf("a chunk has %d columns, not %d", c.Cols, len(s.columns))
 	}
@@ -103,17 +100,17 @@ func (s *sparseWriter) add(c *stream.Chunk) error {
 		begin := len(s.index)
 		if c.Sparse != nil {
 			for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-				s.entry(c.Sparse.Index[e], c.Sparse.Value[e])
+				s.addEntry(c.Sparse.Index[e], c.Sparse.Value[e])
 			}
 		} else {
 			for j := range c.Cols {
-				s.entry(int32(j), c.Data[j*c.Stride+i])
+				s.addEntry(int32(j), c.Data[j*c.Stride+i])
 			}
 		}
 		s.positions = append(s.positions, c.Position(i))
 		s.counts = append(s.counts, len(s.index)-begin)
 		if len(s.positions) == s.opt.RowGroupRows {
-			if err := s.flush(); err != nil {
+			if err := s.flushGroup(); err != nil {
 				return err
 			}
 		}
@@ -121,14 +118,13 @@ func (s *sparseWriter) add(c *stream.Chunk) error {
 	return nil
 }
 
-func (s *sparseWriter) entry(index int32, value float64) {
+func (s *sparseWriter) addEntry(index int32, value float64) {
 	if value != 0 {
 		s.index, s.value = append(s.index, index), append(s.value, value)
 	}
 }
 
-// flush writes the rows gathered as one row group.
-func (s *sparseWriter) flush() error {
+func (s *sparseWriter) flushGroup() error {
 	rows := len(s.positions)
 	if rows == 0 {
 		return nil
@@ -138,7 +134,7 @@ func (s *sparseWriter) flush() error {
 	if err != nil {
 		return err
 	}
-	// Levels: a row without entries is 0; an entry is 1, and 2 where it could be null.
+	// Levels: a row without entries is 0; an entry is 1, and 2 if it could be null.
 	def, rep := make([]int16, 0, len(s.index)+rows), make([]int16, 0, len(s.index)+rows)
 	for _, n := range s.counts {
 		def, rep = append(def, int16(min(n, 1))), append(rep, 0)
@@ -182,7 +178,7 @@ func (s *sparseWriter) writeValues(c *writer.Chunk, def, rep []int16) error {
 		}
 		x := s.value[at]
 		if bad := math.IsNaN(x) && s.opt.Required || !math.IsNaN(x) && !s.typ.Holds(x); bad {
-			return s.refuse(at, x)
+			return s.errValue(at, x)
 		}
 		if !s.opt.Required && !math.IsNaN(x) {
 			def[i] = 2
@@ -204,8 +200,8 @@ func (s *sparseWriter) writeValues(c *writer.Chunk, def, rep []int16) error {
 	})
 }
 
-// refuse is the error of entry at, whose value cannot be written.
-func (s *sparseWriter) refuse(at int, value float64) error {
+// errValue is the error of entry at, whose value cannot be written.
+func (s *sparseWriter) errValue(at int, value float64) error {
 	row, end := 0, 0
 	for row = range s.counts {
 		if end += s.counts[row]; at < end {

@@ -46,8 +46,8 @@ func countTable(rows, d, block int, typ string) *tableSource {
 	return s
 }
 
-// What is written as lists reads back as the same rows, from dense and from sparse
-// chunks, at every edge of a row group; the file is the same, too.
+// Rows written as lists read back as the same rows, from dense and from sparse chunks, at every edge of a row group;
+// the file is the same, too.
 func TestWriteSparseRoundTrip(t *testing.T) {
 	for _, typ := range []string{"float", "double"} {
 		for _, rows := range []int{0, 1, 63, 64, 65, 300} {
@@ -159,15 +159,15 @@ func TestWriteSparseBasehock(t *testing.T) {
 	got, err := collect(to, stream.Range{})
 	formattest.Must(t, err)
 	if d := diff(got, want); d != "" {
-		t.Error(d)
+		t.Errorf("rows read back differ: %s", d)
 	}
 	if len(from.Classes()) != 2 {
 		t.Errorf("classes %q", from.Classes())
 	}
 }
 
-// Rows of more entries than a guess are planned with those that the file's footer tells of: they are read within
-// the least memory that is named.
+// Rows of more entries than the guess are planned with the number in the file's footer: they are read within the
+// least memory that the error names.
 func TestSparseRowsAreAsDenseAsTheFooterSays(t *testing.T) {
 	for _, d := range []int{400, 2400} { // a sixth of these are entries, on average
 		src := countTable(2000, d, 500, "float")

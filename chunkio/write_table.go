@@ -14,15 +14,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TableColumn is one column of a small table: Values is a []string, []int64,
-// []time.Time (in microseconds), []float64 or []stream.Position, one a row. NaN, ±Inf and unknown positions are written as null.
+// TableColumn is one column of a small table: Values is a []string, []int64, []time.Time (in microseconds), []float64
+// or []stream.Position, one a row. NaN, ±Inf and unknown positions are written as null.
 type TableColumn struct {
 	Name   string
 	Values any
 }
 
-// WriteTable writes a table that is in memory as Parquet, one row group: for results,
-// not for data.
+// WriteTable writes a table in memory as Parquet, one row group: for results, not for data.
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
 	writes := make([]func(*writer.Chunk) error, len(columns))
@@ -62,7 +61,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			whole := writer.NumberOf("int64")
 			node = whole.Node(c.Name, false)
 			writes[i] = func(chunk *writer.Chunk) error {
-				places := make([]float64, len(v)) // whole numbers far below 2^53; -1 where unknown
+				places := make([]float64, len(v)) // whole numbers far below 2^53; -1 if unknown
 				for i, p := range v {
 					at, _ := p.Index()
 					places[i] = float64(at)

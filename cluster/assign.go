@@ -2,17 +2,17 @@ package cluster
 
 import "math"
 
-// assign pairs rows with columns so that the sum of the paired gains is largest, and
-// returns each row's column, -1 for rows in excess. All rows of gain are equally long.
+// pairByGain pairs rows with columns so that the sum of the paired gains is largest, and returns each row's column,
+// -1 for rows in excess. All rows of gain are equally long.
 //
-// It is the Hungarian method with potentials, as shortest augmenting paths: for each
-// row in turn, Dijkstra's search over the columns by reduced cost. Costs
-// O(min² · max) of the two sides. Gains are whole numbers, so everything is exact.
-func assign(gain [][]float64) []int {
+// It is the Hungarian method with potentials, as shortest augmenting paths: for each row in turn, Dijkstra's search
+// over the columns by reduced cost. Costs O(min² · max) of the two sides. Gains are whole numbers, so everything is
+// exact.
+func pairByGain(gain [][]float64) []int {
 	rows, cols := len(gain), len(gain[0])
 	at := func(i, j int) float64 { return -gain[i][j] }
 	flipped := rows > cols
-	if flipped { // the search wants a column for every row
+	if flipped { // the search needs a column for every row
 		rows, cols = cols, rows
 		at = func(i, j int) float64 { return -gain[j][i] }
 	}

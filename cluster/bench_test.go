@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// BenchmarkPass beside the plain loop over columns, which is as fast up to some 100
-// products a row and falls behind from there.
+// BenchmarkPass compares a pass with the plain loop over columns, which is as fast up to some 100 products a row and
+// slower from there.
 func BenchmarkPass(b *testing.B) {
 	const n = 8192
 	for _, k := range []int{5, 25, 100, 784} {
@@ -22,7 +22,7 @@ func BenchmarkPass(b *testing.B) {
 			b.Run(fmt.Sprintf("k=%d/c=%d/pass", k, c), func(b *testing.B) {
 				p := newPass(kernel.NewTeam(1), centers, false)
 				for b.Loop() {
-					p.start(centers)
+					p.startPass(centers)
 					must.Do(b, p.Add(labels, Matrix(x)))
 				}
 				b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
@@ -54,8 +54,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// BenchmarkKMeans is one start, moved at most 30 times, beside the same steps in passes
-// over all rows: of integers, whose sums follow the rows that moved, and of doubles.
+// BenchmarkKMeans compares one start, moved at most 30 times, with the same steps in passes over all rows: of
+// integers, whose sums are updated by the rows that moved, and of doubles.
 func BenchmarkKMeans(b *testing.B) {
 	for _, shape := range []struct{ n, k, c int }{{1440, 41, 20}, {1500, 600, 26}, {10000, 256, 10}, {10000, 16, 300}, {10000, 100, 500}} {
 		x, _ := blobs(1, shape.n, shape.k, shape.c, 0.3)
@@ -106,13 +106,13 @@ func BenchmarkSeeds(b *testing.B) {
 		}
 		seed := func(st *store) func() error {
 			return func() error {
-				_, err := seeds(b.Context(), team, x, nil, st, []*worker{newWorker(st)}, c, rand.NewPCG(1, 1))
+				_, err := seedCenters(b.Context(), team, x, nil, st, []*worker{newWorker(st)}, c, rand.NewPCG(1, 1))
 				return err
 			}
 		}
 		run("store", seed(st))
 		run("plain", func() error {
-			_, err := seeds(b.Context(), team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
+			_, err := seedCenters(b.Context(), team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
 			return err
 		})
 		p := newPass(team, take(x, sequence(c)), false)

@@ -10,11 +10,10 @@ import "math"
 // centres, or beyond that for groups of centres with neighbouring numbers (Ding et al.,
 // Yinyang k-means, ICML 2015).
 //
-// A bound is stored minus (own) or plus (others) the path that its centres had moved when
-// it was made, so that reading it with the current path brings it up to date. All are in
-// the store's scale, and rounded to the safe side by a share of 2⁻²⁰ to 2⁻²²: more than
-// float32 loses, and far more than settled distances round. So a row whose bounds separate
-// its centre from the others is in the cluster where Lloyd's iteration puts it.
+// A bound is stored minus (own) or plus (others) the path that its centres had moved when it was made, so that adding
+// the current path when it is read brings it up to date. All are in the store's scale, and rounded to the safe side
+// by a share of 2⁻²⁰ to 2⁻²²: more than float32 loses, and far more than exact distances round. So a row whose bounds
+// separate its centre from the others is in the same cluster as in Lloyd's iteration.
 //
 // It holds 8 bytes a row and 4 for each group.
 type bounds struct {
@@ -25,7 +24,7 @@ type bounds struct {
 	width, count int       // centres in a group, groups
 	path         []float32 // c: at least the sum of a centre's moves
 	groupPath    []float32 // count: at least the sum of the longest moves in a group
-	longest      float32   // at least the sum of the longest moves of all
+	longestPath  float32   // at least the sum of the longest moves of all
 }
 
 // maxGroups bounds the memory: 256 bytes a row, as much as 64 columns of the narrow copy.
@@ -43,7 +42,7 @@ func newBounds(n, c int) *bounds {
 func (b *bounds) reset() {
 	clear(b.path)
 	clear(b.groupPath)
-	b.longest = 0
+	b.longestPath = 0
 }
 
 const (
@@ -51,8 +50,7 @@ const (
 	safeLess = 1 - 0x1p-20
 )
 
-// moved records how far each centre has moved, in the store's scale.
-func (b *bounds) moved(steps []float64) {
+func (b *bounds) recordMoves(steps []float64) {
 	up := func(v float64) float32 { return float32(v * safeMore) }
 	longest := 0.0
 	for g := range b.groupPath {
@@ -69,14 +67,13 @@ func (b *bounds) moved(steps []float64) {
 		longest = max(longest, inGroup)
 	}
 	if longest > 0 {
-		b.longest = up(float64(b.longest) + longest)
+		b.longestPath = up(float64(b.longestPath) + longest)
 	}
 }
 
-// holds reports whether row i is certainly still nearest to the centre of its cluster.
-func (b *bounds) holds(i int, cluster int32) bool {
+func (b *bounds) isStillNearest(i int, cluster int32) bool {
 	own := b.own[i] + b.path[cluster]
-	if own < b.others[i]-b.longest {
+	if own < b.others[i]-b.longestPath {
 		return true
 	}
 	least, paths := float32(math.MaxFloat32), b.groupPath
@@ -86,29 +83,28 @@ func (b *bounds) holds(i int, cluster int32) bool {
 		}
 	}
 	if own < least {
-		b.others[i] = lowered(least, b.longest)
+		b.others[i] = lowerBound(least, b.longestPath)
 		return true
 	}
 	return false
 }
 
-// lowered is a lower bound plus a path, with room for rounding here and when it is read.
-func lowered(v, path float32) float32 {
+// lowerBound is a lower bound plus a path, with room for rounding here and when it is read.
+func lowerBound(v, path float32) float32 {
 	return (max(v, 0) + path) * safeLess
 }
 
-// set computes the bounds of row i, square = ‖x‖², from the values of a search: own for
-// its centre, other for the nearest other, and groups the least of each group. A value
-// may be wrong by slack.
-func (b *bounds) set(i int, cluster int32, square, slack, own, other float32, groups []float32) {
-	u := root(square + 2*own + slack)
+// setRow computes the bounds of row i, square = ‖x‖², from the values of a search: own for its centre, other for the
+// nearest other, and groups the least of each group. A value may be wrong by slack.
+func (b *bounds) setRow(i int, cluster int32, square, slack, own, other float32, groups []float32) {
+	u := sqrtPositive(square + 2*own + slack)
 	path := b.path[cluster]
 	b.own[i] = u*safeMore - path + (u+path)*0x1p-21
-	b.others[i] = lowered(root(square+2*other-slack), b.longest)
+	b.others[i] = lowerBound(sqrtPositive(square+2*other-slack), b.longestPath)
 	to := b.groups[i*b.count:][:b.count]
 	for g, v := range groups {
-		to[g] = lowered(root(square+2*v-slack), b.groupPath[g])
+		to[g] = lowerBound(sqrtPositive(square+2*v-slack), b.groupPath[g])
 	}
 }
 
-func root(v float32) float32 { return float32(math.Sqrt(float64(max(v, 0)))) }
+func sqrtPositive(v float32) float32 { return float32(math.Sqrt(float64(max(v, 0)))) }

@@ -28,7 +28,7 @@ func blobs(seed uint64, n, k, c int, apart float64) (matrix, []int) {
 	return x, labels
 }
 
-// rowMajor copies x to another layout, with a gap behind each row.
+// rowMajor copies x to another layout, with a gap after each row.
 func rowMajor(x matrix) matrix {
 	return take(x, sequence(x.Rows))
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// descent is Lloyd's iteration over a store from one start. It finds what passes over all
-// rows find, to the last bit, without looking at most rows.
+// descent is Lloyd's iteration over a store from one start. It computes the same result as passes over all rows, to
+// the last bit, but looks at few rows.
 type descent struct {
-	t       *store
+	store   *store
 	workers []*worker
 	team    *kernel.Team
 	centers matrix
@@ -24,13 +24,12 @@ type descent struct {
 // move is a row that changed its cluster.
 type move struct{ row, from, to int32 }
 
-// taskRows is how many rows' bounds a worker looks at in one task.
+// taskRows is the number of rows whose bounds a worker checks in one task.
 const taskRows = 1024
 
-// newDescent reuses the memory of an old descent that has ended, or nil, except what its
-// result refers to.
+// newDescent reuses the memory of a finished descent, or nil, except the memory in use by its result.
 func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, old *descent) *descent {
-	d := &descent{t: t, workers: workers, team: team, centers: centers,
+	d := &descent{store: t, workers: workers, team: team, centers: centers,
 		labels: make([]int32, t.n), sizes: make([]int64, centers.Rows)}
 	if old != nil {
 		d.bounds, d.sums, d.squares = old.bounds, old.sums, old.squares
@@ -45,39 +44,37 @@ func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, 
 	return d
 }
 
-// assign updates labels, sums and sizes for the current centres, and reports whether any
-// row changed its cluster.
-func (d *descent) assign() bool {
-	s := newScreen(d.t, d.centers)
+// assignRows updates labels, sums and sizes for the current centres, and reports whether any row changed its cluster.
+func (d *descent) assignRows() bool {
+	s := newScreen(d.store, d.centers)
 	fresh := d.labels[0] < 0
 	for _, w := range d.workers {
 		w.moves = w.moves[:0]
-		w.group = make([]float32, d.bounds.count)
+		w.groupLeast = make([]float32, d.bounds.count)
 	}
-	tasks := (d.t.n + taskRows - 1) / taskRows
-	share(d.workers, tasks, func(w *worker, task int) {
-		for i := task * taskRows; i < min((task+1)*taskRows, d.t.n); i++ {
-			if !fresh && d.bounds.holds(i, d.labels[i]) {
+	tasks := (d.store.n + taskRows - 1) / taskRows
+	shareTasks(d.workers, tasks, func(w *worker, task int) {
+		for i := task * taskRows; i < min((task+1)*taskRows, d.store.n); i++ {
+			if !fresh && d.bounds.isStillNearest(i, d.labels[i]) {
 				continue
 			}
-			if w.at = append(w.at, int32(i)); len(w.at) == batchRows {
-				d.decide(w, s)
+			if w.batch = append(w.batch, int32(i)); len(w.batch) == batchRows {
+				d.decideRows(w, s)
 			}
 		}
 	})
-	kernel.Each(len(d.workers), len(d.workers), func(i int) { d.decide(d.workers[i], s) })
-	return d.follow()
+	kernel.Each(len(d.workers), len(d.workers), func(i int) { d.decideRows(d.workers[i], s) })
+	return d.applyMoves()
 }
 
-// decide finds the clusters of the rows w.at, and empties it.
-func (d *descent) decide(w *worker, s *screen) {
-	if len(w.at) == 0 {
+func (d *descent) decideRows(w *worker, s *screen) {
+	if len(w.batch) == 0 {
 		return
 	}
-	s.search(w)
-	c, width, groups := s.c, d.bounds.width, w.group[:d.bounds.count]
+	s.computeValues(w)
+	c, width, groups := s.c, d.bounds.width, w.groupLeast[:d.bounds.count]
 	const none = math.MaxFloat32
-	for i, r := range w.at {
+	for i, r := range w.batch {
 		best, second, at := float32(none), float32(none), 0
 		for j := range c {
 			if v := w.values[j*valueRows+i]; v < second { // rarely
@@ -88,10 +85,10 @@ func (d *descent) decide(w *worker, s *screen) {
 				}
 			}
 		}
-		slack := s.slack(d.t.norm[r])
+		slack := s.slack(d.store.norm[r])
 		label, own, other := int32(at), best, second
 		if second-best <= slack {
-			if label, _ = s.settle(w, i, best+slack); int(label) != at {
+			if label, _ = s.nearestWithin(w, i, best+slack); int(label) != at {
 				own, other = w.values[int(label)*valueRows+i], best
 			}
 		}
@@ -111,27 +108,27 @@ func (d *descent) decide(w *worker, s *screen) {
 			}
 			groups[g] = least
 		}
-		d.bounds.set(int(r), label, float32(d.t.norm[r]), slack, own, other, groups)
+		d.bounds.setRow(int(r), label, float32(d.store.norm[r]), slack, own, other, groups)
 	}
-	w.at = w.at[:0]
+	w.batch = w.batch[:0]
 }
 
-// run is [lloyd] over the store. The result's inertia and trace are estimates, off by
-// no more than the second result.
-func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error) {
+// iterate is [runLloyd] over the store. The result's inertia and trace are estimates with an error of at most the
+// second result.
+func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
 	var before matrix
-	exact := math.NaN() // the exact inertia of the last trace, NaN if not computed
+	exact := math.NaN() // inertia of the last trace; NaN if not computed
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		d.assign()
-		inertia, off := d.estimate()
+		d.assignRows()
+		inertia, off := d.estimateInertia()
 		r.Trace = append(r.Trace, inertia)
 		r.Centers, r.Labels, r.Sizes, r.Inertia = Matrix(d.centers), d.labels, d.sizes, inertia
 		moves := len(r.Trace) - 1
-		next, moved, reseeded, err := d.next(opt)
+		next, moved, reseeded, err := d.nextCenters(opt)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -142,9 +139,9 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 				exact = math.NaN()
 			} else {
 				if math.IsNaN(exact) {
-					exact = d.inertia(before, d.labelsBefore())
+					exact = d.exactInertia(before, d.labelsBefore())
 				}
-				now := d.inertia(d.centers, d.labels)
+				now := d.exactInertia(d.centers, d.labels)
 				small = exact-now <= opt.Tol*exact
 				exact = now
 			}
@@ -154,28 +151,27 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		}
 		steps := make([]float64, next.Rows)
 		for j := range steps {
-			steps[j] = d.t.scale * math.Sqrt(squaredDistance(next.Data[j*d.t.k:][:d.t.k], d.centers.Data[j*d.t.k:][:d.t.k]))
+			steps[j] = d.store.scale * math.Sqrt(squaredDistance(next.Data[j*d.store.k:][:d.store.k], d.centers.Data[j*d.store.k:][:d.store.k]))
 		}
-		d.bounds.moved(steps)
+		d.bounds.recordMoves(steps)
 		before, d.centers = d.centers, next
 	}
 }
 
-// restart is run, and makes the result's inertia exact where the result may beat best.
-func (d *descent) restart(ctx context.Context, opt Options, number int, best *Result) (*Result, error) {
-	r, off, err := d.run(ctx, opt)
+// runRestart is iterate, and computes the exact inertia if the result may beat best.
+func (d *descent) runRestart(ctx context.Context, opt Options, number int, best *Result) (*Result, error) {
+	r, off, err := d.iterate(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
 	r.Restart = number
 	if best == nil || r.Inertia-off <= best.Inertia {
-		r.Inertia = d.inertia(matrix(r.Centers), r.Labels)
+		r.Inertia = d.exactInertia(matrix(r.Centers), r.Labels)
 		r.Trace[len(r.Trace)-1] = r.Inertia
 	}
 	return r, nil
 }
 
-// labelsBefore returns the labels before the last assign.
 func (d *descent) labelsBefore() []int32 {
 	labels := append([]int32(nil), d.labels...)
 	for _, w := range d.workers {
@@ -186,17 +182,17 @@ func (d *descent) labelsBefore() []int32 {
 	return labels
 }
 
-// next is [Pass.next]; where a cluster is empty it makes a real pass.
-func (d *descent) next(opt Options) (matrix, bool, int, error) {
+// nextCenters is [Pass.nextCenters]; if a cluster is empty it makes a real pass.
+func (d *descent) nextCenters(opt Options) (matrix, bool, int, error) {
 	for _, n := range d.sizes {
 		if n == 0 {
 			p := newPass(d.team, d.centers, opt.Spherical)
-			if err := p.Add(nil, Matrix(d.t.x)); err != nil {
+			if err := p.Add(nil, Matrix(d.store.x)); err != nil {
 				return d.centers, false, 0, err
 			}
-			return p.next()
+			return p.nextCenters()
 		}
 	}
 	p := Pass{Sizes: d.sizes, centers: d.centers, sums: d.sums}
-	return p.next()
+	return p.nextCenters()
 }

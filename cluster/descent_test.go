@@ -58,7 +58,7 @@ func TestStoreChangesNothing(t *testing.T) {
 					continue // ending early does not depend on the rows
 				}
 				opt := Options{Clusters: shape.c, Seed: 7, Threads: 1 + at%3, Tol: tolerance}
-				if !pays(opt.Clusters, x.Cols) {
+				if !descentPays(opt.Clusters, x.Cols) {
 					t.Fatalf("%+v is left to passes", shape)
 				}
 				got := must.Get(KMeans(t.Context(), Matrix(x), opt))(t)
@@ -87,21 +87,21 @@ func TestBoundsHold(t *testing.T) {
 			kept := 0
 			for step := range 12 {
 				for i, l := range d.labels {
-					if step > 0 && d.bounds.holds(i, l) {
+					if step > 0 && d.bounds.isStillNearest(i, l) {
 						kept++
 					}
 				}
-				d.assign()
+				d.assignRows()
 				p := newPass(kernel.NewTeam(1), d.centers, false)
 				want := make([]int32, 500)
 				must.Do(t, p.Add(want, Matrix(x)))
 				if !slices.Equal(d.labels, want) || !slices.Equal(d.sizes, p.Sizes) || !slices.Equal(d.sums, p.sums) {
 					t.Fatalf("%s, %d centres, step %d: other clusters than by a pass", name, c, step)
 				}
-				if got := d.inertia(d.centers, d.labels); got != p.Inertia {
+				if got := d.exactInertia(d.centers, d.labels); got != p.Inertia {
 					t.Errorf("%s: inertia %v, by a pass %v", name, got, p.Inertia)
 				}
-				if got, off := d.estimate(); !(math.Abs(got-p.Inertia) <= off) {
+				if got, off := d.estimateInertia(); !(math.Abs(got-p.Inertia) <= off) {
 					t.Errorf("%s: estimate %v of %v is off by more than %v", name, got, p.Inertia, off)
 				}
 				for i, l := range want {
@@ -127,7 +127,7 @@ func TestBoundsHold(t *testing.T) {
 					}
 					moves[j] = math.Sqrt(square)
 				}
-				d.bounds.moved(moves)
+				d.bounds.recordMoves(moves)
 				d.centers = next
 			}
 			if c == 5 && name == "doubles" && kept < 500 {

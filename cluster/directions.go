@@ -6,30 +6,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// directions divides rows by their lengths.
 type directions struct {
-	team *kernel.Team
-	data []float64 // rows×k, column by column
-	rows int
-	zero []bool // which of the last rows are zeros
+	team   *kernel.Team
+	data   []float64 // rows×k, column by column
+	rows   int
+	isZero []bool // by row of the last call: all zeros
 }
 
 func newDirections(team *kernel.Team, rows, k int) *directions {
-	return &directions{team: team, data: make([]float64, rows*k), rows: rows, zero: make([]bool, rows)}
+	return &directions{team: team, data: make([]float64, rows*k), rows: rows, isZero: make([]bool, rows)}
 }
 
-// stripe is the number of rows that a worker scales at a time.
+// stripe is the number of rows that a worker scales together.
 const stripe = 64
 
-// normalized returns the rows of x, at most d.rows, with length 1, lent until the next
-// call. Rows of zeros stay zeros; rows with a NaN or an infinity have a NaN.
-func (d *directions) normalized(x matrix) matrix {
+// normalizeRows returns the rows of x, at most d.rows, with length 1, lent until the next call. Rows of zeros stay
+// zeros; rows with a NaN or an infinity have a NaN.
+func (d *directions) normalizeRows(x matrix) matrix {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
 	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {
 		var largest, squares [stripe]float64
 		from := t * stripe
 		rows := min(stripe, x.Rows-from)
-		// Divided by its largest entry first, no row has a square that overflows or vanishes.
+		// After division by its largest entry no row has a square that overflows or vanishes.
 		for j := range x.Cols {
 			for i := range rows {
 				v := math.Abs(x.Data[(from+i)*x.RowStride+j*x.ColStride])
@@ -37,8 +36,8 @@ func (d *directions) normalized(x matrix) matrix {
 			}
 		}
 		for i := range rows {
-			d.zero[from+i] = largest[i] == 0
-			if d.zero[from+i] {
+			d.isZero[from+i] = largest[i] == 0
+			if d.isZero[from+i] {
 				largest[i] = 1
 			}
 		}
@@ -50,7 +49,7 @@ func (d *directions) normalized(x matrix) matrix {
 			}
 		}
 		for i := range rows {
-			if squares[i] = math.Sqrt(squares[i]); d.zero[from+i] {
+			if squares[i] = math.Sqrt(squares[i]); d.isZero[from+i] {
 				squares[i] = 1
 			}
 		}
@@ -64,5 +63,4 @@ func (d *directions) normalized(x matrix) matrix {
 	return to
 }
 
-// length is the Euclidean norm of a sum of unit rows: no square overflows.
-func length(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
+func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

@@ -25,7 +25,7 @@ func TestEmptyClustersAreSeededAnew(t *testing.T) {
 	// the mean of the rest.
 	p := newPass(kernel.NewTeam(1), lost, false)
 	must.Do(t, p.Add(nil, Matrix(x)))
-	next, moved, reseeded, err := p.next()
+	next, moved, reseeded, err := p.nextCenters()
 	if err != nil || !moved || reseeded != 2 {
 		t.Fatalf("moved %v, %d seeded anew, %v", moved, reseeded, err)
 	}

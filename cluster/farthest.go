@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// maxSpares is how many empty clusters can get a row after one pass. After k-means++ no
-// cluster is empty at first, and rarely one later.
+// maxSpares is the largest number of empty clusters that can get a row after one pass. After k-means++ no cluster is
+// empty at first, and rarely one later.
 const maxSpares = 16
 
 // farRow is a row far from its centre.
@@ -17,16 +17,14 @@ type farRow struct {
 	cluster  int32
 }
 
-// farthest keeps copies of the rows farthest from their centres, the farthest first, and
-// of equally far rows the earlier. It keeps no row twice: two equal centres would leave a
-// cluster empty again.
+// farthest keeps copies of the rows farthest from their centres, the farthest first, and of equally far rows the
+// earlier first. It keeps no row twice: two equal centres would leave a cluster empty again.
 type farthest struct {
 	limit int
 	rows  []farRow
 }
 
-// offer keeps row i of x if it is far enough.
-func (f *farthest) offer(x matrix, i int, cluster int32, distance float64) {
+func (f *farthest) offerRow(x matrix, i int, cluster int32, distance float64) {
 	if distance == 0 || (len(f.rows) == f.limit && distance <= f.rows[f.limit-1].distance) {
 		return
 	}
@@ -48,8 +46,8 @@ func (f *farthest) offer(x matrix, i int, cluster int32, distance float64) {
 	f.rows = slices.Insert(f.rows, at, farRow{row, distance, cluster})
 }
 
-// take returns the farthest row left whose cluster has others.
-func (f *farthest) take(size []float64) (farRow, bool) {
+// takeFarthest removes and returns the farthest remaining row whose cluster has other rows.
+func (f *farthest) takeFarthest(size []float64) (farRow, bool) {
 	for i, r := range f.rows {
 		if size[r.cluster] > 1 {
 			f.rows = slices.Delete(f.rows, i, i+1)

@@ -28,7 +28,7 @@ func TestBadInput(t *testing.T) {
 	}
 	x.Data[7003+2*9000] = 1e200
 	if _, err := KMeans(t.Context(), Matrix(x), Options{Clusters: 2}); !errors.Is(err, ErrOverflow) {
-		t.Errorf("1e200: %v", err)
+		t.Errorf("a value of 1e200: got error %v, want ErrOverflow", err)
 	}
 	if _, err := Refine(t.Context(), chunks(x, 1000), Matrix(take(x, []int{0, 1})), Options{}); !errors.Is(err, ErrOverflow) {
 		t.Errorf("1e200, streamed: %v", err)
@@ -49,7 +49,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for _, opt := range []Options{{}, {Clusters: -1}} {
 		if _, err := KMeans(t.Context(), Matrix(x), opt); !errors.As(err, &usage) {
-			t.Errorf("%+v: %v", opt, err)
+			t.Errorf("KMeans with options %+v: got error %v, want a *stream.UsageError", opt, err)
 		}
 	}
 	if _, err := KMeans(t.Context(), Matrix{}, Options{Clusters: 1}); !errors.As(err, &usage) {
@@ -57,7 +57,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for _, opt := range []Options{{Clusters: 3}, {Threads: -1}} {
 		if _, err := Refine(t.Context(), chunks(x, 5), Matrix(take(x, []int{0, 1})), opt); !errors.As(err, &usage) {
-			t.Errorf("%+v: %v", opt, err)
+			t.Errorf("Refine with options %+v: got error %v, want a *stream.UsageError", opt, err)
 		}
 	}
 	if _, err := Refine(t.Context(), chunks(x, 5), Matrix{}, Options{}); !errors.As(err, &usage) {

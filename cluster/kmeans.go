@@ -9,35 +9,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Result is a clustering. Labels, sizes and inertia follow from the centres: each row
-// belongs to the nearest. Once converged, the centres are also the means of their rows,
-// up to the tolerance.
+// Result is a clustering. Labels, sizes and inertia follow from the centres: each row belongs to the nearest. Once
+// converged, the centres are also the means of their rows, up to the tolerance.
 type Result struct {
 	Centers Matrix  // c×k, row-major
 	Labels  []int32 // n; nil from Refine
-	Sizes   []int64 // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
+	Sizes   []int64 // rows of each cluster: 0 only if distinct rows are fewer, or iterations ran out
 	Inertia float64
-	// Trace is the inertia of the start and after each move of the centres. It rises by
-	// rounding at most. KMeans computes all but the last from sums, to some 10⁻¹² of the
-	// first, or less exactly where values are far larger than their differences.
+	// Trace is the inertia of the start and after each move of the centres. It rises by rounding at most. KMeans
+	// computes all but the last from sums, with a relative error of some 10⁻¹² of the first, or more if values are
+	// far larger than their differences.
 	Trace     []float64
 	Converged bool // before MaxIter
 	Restart   int  // the best, counted from 0
 }
 
-// KMeans clusters rows, n×k in any layout (column-major is fastest), by greedy k-means++ and
-// Lloyd's iteration, restarted with other seeds; of equal inertias the earlier restart
-// wins.
+// KMeans clusters rows, n×k in any layout (column-major is fastest), by greedy k-means++ and Lloyd's iteration,
+// restarted with other seeds; of equal inertias the earlier restart wins.
 //
-// Seeding costs 2 + ⌊ln c⌋ searches of all rows, of 2·n·c·k flops in float32 each, and the
-// first move one; each later move costs 2·c·k
-// for every row that may have changed its cluster (see bounds): with mnist10k and 10
-// clusters, a quarter of the rows over 38 moves. Integers are fastest, and float32 values
-// that do not vary much in magnitude: their sums do not round, so that they need not be
-// computed anew. Beside rows it holds 4·k + 8 bytes a row for all restarts, and some
-// 100 + 4·min(c, 64) for each of the min(Restarts, Threads) under way. With more than 64
-// clusters in fewer than 256 columns, or Spherical, every move costs as much as the first
-// search, and it holds only some 80 bytes a row.
+// Seeding costs 2 + ⌊ln c⌋ searches of all rows, of 2·n·c·k flops in float32 each, and the first move one; each later
+// move costs 2·c·k for every row that may have changed its cluster (see bounds): with mnist10k and 10 clusters, a
+// quarter of the rows over 38 moves. Integers are fastest, and float32 values that do not vary much in magnitude:
+// their sums do not round, so they need not be computed anew. Memory in addition to the rows: 4·k + 8 bytes a row for
+// all restarts, and some 100 + 4·min(c, 64) for each of the min(Restarts, Threads) in progress. With more than 64
+// clusters in fewer than 256 columns, or Spherical, every move costs as much as the first search, and it holds only
+// some 80 bytes a row.
 //
 // The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection
 // or the context's.
@@ -47,14 +43,14 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := finite(opt.Threads, x); err != nil {
+	if err := checkFinite(opt.Threads, x); err != nil {
 		return nil, err
 	}
 	var t *store
 	if !opt.Spherical {
 		t = newStore(opt.Threads, x)
 	}
-	// Workers of parallel restarts never wait for each other; within one they do, every pass.
+	// Workers of parallel restarts never wait for each other; workers of one restart do, in every pass.
 	parallel := min(opt.Restarts, opt.Threads)
 	best := make([]*Result, parallel)
 	errs := make([]error, parallel)
@@ -72,15 +68,15 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 			}
 		}
 		run := func(r int, _ *Result) (*Result, error) { return plainRestart(ctx, team, x, t, workers, opt, r) }
-		if t != nil && pays(opt.Clusters, x.Cols) {
+		if t != nil && descentPays(opt.Clusters, x.Cols) {
 			var d *descent
 			run = func(r int, best *Result) (*Result, error) {
-				centers, err := seeds(ctx, team, x, nil, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(r)))
+				centers, err := seedCenters(ctx, team, x, nil, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(r)))
 				if err != nil {
 					return nil, err
 				}
 				d = newDescent(t, team, workers, centers, d)
-				return d.restart(ctx, opt, r, best)
+				return d.runRestart(ctx, opt, r, best)
 			}
 		}
 		for r := range next {
@@ -89,7 +85,7 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 				errs[w] = err
 				return
 			}
-			if best[w] == nil || better(result, best[w]) {
+			if best[w] == nil || isBetter(result, best[w]) {
 				best[w] = result
 			}
 		}
@@ -99,30 +95,29 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 		if errs[w] != nil {
 			return nil, errs[w]
 		}
-		if r := best[w]; r != nil && (winner == nil || better(r, winner)) {
+		if r := best[w]; r != nil && (winner == nil || isBetter(r, winner)) {
 			winner = r
 		}
 	}
 	return winner, nil
 }
 
-func better(a, b *Result) bool {
+func isBetter(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is a restart by passes over all rows; a store and workers, or nil, serve the
-// seeds only.
+// plainRestart is a restart by passes over all rows; a store and workers, or nil, serve the seeds only.
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
 	var unit *directions
 	if opt.Spherical {
 		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
 	}
-	centers, err := seeds(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
+	centers, err := seedCenters(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
 	if err != nil {
 		return nil, err
 	}
 	labels := make([]int32, x.Rows)
-	r, err := lloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, Matrix(x)) })
+	r, err := runLloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, Matrix(x)) })
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +125,13 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, wo
 	return r, nil
 }
 
-// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every
-// move: each call of rows yields all of them in order, in matrices of k columns that are
-// lent until the next step. It keeps nothing that grows with the number of rows, so there
-// are no labels: a [Pass] over the centres gives them. From the seeds of KMeans it takes
-// the same steps to the last bit (its Trace is exact). Errors are as in KMeans, with the
-// row's number in its pass, or come from rows.
+// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every move: each call of rows
+// yields all of them in order, in matrices of k columns that are lent until the next step. It keeps nothing that
+// grows with the number of rows, so there are no labels: a [Pass] over the centres gives them. From the seeds of
+// KMeans it takes the same steps to the last bit (its Trace is exact). Errors are as in KMeans, with the row's number
+// in its pass, or come from rows.
 func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
-	faults := opt.faults()
+	faults := opt.commonFaults()
 	if centers.Rows < 1 || centers.Cols < 1 {
 		faults.Addf("there are %d centres in %d columns", centers.Rows, centers.Cols)
 	}
@@ -148,17 +142,17 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := finite(opt.Threads, matrix(centers)); err != nil {
+	if err := checkFinite(opt.Threads, matrix(centers)); err != nil {
 		return nil, fmt.Errorf("centres: %w", err)
 	}
 	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
-		centers = Matrix(newDirections(team, c, k).normalized(matrix(centers)))
+		centers = Matrix(newDirections(team, c, k).normalizeRows(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
 	kernel.Copy(start, matrix(centers))
-	return lloyd(ctx, team, start, opt, func(p *Pass) error {
+	return runLloyd(ctx, team, start, opt, func(p *Pass) error {
 		for x, err := range rows {
 			if err == nil {
 				err = ctx.Err()
@@ -174,8 +168,7 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 	})
 }
 
-// lloyd alternates passes over all rows and moves of the centres.
-func lloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, read func(*Pass) error) (*Result, error) {
+func runLloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, read func(*Pass) error) (*Result, error) {
 	p := newPass(team, centers, opt.Spherical)
 	r := &Result{}
 	for {
@@ -191,7 +184,7 @@ func lloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, 
 		r.Centers, r.Sizes, r.Inertia = Matrix(p.centers), p.Sizes, p.Inertia
 		r.Trace = append(r.Trace, p.Inertia)
 		moves := len(r.Trace) - 1
-		next, moved, reseeded, err := p.next()
+		next, moved, reseeded, err := p.nextCenters()
 		if err != nil {
 			return nil, err
 		}
@@ -203,12 +196,11 @@ func lloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, 
 		if moves == opt.MaxIter {
 			return r, nil
 		}
-		p.start(next)
+		p.startPass(next)
 	}
 }
 
-// finite reports the first row of x that is not finite.
-func finite(workers int, x matrix) error {
+func checkFinite(workers int, x matrix) error {
 	const rows = 4096
 	errs := make([]error, (x.Rows+rows-1)/rows)
 	kernel.Each(workers, len(errs), func(t int) {
@@ -222,7 +214,7 @@ func finite(workers int, x matrix) error {
 		}
 		for i := from; i < to; i++ {
 			if zero[i-from] != 0 {
-				errs[t] = badRow(x, i, 0)
+				errs[t] = errBadRow(x, i, 0)
 				return
 			}
 		}

@@ -54,8 +54,8 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 		if spherical {
 			unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
 		}
-		start := must.Get(seeds(t.Context(), team, x, unit, nil, nil, 8, rand.NewPCG(4, 0)))(t)
-		r, err := lloyd(t.Context(), team, start, opt.withDefaults(), func(p *Pass) error {
+		start := must.Get(seedCenters(t.Context(), team, x, unit, nil, nil, 8, rand.NewPCG(4, 0)))(t)
+		r, err := runLloyd(t.Context(), team, start, opt.withDefaults(), func(p *Pass) error {
 			for chunk := range chunks(x, 77) {
 				if err := p.Add(nil, chunk); err != nil {
 					return err

@@ -2,8 +2,8 @@ package cluster
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// Matrix is a view of Rows×Cols numbers: element (i, j) is Data[i*RowStride+j*ColStride].
-// Functions of this package panic where an element lies outside Data.
+// Matrix is a view of Rows×Cols numbers: element (i, j) is Data[i*RowStride+j*ColStride]. Functions of this package
+// panic if an element lies outside Data.
 type Matrix struct {
 	Data                 []float64
 	Rows, Cols           int
@@ -12,7 +12,7 @@ type Matrix struct {
 
 type matrix = kernel.Matrix[float64]
 
-// squaredDistance may round otherwise than [kernel.Nearest], and is faster.
+// squaredDistance may round differently from [kernel.Nearest], and is faster.
 func squaredDistance(x, y []float64) float64 {
 	whole := len(x) / kernel.SquaresBlock * kernel.SquaresBlock
 	sum, _ := kernel.Squares(x[:whole], y[:whole], y[:whole])

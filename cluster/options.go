@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// defaultMaxIter is rarely reached: on mnist70k, 10 clusters, one start converged after
-	// 44 moves.
+	// defaultMaxIter is rarely reached: on mnist70k, 10 clusters, one start converged after 44 moves.
 	defaultMaxIter = 300
-	// defaultTolerance keeps rounding from prolonging a finished iteration: inertia is a sum
-	// of up to 10⁷ terms. It is far below any difference between two restarts.
+	// defaultTolerance keeps rounding from prolonging a finished iteration: inertia is a sum of up to 10⁷ terms. It
+	// is far below any difference between two restarts.
 	defaultTolerance = 1e-10
 )
 
-// Options says how many clusters to make and how hard to try; a zero field means its
-// default. Results are the same to the last bit for any number of workers.
+// Options sets the number of clusters and the effort; a zero field means its default. Results are the same to the
+// last bit for any number of workers.
 type Options struct {
 	Clusters int // c, at least 1; Refine takes it from its centres
 	Restarts int // KMeans keeps the one with the lowest inertia; default 1
@@ -38,19 +37,17 @@ type Options struct {
 	Threads int // 0 means GOMAXPROCS
 }
 
-// Bytes bounds what [KMeans] holds beside its n×k rows: a narrow copy of the rows, and for
-// each parallel restart its seeds' distances, its labels and bounds, centres and sums, and
-// blocks and panels.
+// Bytes bounds the memory of [KMeans] in addition to its n×k rows: a narrow copy of the rows, and for each parallel
+// restart its seeds' distances, its labels and bounds, centres and sums, and blocks and panels.
 func Bytes(n, k, clusters, restarts int) int64 {
 	rows, cols, c := int64(n), int64(k), int64(clusters)
 	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 5<<20
 	return 4*rows*(cols+16) + int64(restarts)*(under+seedBytes(n, k, clusters))
 }
 
-// Validate names every fault of o for KMeans of a number of rows with so many columns,
-// in one *stream.UsageError.
+// Validate names every fault of o for KMeans of the given numbers of rows and columns, in one *stream.UsageError.
 func (o Options) Validate(rows, cols int) error {
-	faults := o.faults()
+	faults := o.commonFaults()
 	if cols < 1 {
 		faults.Addf("there are no columns to cluster by")
 	}
@@ -66,8 +63,7 @@ func (o Options) Validate(rows, cols int) error {
 	return faults.Err("")
 }
 
-// faults finds the faults of the fields that KMeans and Refine share.
-func (o Options) faults() (faults stream.Faults) {
+func (o Options) commonFaults() (faults stream.Faults) {
 	if o.MaxIter < 0 {
 		faults.Addf("max-iter = %d is negative", o.MaxIter)
 	}
@@ -80,7 +76,6 @@ func (o Options) faults() (faults stream.Faults) {
 	return faults
 }
 
-// withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults() Options {
 	o.Restarts = cmp.Or(o.Restarts, 1)
 	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)

@@ -9,19 +9,18 @@ import (
 )
 
 var (
-	// ErrNotFinite is wrapped, with the place, where a row has a NaN or an infinity.
+	// ErrNotFinite is wrapped, with the place, if a row has a NaN or an infinity.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrOverflow is wrapped where a squared distance or a sum is beyond float64.
+	// ErrOverflow is wrapped if a squared distance or a sum is beyond float64.
 	ErrOverflow = errors.New("squared distances overflow; scale the columns")
-	// ErrNoDirection is returned by spherical k-means where all rows are zero.
+	// ErrNoDirection is returned by spherical k-means if all rows are zero.
 	ErrNoDirection = errors.New("no row has a direction: all are zero")
 )
 
-// Pass is one reading of all rows: it assigns each to the nearest of c centres in k
-// dimensions (ties to the lower cluster) and sums up the rows of each cluster. It holds
-// O(c·k) and some MiB for each worker, whatever the number of rows. The bits of its
-// results depend on the order of the rows, but neither on the workers nor on how the rows
-// were cut into calls.
+// Pass is one reading of all rows: it assigns each to the nearest of c centres in k dimensions (ties to the lower
+// cluster) and sums up the rows of each cluster. It holds O(c·k) and some MiB for each worker, for any number of
+// rows. The bits of its results depend on the order of the rows, but neither on the workers nor on how the rows were
+// cut into calls.
 type Pass struct {
 	Rows    int64
 	Sizes   []int64 // rows of each cluster
@@ -41,21 +40,20 @@ type Pass struct {
 }
 
 const (
-	// blockValues bounds what a worker searches and then sums at a time: half of a
-	// level-2 cache, so that summing does not read memory again.
+	// blockValues bounds the values that a worker searches and then sums together: half of a level-2 cache, so that
+	// summing does not read memory again.
 	blockValues  = 1 << 17
 	minBlockRows = 64
 	maxBlockRows = 1 << 12
 )
 
-// blockRows is the number of rows of k values that a team handles at a time. Results do
-// not depend on it.
+// blockRows is the number of rows of k values that a team handles together. Results do not depend on it.
 func blockRows(team *kernel.Team, k int) int {
 	return team.Threads() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
 }
 
-// NewPass starts a pass for the c×k centres, which it keeps but does not change. In
-// spherical mode they have length 1. 0 threads mean GOMAXPROCS.
+// NewPass starts a pass for the c×k centres, which it keeps but does not change. In spherical mode they have length
+// 1. 0 threads mean GOMAXPROCS.
 func NewPass(threads int, centers Matrix, spherical bool) *Pass {
 	return newPass(kernel.NewTeam(threads), matrix(centers), spherical)
 }
@@ -74,12 +72,11 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	if spherical {
 		p.unit = newDirections(team, rows, k)
 	}
-	p.start(centers)
+	p.startPass(centers)
 	return p
 }
 
-// start begins a pass for other centres, in the same memory.
-func (p *Pass) start(centers matrix) {
+func (p *Pass) startPass(centers matrix) {
 	p.Rows, p.Inertia, p.zeros, p.Sizes = 0, 0, 0, make([]int64, centers.Rows)
 	p.centers = centers
 	p.near = kernel.NewNearest(p.team, centers, 1)
@@ -87,10 +84,9 @@ func (p *Pass) start(centers matrix) {
 	p.far.rows = p.far.rows[:0]
 }
 
-// Add assigns the rows of x, any layout (column-major is fastest), and writes their
-// clusters to labels unless it is nil. Costs 2·rows·c·k flops in float32 beside
-// O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass must then
-// be abandoned.
+// Add assigns the rows of x, any layout (column-major is fastest), and writes their clusters to labels unless it is
+// nil. Costs 2·rows·c·k flops in float32 and O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the
+// pass must then be abandoned.
 func (p *Pass) Add(labels []int32, x Matrix) error {
 	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
 		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
@@ -102,26 +98,25 @@ func (p *Pass) Add(labels []int32, x Matrix) error {
 		if labels != nil {
 			index = labels[at:]
 		}
-		if err := p.add(index[:rows], matrix(x).Sub(at, 0, rows, x.Cols)); err != nil {
+		if err := p.addBlock(index[:rows], matrix(x).Sub(at, 0, rows, x.Cols)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add is Add for at most a block.
-func (p *Pass) add(index []int32, x matrix) error {
+func (p *Pass) addBlock(index []int32, x matrix) error {
 	raw := x
 	if p.unit != nil {
-		x = p.unit.normalized(raw)
+		x = p.unit.normalizeRows(raw)
 	}
 	p.near.To(index, p.distance, x)
 	for i, cluster := range index {
 		d := p.distance[i]
 		if math.IsInf(d, 1) { // NaN gives infinity too
-			return badRow(raw, i, p.Rows)
+			return errBadRow(raw, i, p.Rows)
 		}
-		if p.unit != nil && p.unit.zero[i] {
+		if p.unit != nil && p.unit.isZero[i] {
 			index[i] = 0
 			p.Sizes[0]++
 			p.Inertia++
@@ -130,7 +125,7 @@ func (p *Pass) add(index []int32, x matrix) error {
 		}
 		p.Sizes[cluster]++
 		p.Inertia += d
-		p.far.offer(x, i, cluster, d)
+		p.far.offerRow(x, i, cluster, d)
 	}
 	c, k := p.centers.Rows, p.centers.Cols
 	kernel.SparseGemm(p.team, kernel.Sparse{Rows: x.Rows, Cols: c, Count: 1, Index: index, Value: p.ones},
@@ -139,9 +134,8 @@ func (p *Pass) add(index []int32, x matrix) error {
 	return nil
 }
 
-// badRow says what is wrong with row i of x, which has an infinite distance; offset
-// rows were before x.
-func badRow(x matrix, i int, offset int64) error {
+// errBadRow describes the fault of row i of x, which has an infinite distance; offset rows were before x.
+func errBadRow(x matrix, i int, offset int64) error {
 	for j := range x.Cols {
 		if v := x.Data[i*x.RowStride+j*x.ColStride]; v-v != 0 {
 			return fmt.Errorf("cluster: row %d, column %d: %w", offset+int64(i)+1, j+1, ErrNotFinite)
@@ -150,14 +144,13 @@ func badRow(x matrix, i int, offset int64) error {
 	return fmt.Errorf("cluster: row %d: %w", offset+int64(i)+1, ErrOverflow)
 }
 
-// next returns the means of the clusters of a finished pass as new centres, whether any
-// has moved, and how many clusters were empty and got a row.
+// nextCenters returns the means of the clusters of a finished pass as new centres, whether any has moved, and the
+// number of empty clusters that got a row.
 //
-// An empty cluster gets the row that is farthest from its own centre, which lowers the
-// inertia by its distance. Where every row is its own centre (there are fewer distinct
-// rows than clusters), or more than maxSpares clusters are empty at once, the centre
-// stays for now.
-func (p *Pass) next() (centers matrix, moved bool, reseeded int, err error) {
+// An empty cluster gets the row that is farthest from its own centre, which lowers the inertia by its distance. If
+// every row is its own centre (there are fewer distinct rows than clusters), or more than maxSpares clusters are
+// empty at once, the centre stays for now.
+func (p *Pass) nextCenters() (centers matrix, moved bool, reseeded int, err error) {
 	c, k := p.centers.Rows, p.centers.Cols
 	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)
 	size := make([]float64, c)
@@ -169,7 +162,7 @@ func (p *Pass) next() (centers matrix, moved bool, reseeded int, err error) {
 		if size[j] > 0 {
 			continue
 		}
-		if f, ok := p.far.take(size); ok {
+		if f, ok := p.far.takeFarthest(size); ok {
 			kernel.Axpy(-1, f.row, p.sums[int(f.cluster)*k:][:k])
 			size[f.cluster]--
 			copy(p.sums[j*k:][:k], f.row)
@@ -181,7 +174,7 @@ func (p *Pass) next() (centers matrix, moved bool, reseeded int, err error) {
 		sum, to, old := p.sums[j*k:][:k], centers.Data[j*k:][:k], p.centers.Sub(j, 0, 1, k)
 		divisor := size[j]
 		if p.unit != nil && divisor > 0 {
-			divisor = length(sum) // 0 where rows cancel: any direction is as good
+			divisor = norm(sum) // 0 if rows cancel: any direction is as good
 		}
 		for l := range to {
 			to[l] = old.Data[l*old.ColStride]

@@ -7,38 +7,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scores compares a clustering of n rows into r clusters with s known classes: n_ij
-// rows are in cluster i and class j, a_i in cluster i, b_j in class j. 1 is best
-// everywhere; the adjusted Rand index can be negative, the others cannot.
+// Scores compares a clustering of n rows into r clusters with s known classes: n_ij rows are in cluster i and class
+// j, a_i in cluster i, b_j in class j. 1 is best for all scores; the adjusted Rand index can be negative, the others
+// cannot.
 type Scores struct {
 	// ACC is the share of rows whose class is paired with their cluster, under the best
 	// pairing of clusters with classes, each with at most one. Kuhn, The Hungarian method
 	// for the assignment problem, Naval Research Logistics Quarterly 2 (1955); Munkres,
 	// J. SIAM 5 (1957).
 	ACC float64
-	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j))
-	// over √(H_a·H_b), as in Strehl and Ghosh, Cluster ensembles, JMLR 3 (2002), and over
-	// max(H_a, H_b), as in much of the literature on feature selection; H are the
-	// entropies. Both are 1 where both sides are a single group, 0 where one is.
+	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j)) over √(H_a·H_b), as in Strehl
+	// and Ghosh, Cluster ensembles, JMLR 3 (2002), and over max(H_a, H_b), as in much of the literature on feature
+	// selection; H are the entropies. Both are 1 if both sides are a single group, 0 if only one is.
 	NMISqrt, NMIMax float64
 	// Purity is Σ_i max_j n_ij/n: the share of rows in the largest class of their cluster.
 	Purity float64
-	// ARI is the adjusted Rand index of Hubert and Arabie, Comparing partitions, J.
-	// Classification 2 (1985): the share of pairs of rows on which both agree, rescaled
-	// so that chance gives 0. It is 1 where both sides are trivial in the same way: a
-	// single group, or every row by itself.
+	// ARI is the adjusted Rand index of Hubert and Arabie, Comparing partitions, J. Classification 2 (1985): the
+	// share of pairs of rows on which both agree, rescaled so that chance gives 0. It is 1 if both sides are trivial
+	// in the same way: a single group, or every row by itself.
 	ARI float64
 }
 
-// Compare scores clusters against labels, one of each a row; the names of groups do
-// not matter, not even for the last bit. Costs O(n + max(r, s)³), and holds r·s counts.
-// No rows, or slices of different lengths, are a *stream.UsageError.
+// Compare scores clusters against labels, one of each for every row; the names of groups do not matter, not even for
+// the last bit. Costs O(n + max(r, s)³), and holds r·s counts. No rows, or slices of different lengths, are a
+// *stream.UsageError.
 func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 	if len(clusters) != len(labels) || len(labels) == 0 {
 		return Scores{}, stream.Usagef("a score wants a label for every row, and has %d labels for %d rows", len(labels), len(clusters))
 	}
-	// Numbers by first appearance do not depend on what the groups are called.
-	first, second := number(clusters), number(labels)
+	// Numbers by first appearance do not depend on the names of the groups.
+	first, second := numberGroups(clusters), numberGroups(labels)
 	t := table{n: float64(len(labels)), a: make([]float64, first.count), b: make([]float64, second.count)}
 	t.cells = make([][]float64, first.count)
 	for i := range t.cells {
@@ -50,8 +48,8 @@ func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 		t.a[i]++
 		t.b[j]++
 	}
-	s := Scores{ACC: t.matched() / t.n, Purity: t.majority() / t.n, ARI: t.adjustedRand()}
-	s.NMISqrt, s.NMIMax = t.mutual()
+	s := Scores{ACC: t.matchedRows() / t.n, Purity: t.majorityRows() / t.n, ARI: t.adjustedRand()}
+	s.NMISqrt, s.NMIMax = t.mutualInformation()
 	return s, nil
 }
 
@@ -61,7 +59,7 @@ type numbering struct {
 	count int
 }
 
-func number[T comparable](groups []T) numbering {
+func numberGroups[T comparable](groups []T) numbering {
 	numbers := make(map[T]int32)
 	group := make([]int32, len(groups))
 	for row, g := range groups {
@@ -82,15 +80,15 @@ type table struct {
 	a, b  []float64
 }
 
-func (t table) majority() (sum float64) {
+func (t table) majorityRows() (sum float64) {
 	for _, row := range t.cells {
 		sum += slices.Max(row)
 	}
 	return sum
 }
 
-func (t table) matched() (sum float64) {
-	for i, j := range assign(t.cells) {
+func (t table) matchedRows() (sum float64) {
+	for i, j := range pairByGain(t.cells) {
 		if j >= 0 {
 			sum += t.cells[i][j]
 		}
@@ -98,7 +96,7 @@ func (t table) matched() (sum float64) {
 	return sum
 }
 
-func (t table) mutual() (sqrt, largest float64) {
+func (t table) mutualInformation() (sqrt, largest float64) {
 	ha, hb := t.entropy(t.a), t.entropy(t.b)
 	if len(t.a) == 1 && len(t.b) == 1 {
 		return 1, 1
@@ -115,8 +113,8 @@ func (t table) mutual() (sqrt, largest float64) {
 		}
 	}
 	// 0 ≤ I ≤ min(H_a, H_b), up to rounding.
-	share := func(most float64) float64 { return min(max(information/most, 0), 1) }
-	return share(math.Sqrt(ha * hb)), share(max(ha, hb))
+	ratio := func(most float64) float64 { return min(max(information/most, 0), 1) }
+	return ratio(math.Sqrt(ha * hb)), ratio(max(ha, hb))
 }
 
 func (t table) entropy(sizes []float64) (h float64) {

@@ -10,13 +10,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// seeder draws centres by greedy k-means++: the first uniformly from the rows; for each
-// further one several rows are drawn, each with probability D²(x)/ΣD², D(x) being a row's
-// distance from the nearest centre so far, and the one is kept that lowers ΣD² most, of
-// equal ones the first drawn. Arthur and Vassilvitskii propose it in section 5 of their
-// paper, and scikit-learn starts this way too, so that scores compare with those made there.
+// seeder draws centres by greedy k-means++. The first is drawn uniformly from the rows. For each further one several
+// rows are drawn, each with probability D²(x)/ΣD², D(x) being a row's distance from the nearest centre so far; the
+// row that lowers ΣD² most is kept, of equal ones the first drawn. Arthur and Vassilvitskii propose it in section 5
+// of their paper, and scikit-learn starts in this way too, so scores can be compared with scikit-learn's.
 //
-// Of clusters far apart the plain form, which keeps its only draw, misses one far more often
+// If clusters are far apart, the plain form, which keeps its only draw, misses one far more often
 // (TestSeedsFindClusters counts both), and Lloyd's iteration seldom mends that.
 type seeder struct {
 	team    *kernel.Team
@@ -26,47 +25,47 @@ type seeder struct {
 	workers []*worker   // for store
 	rand    *rand.PCG
 
-	centers matrix // the first drawn rows are done
-	drawn   int
-	square  []float64   // n: D²
-	sums    []float64   // n: Σ of square up to and with each row
-	trials  matrix      // rows that may be the next centre
-	lowered [][]float64 // for each trial n: D² if it were
+	centers     matrix // the first centerCount rows are set
+	centerCount int
+	squares     []float64   // n: D²
+	sums        []float64   // n: Σ of squares up to and including each row
+	trials      matrix      // rows that may be the next centre
+	lowered     [][]float64 // for each trial n: D² with that trial as a centre
 }
 
-// trials is how many rows are drawn for each of c centres: as many as scikit-learn draws.
-func trials(c int) int { return 2 + int(math.Log(float64(c))) }
+// trialCount is the number of rows drawn for each of c centres: the same as in scikit-learn.
+func trialCount(c int) int { return 2 + int(math.Log(float64(c))) }
 
-// seedBytes is what seeds holds beside the centres: for each of n rows D², its sum, and D²
-// for every trial.
+// seedBytes is the memory of seedCenters in addition to the centres: for each of n rows D², its sum, and D² for every
+// trial.
 func seedBytes(n, k, c int) int64 {
-	return 8 * (int64(n)*int64(2+trials(c)) + int64(k)*int64(trials(c)))
+	return 8 * (int64(n)*int64(2+trialCount(c)) + int64(k)*int64(trialCount(c)))
 }
 
-// seeds returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection
-// or the context's. With fewer than c distinct rows, centres repeat. It costs trials(c)
-// searches of all rows for every centre, 2·n·k·c·trials(c) flops, and holds seedBytes. A
-// store of x and its workers make it faster and change nothing; both may be nil.
-func seeds(ctx context.Context, team *kernel.Team, x matrix, unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
+// seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's.
+// With fewer than c distinct rows, centres repeat. It costs trialCount(c) searches of all rows for every centre,
+// 2·n·k·c·trialCount(c) flops, and holds seedBytes. A store of x and its workers make it faster and change nothing;
+// both may be nil.
+func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
 		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),
-		square:  make([]float64, n), sums: make([]float64, n)}
-	if err := s.first(); err != nil {
+		squares: make([]float64, n), sums: make([]float64, n)}
+	if err := s.drawFirst(); err != nil {
 		return s.centers, err
 	}
 	if c > 1 {
-		s.trials = kernel.RowMajor(make([]float64, trials(c)*k), trials(c), k, k)
-		s.lowered = make([][]float64, trials(c))
+		s.trials = kernel.RowMajor(make([]float64, trialCount(c)*k), trialCount(c), k, k)
+		s.lowered = make([][]float64, trialCount(c))
 		for t := range s.lowered {
 			s.lowered[t] = make([]float64, n)
 		}
 	}
-	for s.drawn < c {
+	for s.centerCount < c {
 		if err := ctx.Err(); err != nil {
 			return s.centers, err
 		}
-		if err := s.next(); err != nil {
+		if err := s.drawNext(); err != nil {
 			return s.centers, err
 		}
 	}
@@ -76,26 +75,25 @@ func seeds(ctx context.Context, team *kernel.Team, x matrix, unit *directions, s
 // uniform is a number in [0, 1).
 func (s *seeder) uniform() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
 
-// put copies row i of x to row j of points.
-func (s *seeder) put(points matrix, j, i int) {
+func (s *seeder) copyRow(points matrix, j, i int) {
 	row := s.x.Sub(i, 0, 1, s.x.Cols)
 	if s.unit != nil {
-		row = s.unit.normalized(row)
+		row = s.unit.normalizeRows(row)
 	}
 	kernel.Copy(points.Sub(j, 0, 1, s.x.Cols), row)
 }
 
-// first draws the first centre, in spherical mode from the nonzero rows.
-func (s *seeder) first() error {
-	for i := range s.square {
-		s.square[i] = math.Inf(1)
+// drawFirst draws the first centre, in spherical mode from the nonzero rows.
+func (s *seeder) drawFirst() error {
+	for i := range s.squares {
+		s.squares[i] = math.Inf(1)
 		s.sums[i] = float64(i + 1)
 	}
 	if s.unit != nil {
 		var nonzero float64
-		for i := range s.square {
-			if s.zero(i) {
-				s.square[i] = 0 // never drawn, as it stays the least
+		for i := range s.squares {
+			if s.isZeroRow(i) {
+				s.squares[i] = 0 // never drawn, as it stays the least
 			} else {
 				nonzero++
 			}
@@ -105,13 +103,13 @@ func (s *seeder) first() error {
 			return fmt.Errorf("cluster: %w", ErrNoDirection)
 		}
 	}
-	s.put(s.centers, 0, s.draw())
-	s.drawn = 1
-	s.lower(s.centers.Sub(0, 0, 1, s.x.Cols), [][]float64{s.square})
-	return s.add()
+	s.copyRow(s.centers, 0, s.drawRow())
+	s.centerCount = 1
+	s.lowerSquares(s.centers.Sub(0, 0, 1, s.x.Cols), [][]float64{s.squares})
+	return s.updateSums()
 }
 
-func (s *seeder) zero(i int) bool {
+func (s *seeder) isZeroRow(i int) bool {
 	for j := range s.x.Cols {
 		if s.x.Data[i*s.x.RowStride+j*s.x.ColStride] != 0 {
 			return false
@@ -120,8 +118,8 @@ func (s *seeder) zero(i int) bool {
 	return true
 }
 
-// draw returns a row with probability in proportion to its step in s.sums.
-func (s *seeder) draw() int {
+// drawRow returns a row with probability in proportion to its step in s.sums.
+func (s *seeder) drawRow() int {
 	n := len(s.sums)
 	total := s.sums[n-1]
 	if total == 0 {
@@ -136,32 +134,30 @@ func (s *seeder) draw() int {
 	return i
 }
 
-// next draws the trials of the next centre, and keeps the best.
-func (s *seeder) next() error {
+func (s *seeder) drawNext() error {
 	for t := range s.lowered {
-		s.put(s.trials, t, s.draw())
+		s.copyRow(s.trials, t, s.drawRow())
 	}
-	s.lower(s.trials, s.lowered)
+	s.lowerSquares(s.trials, s.lowered)
 	best, most := 0, math.Inf(-1)
 	for t, lowered := range s.lowered {
 		gain := 0.0 // by which ΣD² falls; its terms are seldom other than 0
 		for i, v := range lowered {
-			gain += s.square[i] - v
+			gain += s.squares[i] - v
 		}
 		if gain > most {
 			best, most = t, gain
 		}
 	}
-	kernel.Copy(s.centers.Sub(s.drawn, 0, 1, s.x.Cols), s.trials.Sub(best, 0, 1, s.x.Cols))
-	s.square, s.lowered[best] = s.lowered[best], s.square
-	s.drawn++
-	return s.add()
+	kernel.Copy(s.centers.Sub(s.centerCount, 0, 1, s.x.Cols), s.trials.Sub(best, 0, 1, s.x.Cols))
+	s.squares, s.lowered[best] = s.lowered[best], s.squares
+	s.centerCount++
+	return s.updateSums()
 }
 
-// add brings the sums up to date with the squares.
-func (s *seeder) add() error {
+func (s *seeder) updateSums() error {
 	total := 0.0
-	for i, square := range s.square {
+	for i, square := range s.squares {
 		total += square
 		s.sums[i] = total
 	}

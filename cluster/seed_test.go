@@ -34,7 +34,7 @@ func TestSeedsHaveTheirDistribution(t *testing.T) {
 		case p == 0:
 		case len(chosen) == 4:
 			want[10-chosen[0]-chosen[1]-chosen[2]-chosen[3]] += p
-		case len(drawn) == trials(4):
+		case len(drawn) == trialCount(4):
 			best, least := -1, math.Inf(1)
 			for _, i := range drawn {
 				if _, now := potential(append(slices.Clone(chosen), i)); now < least {
@@ -55,7 +55,7 @@ func TestSeedsHaveTheirDistribution(t *testing.T) {
 	got := make([]float64, 5)
 	team := kernel.NewTeam(1)
 	for seed := range uint64(draws) {
-		c := must.Get(seeds(t.Context(), team, x, nil, nil, nil, 4, rand.NewPCG(seed, 0)))(t)
+		c := must.Get(seedCenters(t.Context(), team, x, nil, nil, nil, 4, rand.NewPCG(seed, 0)))(t)
 		for i, v := range points {
 			if !slices.Contains(c.Data, v) {
 				got[i]++
@@ -69,8 +69,8 @@ func TestSeedsHaveTheirDistribution(t *testing.T) {
 	}
 }
 
-// naiveSeeds is k-means++ in plain loops from the same random numbers, with so many trials a
-// centre: 1 is the plain form.
+// naiveSeeds is k-means++ in plain loops from the same random numbers, with the given number of trials a centre: 1 is
+// the plain form.
 func naiveSeeds(x matrix, c, trials int, random *rand.PCG) []int {
 	uniform := func() float64 { return float64(random.Uint64()>>11) * 0x1p-53 }
 	chosen := []int{min(int(uniform()*float64(x.Rows)), x.Rows-1)}
@@ -112,15 +112,15 @@ func TestSeedsAreTheNaiveOnes(t *testing.T) {
 			x.Data[i] = math.Round(16 * v)
 		}
 		c := 2 + 4*int(seed)
-		want := take(x, naiveSeeds(x, c, trials(c), rand.NewPCG(seed, 7)))
+		want := take(x, naiveSeeds(x, c, trialCount(c), rand.NewPCG(seed, 7)))
 		for _, threads := range []int{1, 3} {
 			team, st := kernel.NewTeam(threads), newStore(threads, x)
 			var workers []*worker
 			for range threads {
 				workers = append(workers, newWorker(st))
 			}
-			plain := must.Get(seeds(t.Context(), team, x, nil, nil, nil, c, rand.NewPCG(seed, 7)))(t)
-			stored := must.Get(seeds(t.Context(), team, x, nil, st, workers, c, rand.NewPCG(seed, 7)))(t)
+			plain := must.Get(seedCenters(t.Context(), team, x, nil, nil, nil, c, rand.NewPCG(seed, 7)))(t)
+			stored := must.Get(seedCenters(t.Context(), team, x, nil, st, workers, c, rand.NewPCG(seed, 7)))(t)
 			for j := range c {
 				if !slices.Equal(row(plain, j), row(want, j)) || !slices.Equal(row(stored, j), row(want, j)) {
 					t.Fatalf("seed %d, %d threads: centre %d of %d is another than the naive one", seed, threads, j, c)
@@ -156,7 +156,7 @@ func TestSeedsFindClusters(t *testing.T) {
 			return all, sum
 		}
 		team := kernel.NewTeam(1)
-		centers := must.Get(seeds(t.Context(), team, x, nil, nil, nil, 9, rand.NewPCG(seed, 3)))(t)
+		centers := must.Get(seedCenters(t.Context(), team, x, nil, nil, nil, 9, rand.NewPCG(seed, 3)))(t)
 		chosen := make([]int, 9)
 		for j := range chosen {
 			chosen[j] = slices.IndexFunc(sequence(300), func(i int) bool { return slices.Equal(row(x, i), row(centers, j)) })

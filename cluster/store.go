@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// store holds what all restarts of KMeans share: the rows, and a narrow copy of them for
-// screening distances. It costs 4 bytes a value and 8 a row beside the rows.
+// store holds the data that all restarts of KMeans share: the rows, and a narrow copy of them for screening
+// distances. It costs 4 bytes a value and 8 a row in addition to the rows.
 type store struct {
 	x       matrix
 	n, k    int
@@ -21,14 +21,13 @@ type store struct {
 	shift  []float64 // k: zeros, unless the rows lie far from 0 for their spread
 	scale  float64   // a power of 2: no value of the copy is far above 1
 
-	// lossless: the copy is exact, as for files of float32 or small integers. Reading it
-	// instead of x saves half of the memory traffic, and gathering rows from columns.
-	lossless bool
-	// exact: sums of rows do not round, whatever their order, as all values of a column
-	// are multiples of a number that is not too small. This holds for integers, and for
-	// float32 that do not vary much in magnitude. Sums are then updated by the rows that
-	// changed cluster.
-	exact bool
+	// isLossless: the copy is exact, as for files of float32 or small integers. Reading it instead of x saves half of
+	// the memory traffic, and gathering rows from columns.
+	isLossless bool
+	// hasExactSums: sums of rows do not round in any order, because all values of a column are multiples of a number
+	// that is not too small. This holds for integers, and for float32 that do not vary much in magnitude. Sums are
+	// then updated by the rows that changed cluster.
+	hasExactSums bool
 
 	mean  []float64 // k
 	total float64   // Σ ‖x − mean‖²
@@ -37,44 +36,44 @@ type store struct {
 const (
 	// Rows with values outside are left to [Pass]: squares must neither overflow nor vanish.
 	largestValue, smallestValue = 0x1p400, 0x1p-400
-	// farOut is the ratio of the mean's squared length to the variance above which rows are
-	// screened about their mean: the bounds on rounding grow with lengths.
+	// farOut is the ratio of the mean's squared length to the variance above which rows are screened about their
+	// mean: the bounds on rounding grow with lengths.
 	farOut = 32
-	// storeCols is how many columns a task looks at: row-major rows are read by whole lines.
+	// storeCols is the number of columns of a task: row-major rows are read by whole cache lines.
 	storeCols = 16
 )
 
-// pays reports whether a descent takes less CPU time than passes. On noise (the worst
-// case) it took 0.3 to 0.95 times as long with up to 60 centres; with 200 to 500,
-// 0.9 to 1.3 times in 16 or 100 columns, and 0.7 to 0.9 in 800; a move of 500 centres of
-// mnist10k took 0.4 times as long.
-func pays(c, k int) bool { return c <= maxGroups || k >= 256 }
+// descentPays reports whether a descent takes less CPU time than passes. On noise (the worst case) it took 0.3 to
+// 0.95 times as long with up to 60 centres; with 200 to 500, 0.9 to 1.3 times in 16 or 100 columns, and 0.7 to 0.9 in
+// 800; a move of 500 centres of mnist10k took 0.4 times as long.
+func descentPays(c, k int) bool { return c <= maxGroups || k >= 256 }
 
-// newStore returns nil for rows that are too long or short for screening, or all 0.
-// All values must be finite. It reads x three times.
+// newStore returns nil for rows that are too long or short for screening, or all 0. All values must be finite. It
+// reads x three times.
 func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
 	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,
 		shift: make([]float64, k), mean: make([]float64, k)}
 	largest, squares := make([]float64, k), make([]float64, k)
 	kernel.Each(workers, (k+storeCols-1)/storeCols, func(task int) {
-		t.survey(task*storeCols, largest, squares)
+		t.surveyColumns(task*storeCols, largest, squares)
 	})
 	greatest, meanSquare, spread := 0.0, 0.0, 0.0
 	for j, v := range largest {
 		greatest = max(greatest, v)
 		meanSquare += t.mean[j] * t.mean[j]
-		spread += squares[j]/float64(n) - t.mean[j]*t.mean[j] // rounding does not matter: meanSquare decides
+		spread += squares[j]/float64(n) - t.mean[j]*t.mean[j] // its rounding does not matter: meanSquare decides
 	}
 	if !(greatest >= smallestValue && greatest <= largestValue) {
 		return nil
 	}
 	_, e := math.Frexp(greatest)
 	t.scale = math.Ldexp(1, -e)
-	if t.lossless = meanSquare <= farOut*spread; !t.lossless {
+	if t.isLossless = meanSquare <= farOut*spread; !t.isLossless {
 		copy(t.shift, t.mean)
 	}
-	t.narrow, t.norm = room.Make[float32](n*t.stride), make([]float64, n) // beside what finding neighbours has left: 219 MiB were taken of 206
+	// room.Make first collects the garbage of finding neighbours: without it 219 MiB were taken of 206.
+	t.narrow, t.norm = room.Make[float32](n*t.stride), make([]float64, n)
 	// (v + m) − m is v rounded to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
 	for j, v := range largest {
@@ -84,12 +83,12 @@ func newStore(workers int, x matrix) *store {
 	tasks := (n + stripe - 1) / stripe
 	lossy, rounded := make([]bool, tasks), make([]bool, tasks)
 	kernel.Each(workers, tasks, func(task int) {
-		lossy[task], rounded[task] = t.copyRows(task*stripe, magic)
+		lossy[task], rounded[task] = t.makeNarrow(task*stripe, magic)
 	})
-	t.exact = true
+	t.hasExactSums = true
 	for task := range tasks {
-		t.lossless = t.lossless && !lossy[task]
-		t.exact = t.exact && !rounded[task]
+		t.isLossless = t.isLossless && !lossy[task]
+		t.hasExactSums = t.hasExactSums && !rounded[task]
 	}
 	for _, v := range t.norm {
 		t.total += v / t.scale / t.scale
@@ -101,8 +100,7 @@ func newStore(workers int, x matrix) *store {
 	return t
 }
 
-// survey finds the largest magnitude, the sum of squares and the mean of a few columns.
-func (t *store) survey(from int, largest, squares []float64) {
+func (t *store) surveyColumns(from int, largest, squares []float64) {
 	to := min(from+storeCols, t.k)
 	var sum, square, top [storeCols]float64
 	if t.x.RowStride == 1 {
@@ -130,9 +128,9 @@ func (t *store) survey(from int, largest, squares []float64) {
 	}
 }
 
-// copyRows makes the narrow copy of up to stripe rows, and says whether it lost
-// anything, and whether sums may round.
-func (t *store) copyRows(from int, magic []float64) (lossy, rounded bool) {
+// makeNarrow makes the narrow copy of up to stripe rows, and reports whether it lost anything, and whether sums may
+// round.
+func (t *store) makeNarrow(from int, magic []float64) (lossy, rounded bool) {
 	rows := min(stripe, t.n-from)
 	back := 1 / t.scale
 	norm := t.norm[from:][:rows]
@@ -157,9 +155,8 @@ func (t *store) copyRows(from int, magic []float64) (lossy, rounded bool) {
 	return lost != 0, off != 0
 }
 
-// row copies row i of x to dst.
-func (t *store) row(i int, dst []float64) {
-	if t.lossless {
+func (t *store) copyRow(i int, dst []float64) {
+	if t.isLossless {
 		back := 1 / t.scale
 		for l, v := range t.narrow[i*t.stride:][:t.k] {
 			dst[l] = float64(v) * back
@@ -172,17 +169,15 @@ func (t *store) row(i int, dst []float64) {
 	}
 }
 
-// padded is the length of a row with padding for kernel.Squares.
-func (t *store) padded() int {
+func (t *store) paddedLength() int {
 	return (t.k + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
-// rows copies count rows of x to dst, padded.
-func (t *store) rows(from, count int, dst []float64) {
-	long := t.padded()
-	if t.lossless || t.x.ColStride == 1 {
+func (t *store) copyPaddedRows(from, count int, dst []float64) {
+	long := t.paddedLength()
+	if t.isLossless || t.x.ColStride == 1 {
 		for i := range count {
-			t.row(from+i, dst[i*long:])
+			t.copyRow(from+i, dst[i*long:])
 		}
 		return
 	}
@@ -190,13 +185,12 @@ func (t *store) rows(from, count int, dst []float64) {
 	kernel.Copy(kernel.RowMajor(dst, count, t.k, long).Trans(), t.x.Sub(from, 0, count, t.k).Trans())
 }
 
-// byRows reports whether the values of a row lie together.
-func (t *store) byRows() bool { return t.lossless || t.x.ColStride == 1 }
+func (t *store) hasContiguousRows() bool { return t.isLossless || t.x.ColStride == 1 }
 
-// distances writes the squared distance of every row from the centre of its cluster to
-// squares, with the bits of [kernel.Nearest].
-func (t *store) distances(workers int, centers matrix, cluster func(row int) int, squares []float64) {
-	long := t.padded()
+// distancesTo writes the squared distance of every row from the centre of its cluster to squares, with the bits of
+// [kernel.Nearest].
+func (t *store) distancesTo(workers int, centers matrix, cluster func(row int) int, squares []float64) {
+	long := t.paddedLength()
 	points := make([]float64, centers.Rows*long)
 	for j := range centers.Rows {
 		copy(points[j*long:][:t.k], centers.Data[j*centers.RowStride:])
@@ -206,7 +200,7 @@ func (t *store) distances(workers int, centers matrix, cluster func(row int) int
 		buf := make([]float64, rows*long)
 		for from := task * rows * blocks; from < min((task+1)*rows*blocks, t.n); from += rows {
 			count := min(rows, t.n-from)
-			t.rows(from, count, buf)
+			t.copyPaddedRows(from, count, buf)
 			for i := range count {
 				p := points[cluster(from+i)*long:][:long]
 				squares[from+i], _ = kernel.Squares(buf[i*long:][:long], p, p)

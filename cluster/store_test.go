@@ -15,13 +15,13 @@ func TestSlack(t *testing.T) {
 		}
 		s, w := newScreen(st, compact(take(x, sequence(9)))), newWorker(st)
 		for i := 0; i < 300; i += 2 {
-			w.at = append(w.at, int32(i))
+			w.batch = append(w.batch, int32(i))
 		}
-		s.search(w)
-		for i, r := range w.at {
+		s.computeValues(w)
+		for i, r := range w.batch {
 			for j := range s.c {
 				got := st.norm[r] + 2*float64(w.values[j*valueRows+i])
-				want := naiveSquare(row(x, int(r)), s.point(j)[:600]) * st.scale * st.scale
+				want := naiveSquare(row(x, int(r)), s.paddedCenter(j)[:600]) * st.scale * st.scale
 				if slack := float64(s.slack(st.norm[r])); !(math.Abs(got-want) <= slack) {
 					t.Fatalf("%s: ‖x − y‖² = %v, screened %v ± %v", name, want, got, slack)
 				}
@@ -30,14 +30,14 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// TestStoreKnowsItsRows: lossless and exact are set for the right rows.
+// TestStoreKnowsItsRows: isLossless and hasExactSums are set for the right rows.
 func TestStoreKnowsItsRows(t *testing.T) {
 	want := map[string][2]bool{"doubles": {false, false}, "floats": {true, true}, "integers": {true, true}, "ties": {true, true},
 		"far": {false, false}, "very far": {false, true}, "uneven": {false, false}, "constants": {false, false}}
 	for name, x := range kinds(23, 900, 6, 4) {
 		st := newStore(2, x)
-		if w, ok := want[name]; ok && (st.lossless != w[0] || st.exact != w[1]) {
-			t.Errorf("%s: lossless %v, exact %v", name, st.lossless, st.exact)
+		if w, ok := want[name]; ok && (st.isLossless != w[0] || st.hasExactSums != w[1]) {
+			t.Errorf("%s: lossless %v, exact %v", name, st.isLossless, st.hasExactSums)
 		}
 		if (st == nil) != (name == "too tiny") {
 			t.Errorf("%s: store %v", name, st != nil)
@@ -45,12 +45,12 @@ func TestStoreKnowsItsRows(t *testing.T) {
 		if st == nil {
 			continue
 		}
-		got := make([]float64, 2*st.padded())
+		got := make([]float64, 2*st.paddedLength())
 		for i := 0; i+2 <= 900; i += 2 {
-			st.rows(i, 2, got)
+			st.copyPaddedRows(i, 2, got)
 			for q := range 2 {
-				if !slices.Equal(got[q*st.padded():][:6], row(x, i+q)) {
-					t.Fatalf("%s: row %d is %v, want %v", name, i+q, got[q*st.padded():][:6], row(x, i+q))
+				if !slices.Equal(got[q*st.paddedLength():][:6], row(x, i+q)) {
+					t.Fatalf("%s: row %d is %v, want %v", name, i+q, got[q*st.paddedLength():][:6], row(x, i+q))
 				}
 			}
 		}

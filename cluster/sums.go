@@ -6,9 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// follow updates sizes and sums by the moves, and reports whether there were any.
-func (d *descent) follow() bool {
-	k, changed := d.t.k, false
+func (d *descent) applyMoves() bool {
+	k, changed := d.store.k, false
 	for _, w := range d.workers {
 		for _, m := range w.moves {
 			if m.from >= 0 {
@@ -20,13 +19,13 @@ func (d *descent) follow() bool {
 	}
 	switch {
 	case !changed:
-	case d.t.exact:
+	case d.store.hasExactSums:
 		const columns = 64
 		kernel.Each(len(d.workers), (k+columns-1)/columns, func(task int) {
 			from, to := task*columns, min((task+1)*columns, k)
 			for _, w := range d.workers {
 				for _, m := range w.moves {
-					d.carry(m, from, to)
+					d.moveColumns(m, from, to)
 				}
 			}
 		})
@@ -37,15 +36,15 @@ func (d *descent) follow() bool {
 	return changed
 }
 
-// carry moves some columns of a row from one sum to another, without rounding.
-func (d *descent) carry(m move, from, to int) {
-	t, k := d.t, d.t.k
+// moveColumns moves some columns of a row from one sum to another, without rounding.
+func (d *descent) moveColumns(m move, from, to int) {
+	t, k := d.store, d.store.k
 	in := d.sums[int(m.to)*k:][from:to]
 	var out []float64
 	if m.from >= 0 {
 		out = d.sums[int(m.from)*k:][from:to]
 	}
-	if t.lossless {
+	if t.isLossless {
 		back, row := 1/t.scale, t.narrow[int(m.row)*t.stride:][from:to]
 		in = in[:len(row)]
 		if out == nil {
@@ -72,40 +71,38 @@ func (d *descent) carry(m move, from, to int) {
 	}
 }
 
-// addAll adds all rows to the sums in order, as [Pass.Add] does.
 func (d *descent) addAll() {
-	c, k := d.centers.Rows, d.t.k
-	ones := make([]float64, min(blockRows(d.team, k), d.t.n))
+	c, k := d.centers.Rows, d.store.k
+	ones := make([]float64, min(blockRows(d.team, k), d.store.n))
 	for i := range ones {
 		ones[i] = 1
 	}
-	for at := 0; at < d.t.n; at += len(ones) {
-		rows := min(len(ones), d.t.n-at)
+	for at := 0; at < d.store.n; at += len(ones) {
+		rows := min(len(ones), d.store.n-at)
 		kernel.SparseGemm(d.team, kernel.Sparse{Rows: rows, Cols: c, Count: 1, Index: d.labels[at : at+rows], Value: ones},
-			d.t.x.Sub(at, 0, rows, k), kernel.RowMajor(d.sums, c, k, k))
+			d.store.x.Sub(at, 0, rows, k), kernel.RowMajor(d.sums, c, k, k))
 	}
 }
 
-// inertia adds up the squared distances of all rows from the centres of their clusters,
-// in the order of a pass.
-func (d *descent) inertia(centers matrix, labels []int32) (sum float64) {
+// exactInertia adds up the squared distances of all rows from the centres of their clusters, in the order of a pass.
+func (d *descent) exactInertia(centers matrix, labels []int32) (sum float64) {
 	if d.squares == nil {
-		d.squares = make([]float64, d.t.n)
+		d.squares = make([]float64, d.store.n)
 	}
-	d.t.distances(len(d.workers), centers, func(i int) int { return int(labels[i]) }, d.squares)
+	d.store.distancesTo(len(d.workers), centers, func(i int) int { return int(labels[i]) }, d.squares)
 	for _, v := range d.squares {
 		sum += v
 	}
 	return sum
 }
 
-// estimate returns the inertia from the sums alone, about the mean m of the rows,
+// estimateInertia returns the inertia from the sums alone, about the mean m of the rows,
 //
 //	Σ ‖x − m‖² − Σ_j (2·(c_j − m)·(S_j − n_j·m) − n_j·‖c_j − m‖²),
 //
 // and a bound on its error, which holds for the inertia of a pass too.
-func (d *descent) estimate() (inertia, off float64) {
-	t, k := d.t, d.t.k
+func (d *descent) estimateInertia() (inertia, off float64) {
+	t, k := d.store, d.store.k
 	sum, size := 0.0, 0.0
 	for j, n := range d.sizes {
 		for l, v := range d.sums[j*k:][:k] {

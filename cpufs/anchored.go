@@ -10,40 +10,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// anchored is the anchor graph, L = I − BBᵀ. Both graph terms of a row need sums over all
-// rows, LF = F − B·S_F and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but what
-// the sums add is sparse. So an iteration takes one pass,
+// anchorGraph is the anchor graph, L = I − BBᵀ. Both graph terms of a row need sums over all rows, LF = F − B·S_F and
+// LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but the contribution of the sums is sparse. So an iteration takes
+// one pass,
 //
 //	f = max(0, (α·xW + ηc − ½ν(c − b·S_C))/(α + η))
 //	q' = 2x(A⊙B) + (2η − ν)f     of the next iteration
 //
-// with sums P = XᵀF, XᵀQ' and S_F, and what follows goes through the state alone:
-// q = q' + ν·b·S_F and the R of Q; then c from q, S_C, and XᵀC from XᵀQ = XᵀQ' +
-// ν(BᵀX)ᵀS_F. The next A and B are known before the pass, since they follow from XᵀC.
-// State is one n×c array, q' and c in turn.
-type anchored struct {
-	s       *solver
-	weights *rows.Anchored
-	file    stream.ScratchFile // q' or c
-	bx      []float64          // BᵀX, m×d
-	sf, sc  []float64          // m×c
-	xq      []float64          // XᵀQ', d×c
-	lc      []float64
-	taking  rows.Walk
-	records [][]byte // of file, and of the weights
+// with sums P = XᵀF, XᵀQ' and S_F. The rest goes through the state alone: q = q' + ν·b·S_F and the R of Q; then c
+// from q, S_C, and XᵀC from XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F. The next A and B are known before the pass, since they follow
+// from XᵀC. The state is one n×c array, q' and c in turn.
+type anchorGraph struct {
+	s           *solver
+	weights     *rows.Anchored
+	file        stream.ScratchFile // q' or c
+	bx          []float64          // BᵀX, m×d
+	sf, sc      []float64          // m×c
+	xq          []float64          // XᵀQ', d×c
+	lc          []float64
+	clusterPass rows.Walk
+	records     [][]byte // of file, and of the weights
 }
 
-func newAnchored(s *solver, m int) *anchored {
-	return &anchored{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*s.c), sc: make([]float64, m*s.c),
+func newAnchored(s *solver, m int) *anchorGraph {
+	return &anchorGraph{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*s.c), sc: make([]float64, m*s.c),
 		xq: make([]float64, s.d*s.c), records: make([][]byte, 2)}
 }
 
-// open makes the files of the state, with count weights a row, or takes up those that were saved.
-func (g *anchored) open(m, count int) (err error) {
+func (g *anchorGraph) openFiles(m, count int) (err error) {
 	s := g.s
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
 	total := int64(block) * int64(blocks)
-	// All is reserved first, so that a run does not fail half way.
+	// Reserve everything first, so that a run does not fail half way.
 	if err := s.stage.Reserve(total * int64(stateBytes(c, count))); err != nil {
 		return err
 	}
@@ -55,37 +53,35 @@ func (g *anchored) open(m, count int) (err error) {
 	return err
 }
 
-func (g *anchored) values() []any { return []any{g.bx, g.sf, g.xq} }
+func (g *anchorGraph) stageValues() []any { return []any{g.bx, g.sf, g.xq} }
 
-// stateBytes is what a row takes in scratch.
 func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
 
-// recordRows is the length of records for blocks of at most so many rows: even, so that
-// all records are aligned to 8 bytes.
+// recordRows is the length of records for blocks of at most the given rows: even, so that all records are aligned to
+// 8 bytes.
 func recordRows(most int) int { return most + most%2 }
 
-func (g *anchored) close() error {
+func (g *anchorGraph) closeFiles() error {
 	if g.weights == nil {
 		return nil
 	}
 	return rows.Discard(g.weights.File, g.file)
 }
 
-// view is the state and the weights of the rows of a block.
-func (g *anchored) view(number int, records [][]byte) ([]float64, kernel.Sparse) {
+func (g *anchorGraph) blockView(number int, records [][]byte) ([]float64, kernel.Sparse) {
 	h := g.s.rows.Height[number]
 	return rows.View[float64](records[0])[:h*g.s.c], g.weights.Rows(records[1], h)
 }
 
-// take finds the weights of the rows too.
-func (g *anchored) take(b *block, c []float64) error {
-	if g.taking == nil {
-		g.taking = rows.Walk{rows.Write(g.file), rows.Write(g.weights.File)}
+// addClusterRows also computes the weights of the rows.
+func (g *anchorGraph) addClusterRows(b *block, c []float64) error {
+	if g.clusterPass == nil {
+		g.clusterPass = rows.Walk{rows.Write(g.file), rows.Write(g.weights.File)}
 	}
-	if err := g.taking.Next(g.records); err != nil {
+	if err := g.clusterPass.Next(g.records); err != nil {
 		return err
 	}
-	own, z := g.view(b.number, g.records)
+	own, z := g.blockView(b.number, g.records)
 	copy(own, c)
 	if fixed := g.s.opt.weights; fixed != nil {
 		copy(z.Index, fixed.Index[b.first*z.Count:])
@@ -98,19 +94,18 @@ func (g *anchored) take(b *block, c []float64) error {
 	return nil
 }
 
-func (g *anchored) taken(err error) error { return g.taking.Close(err) }
+func (g *anchorGraph) endClusterPass(err error) error { return g.clusterPass.Close(err) }
 
-// each goes through the state of all rows and their weights.
-func (g *anchored) each(ctx context.Context, do func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
+func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
 	return rows.Each(ctx, len(g.s.rows.Height), func(number int, records [][]byte) error {
-		c, weights := g.view(number, records)
-		return do(number, c, weights)
+		c, weights := g.blockView(number, records)
+		return visit(number, c, weights)
 	}, passes...)
 }
 
-// begin scales C and B, finds S_C, and then the sums of F = C and q' of the first
-// iteration, for which A and B follow from XᵀC.
-func (g *anchored) begin(ctx context.Context, scale []float64) error {
+// startIteration scales C and B, finds S_C, and then the sums of F = C and q' of the first iteration, for which A and
+// B follow from XᵀC.
+func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error {
 	s := g.s
 	c := s.c
 	root := make([]float64, g.weights.M) // Δ^(−1/2), and 0 for an anchor that no row uses
@@ -122,12 +117,12 @@ func (g *anchored) begin(ctx context.Context, scale []float64) error {
 	for i := range g.bx {
 		g.bx[i] *= root[i/s.d]
 	}
-	err := g.each(ctx, func(_ int, cRows []float64, weights kernel.Sparse) error {
+	err := g.eachBlock(ctx, func(_ int, cRows []float64, weights kernel.Sparse) error {
 		scaleColumns(cRows, scale)
 		for e, j := range weights.Index {
 			weights.Value[e] *= root[j]
 		}
-		g.scatter(weights, cRows, g.sc)
+		g.addToAnchors(weights, cRows, g.sc)
 		return nil
 	}, rows.Modify(g.file), rows.Modify(g.weights.File))
 	if err != nil {
@@ -137,9 +132,9 @@ func (g *anchored) begin(ctx context.Context, scale []float64) error {
 	a, b := s.nextAB()
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
-	return g.pass(ctx, "forming Q", stream.ScratchModify, func(b *block, cRows []float64, weights kernel.Sparse) error {
-		s.sums.add(s.compare(cRows, g.smoothed(cRows, weights)))
-		y := s.times(b, ab, c)
+	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *block, cRows []float64, weights kernel.Sparse) error {
+		s.sums.addSums(s.startSums(cRows, g.laplacianRows(cRows, weights)))
+		y := s.multiplyBlock(b, ab, c)
 		for i, f := range cRows {
 			cRows[i] = 2*y[i] + (2*s.opt.Eta-s.opt.Nu)*f
 		}
@@ -148,99 +143,96 @@ func (g *anchored) begin(ctx context.Context, scale []float64) error {
 	})
 }
 
-// pass goes through the rows of X with their state and weights.
-func (g *anchored) pass(ctx context.Context, what string, mode stream.ScratchMode, do func(b *block, c []float64, weights kernel.Sparse) error) error {
+func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode stream.ScratchMode, visit func(b *block, c []float64, weights kernel.Sparse) error) error {
 	w := rows.Walk{g.file.Pass(mode), rows.Read(g.weights.File)}
-	return w.Close(g.s.rows.pass(ctx, what, func(b *block) error {
+	return w.Close(g.s.rows.eachBlock(ctx, purpose, func(b *block) error {
 		if err := w.Next(g.records); err != nil {
 			return err
 		}
-		c, weights := g.view(b.number, g.records)
-		return do(b, c, weights)
+		c, weights := g.blockView(b.number, g.records)
+		return visit(b, c, weights)
 	}))
 }
 
-// scatter adds BᵀY of a block to sum, m×c.
-func (g *anchored) scatter(b kernel.Sparse, y, sum []float64) {
+func (g *anchorGraph) addToAnchors(b kernel.Sparse, y, sum []float64) {
 	c := g.s.c
 	kernel.SparseGemm(g.s.team, b, kernel.RowMajor(y, b.Rows, c, c), kernel.RowMajor(sum, b.Cols, c, c))
 }
 
-// smoothed returns the rows of LC = C − B·S_C of a block, lent until the next call.
-func (g *anchored) smoothed(c []float64, b kernel.Sparse) []float64 {
+// laplacianRows returns the rows of LC = C − B·S_C of a block, lent until the next call.
+func (g *anchorGraph) laplacianRows(c []float64, b kernel.Sparse) []float64 {
 	g.lc = rows.Room(g.lc, len(c))
 	copy(g.lc, c)
 	rows.AddProduct(g.s.opt.Threads, -1, b, g.sc, g.lc, g.s.c)
 	return g.lc
 }
 
-func (g *anchored) advance(ctx context.Context) error {
+func (g *anchorGraph) updateCF(ctx context.Context) error {
 	if err := g.newC(ctx); err != nil {
 		return err
 	}
 	s := g.s
 	c := s.c
-	// X is multiplied by W beside the next A⊙B, and then Xᵀ by F beside Q' and, where G is
-	// none, XW.
+	// X is multiplied by W and the next A⊙B together, and then Xᵀ by F, Q' and, without G, XW.
 	a, b := s.nextAB()
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
 	both := make([]float64, s.d*2*c)
-	beside(both, c, s.w, ab)
-	parts := s.parts()
+	joinColumns(both, c, s.w, ab)
+	parts := s.productCount()
 	sum := make([]float64, s.d*parts*c)
 	clear(g.sf)
-	s.sums = sums{}
+	s.sums = rowSums{}
 	var f, xw []float64
-	err := g.pass(ctx, "updating F", stream.ScratchModify, func(b *block, own []float64, weights kernel.Sparse) error {
+	err := g.passWithState(ctx, "updating F", stream.ScratchModify, func(b *block, own []float64, weights kernel.Sparse) error {
 		h := b.x.Rows
-		y := s.times(b, both, 2*c)
+		y := s.multiplyBlock(b, both, 2*c)
 		f, xw = rows.Room(f, h*c), rows.Room(xw, h*c)
-		columns(xw, y, 0, c, 2*c)
-		s.sums.add(s.newF(f, xw, own, g.smoothed(own, weights)))
+		copyColumns(xw, y, 0, c, 2*c)
+		s.sums.addSums(s.newF(f, xw, own, g.laplacianRows(own, weights)))
 		if s.opt.watch != nil {
 			s.opt.watch(b.first, own, f)
 		}
-		g.scatter(weights, f, g.sf)
-		columns(own, y, c, c, 2*c)
+		g.addToAnchors(weights, f, g.sf)
+		copyColumns(own, y, c, c, 2*c)
 		for i, v := range f {
 			own[i] = 2*own[i] + (2*s.opt.Eta-s.opt.Nu)*v
 		}
 		s.z = rows.Room(s.z, h*parts*c)
-		beside(s.z, c, [][]float64{f, own, xw}[:parts]...)
+		joinColumns(s.z, c, [][]float64{f, own, xw}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return s.settle(ctx, sum, g.xq)
+	return s.splitSums(ctx, sum, g.xq)
 }
 
-// newC makes C of the Q' in state, and finds S_C and XᵀC.
-func (g *anchored) newC(ctx context.Context) error {
+// newC makes C from the Q' in the state, and finds S_C and XᵀC.
+func (g *anchorGraph) newC(ctx context.Context) error {
 	s := g.s
 	c, m := s.c, g.weights.M
 	polar := s.newProcrustes()
-	err := g.each(ctx, func(_ int, q []float64, weights kernel.Sparse) error {
+	err := g.eachBlock(ctx, func(_ int, q []float64, weights kernel.Sparse) error {
 		rows.AddProduct(s.opt.Threads, s.opt.Nu, weights, g.sf, q, c)
-		return polar.add(q)
+		return polar.addBlock(q)
 	}, rows.Modify(g.file), rows.Read(g.weights.File))
 	if err != nil {
 		return err
 	}
 	// XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F
 	kernel.Gemm(s.team, s.opt.Nu, kernel.RowMajor(g.bx, m, s.d, s.d).Trans(), kernel.RowMajor(g.sf, m, c, c), kernel.RowMajor(g.xq, s.d, c, c))
-	if err := polar.factor(); err != nil {
+	if err := polar.factorQ(); err != nil {
 		return err
 	}
 	clear(g.sc)
 	root := make([]float64, c*c)
 	var q []float64
-	err = g.each(ctx, func(number int, own []float64, weights kernel.Sparse) error {
+	err = g.eachBlock(ctx, func(number int, own []float64, weights kernel.Sparse) error {
 		q = append(q[:0], own...)
 		polar.rowsTo(number, own, q, root)
-		g.scatter(weights, own, g.sc)
+		g.addToAnchors(weights, own, g.sc)
 		return nil
 	}, rows.Modify(g.file), rows.Read(g.weights.File))
 	if err != nil {
@@ -249,9 +241,9 @@ func (g *anchored) newC(ctx context.Context) error {
 	if s.kappa <= mostKappa {
 		return s.solveRoot(s.xc, g.xq, root)
 	}
-	s.direct++
+	s.directPasses++
 	clear(s.xc)
-	return g.pass(ctx, "multiplying by C", stream.ScratchRead, func(b *block, own []float64, _ kernel.Sparse) error {
+	return g.passWithState(ctx, "multiplying by C", stream.ScratchRead, func(b *block, own []float64, _ kernel.Sparse) error {
 		s.addTransposed(b, own, s.xc, c)
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// descent takes the steps of U and V. Its rates are the lengths last accepted.
+// descent takes the steps of U and V. Its rates are the last accepted step lengths.
 type descent struct {
 	rates    [2]float64 // of U and V; 0: none yet
 	residual []float64  // ∂/∂W, d×c
@@ -21,7 +21,7 @@ func newDescent(m *model) *descent {
 }
 
 const (
-	// A step that takes less than this share of what the slope promises is too long (Armijo).
+	// A step that gains less than this share of the slope's prediction is too long (Armijo).
 	leastGain = 1e-4
 	// mostHalvings of the rate leave a step below the rounding of U.
 	mostHalvings = 60
@@ -29,11 +29,10 @@ const (
 	rowFloor = 1e-16
 )
 
-// steps takes Options.Steps steps of U and V in turn. m.gw and m.w go along.
-func (s *solver) steps(ctx context.Context) error {
+func (s *solver) takeSteps(ctx context.Context) error {
 	for range s.opt.Steps {
 		for mode := range 2 {
-			if err := s.step(ctx, mode); err != nil {
+			if err := s.moveFactor(ctx, mode); err != nil {
 				return err
 			}
 		}
@@ -41,22 +40,21 @@ func (s *solver) steps(ctx context.Context) error {
 	return nil
 }
 
-// step moves U (mode 0) or V (mode 1) against the gradient of
+// moveFactor moves U (mode 0) or V (mode 1) against the gradient of
 //
 //	φ = α‖XW − F‖² + β‖W‖₂,₁
 //
-// from twice the rate last accepted, halved until φ falls enough. The fall of φ comes
-// from the step alone, α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's
-// norm: as a difference of two φ it would drown in rounding near the end. Without
-// projection a halved step has half of everything, so that one product with G serves
-// all trials; with it each takes one.
-func (s *solver) step(ctx context.Context, mode int) error {
+// from twice the last accepted rate, halved until φ falls enough. The fall of φ is computed from the step alone,
+// α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm: a difference of two φ would drown in rounding near
+// the end. Without projection all terms of a halved step are halved, so that one product with G serves all trials;
+// with it each trial takes one.
+func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	m, o, t := &s.model, &s.opt, s.descent
 	target := m.u
 	if mode == 1 {
 		target = m.v
 	}
-	grad := s.gradient(mode)
+	grad := s.factorGradient(mode)
 	rate := 2 * t.rates[mode]
 	if o.rate > 0 {
 		rate = o.rate
@@ -66,10 +64,10 @@ func (s *solver) step(ctx context.Context, mode int) error {
 		for i, g := range grad {
 			move[i] = -g
 		}
-		if err := s.propose(ctx, mode, move); err != nil {
+		if err := s.proposeMove(ctx, mode, move); err != nil {
 			return err
 		}
-		// The quadratic part is least there.
+		// The quadratic model of φ is least at this rate.
 		rate = 1
 		if curve := 2 * o.Alpha * kernel.Dot(t.dw, t.gdw); curve > 0 {
 			rate = kernel.Dot(grad, grad) / curve
@@ -83,7 +81,7 @@ func (s *solver) step(ctx context.Context, mode int) error {
 					move[i] = max(target[i]-rate*g, 0) - target[i]
 				}
 			}
-			if err := s.propose(ctx, mode, move); err != nil {
+			if err := s.proposeMove(ctx, mode, move); err != nil {
 				return err
 			}
 		} else {
@@ -93,14 +91,14 @@ func (s *solver) step(ctx context.Context, mode int) error {
 				}
 			}
 		}
-		if o.rate > 0 || s.change() <= -leastGain*kernel.Dot(move, move)/rate {
+		if o.rate > 0 || s.objectiveChange() <= -leastGain*kernel.Dot(move, move)/rate {
 			for i := range target {
 				target[i] += move[i]
 			}
-			m.compose(m.w, m.u, m.v)
+			m.composeW(m.w, m.u, m.v)
 			kernel.Axpy(1, t.gdw, m.gw)
-			// A step that the projection held back altogether says nothing of its length:
-			// doubled each time, the rate would be beyond halving once one is free to go.
+			// A step that the projection blocked entirely gives no information about its length: doubled each time,
+			// the rate would be beyond halving once the projection allows a step.
 			if kernel.Dot(move, move) > 0 {
 				t.rates[mode] = rate
 			}
@@ -111,9 +109,9 @@ func (s *solver) step(ctx context.Context, mode int) error {
 	return nil // at a minimum, to rounding
 }
 
-// gradient returns ∂φ/∂U or ∂φ/∂V: with R = 2α(GW − P) + β·(rows of W over their lengths),
-// ∂φ/∂U at (k, h) is Σ_g R at (h·n₂+g, k) times V at (k, g), and likewise for V.
-func (s *solver) gradient(mode int) []float64 {
+// factorGradient returns ∂φ/∂U or ∂φ/∂V: with R = 2α(GW − P) + β·(rows of W over their lengths), ∂φ/∂U at (k, h) is
+// Σ_g R at (h·n₂+g, k) times V at (k, g), and likewise for V.
+func (s *solver) factorGradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.residual
 	c := m.c
 	rows.EachRun(o.Threads, m.d, func(_, from, to int) {
@@ -140,19 +138,17 @@ func (s *solver) gradient(mode int) []float64 {
 	return grad
 }
 
-// propose sets ΔW and GΔW for a move of U or V.
-func (s *solver) propose(ctx context.Context, mode int, move []float64) error {
+func (s *solver) proposeMove(ctx context.Context, mode int, move []float64) error {
 	m, t := &s.model, s.descent
 	if mode == 0 {
-		m.compose(t.dw, move, m.v)
+		m.composeW(t.dw, move, m.v)
 	} else {
-		m.compose(t.dw, m.u, move)
+		m.composeW(t.dw, m.u, move)
 	}
 	return s.timesG(ctx, t.gdw, t.dw)
 }
 
-// change is what the move proposed adds to φ.
-func (s *solver) change() float64 {
+func (s *solver) objectiveChange() float64 {
 	m, o, t := &s.model, &s.opt, s.descent
 	c := m.c
 	sums := make([]float64, (m.d+rows.RunRows-1)/rows.RunRows)
@@ -167,8 +163,8 @@ func (s *solver) change() float64 {
 				more += dw * (2*w + dw)
 			}
 			sums[run] += o.Alpha * slope
-			if long := math.Sqrt(before) + math.Sqrt(after); long > 0 {
-				sums[run] += o.Beta * (more / long) // √after − √before
+			if lengths := math.Sqrt(before) + math.Sqrt(after); lengths > 0 {
+				sums[run] += o.Beta * (more / lengths) // √after − √before
 			}
 		}
 	})

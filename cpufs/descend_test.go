@@ -20,16 +20,16 @@ func TestRateOfAStillStep(t *testing.T) {
 	}
 	s.descent.rates[0] = 1
 	for range 1100 {
-		must.Do(t, s.step(t.Context(), 0))
+		must.Do(t, s.moveFactor(t.Context(), 0))
 	}
-	if s.scores()[0] != 0 || s.descent.rates[0] != 1 {
-		t.Errorf("score %v, rate %v after steps that the projection held back", s.scores()[0], s.descent.rates[0])
+	if s.cellScores()[0] != 0 || s.descent.rates[0] != 1 {
+		t.Errorf("score %v, rate %v after steps that the projection held back", s.cellScores()[0], s.descent.rates[0])
 	}
 	for i := range s.p {
 		s.p[i] = 1e4
 	}
-	must.Do(t, s.step(t.Context(), 0))
-	if s.scores()[0] == 0 {
+	must.Do(t, s.moveFactor(t.Context(), 0))
+	if s.cellScores()[0] == 0 {
 		t.Error("U does not get away from 0")
 	}
 }

@@ -17,31 +17,27 @@
 //	U, V   Steps gradient steps in turn, backtracking, from G = XᵀX and P = XᵀF; projected
 //	       onto U, V ≥ 0 for CPUFSnn (section 4.6)
 //
-// The objective cannot rise, except by rounding. Its terms over rows follow from ‖X‖²,
-// XᵀC, G, P and sums that the passes leave.
+// The objective cannot rise, except by rounding. Its terms over rows follow from ‖X‖², XᵀC, G, P and sums computed in
+// the passes.
 //
 // # Passes
 //
-// One pass scans the rows (G, ‖X‖², a sample for the start), one assigns them to the
-// clusters of the start and weighs them on the anchors. With the graph of nearest
-// neighbours, whose n×n Laplacian is sparse and in memory, set-up takes two more for
-// each part of the rows whose neighbours are found at a time, and an iteration takes two
-// passes: one forms Q; the other, once C is known, F, P and XᵀC. With the anchor graph,
-// L = I − BBᵀ with K entries in a row of B, set-up takes one more, which forms the first
-// Q, and an iteration takes one: the rows of F and of the Q that follows are formed
-// together, the latter short of its share of BBᵀF, which is added when BᵀF is complete.
-// Where G does not fit, or is larger than the rows, every product with it is a pass
-// more.
+// One pass scans the rows (G, ‖X‖², a sample for the start), one assigns them to the clusters of the start and weighs
+// them on the anchors. With the graph of nearest neighbours, whose n×n Laplacian is sparse and in memory, set-up
+// takes two more for each part of the rows whose neighbours are found at a time, and an iteration takes two passes:
+// one forms Q; the other, once C is known, F, P and XᵀC. With the anchor graph, L = I − BBᵀ with K entries in a row
+// of B, set-up takes one more, which forms the first Q, and an iteration takes one: the rows of F and of the
+// following Q are formed together, Q without its share of BBᵀF, which is added when BᵀF is complete. If G does not
+// fit, or is larger than the rows, every product with it is a further pass.
 //
 // # Mended and filled in
 //
-// Line 7's bracket closes after LᵀC, as in eq. (3). V^⊙2 is V∘V. As CᵀC = I, the paper's
-// multiplicative rule for A and B gives their exact minimum, but only where XᵀC(B) is not
-// negative: it is cut at 0 (C may have negative entries), and taken as the minimum it is,
-// so that an entry that was 0 once can grow again. C starts as the scaled indicator of
-// clusters found by k-means: with η = 10⁵ it hardly leaves its start, so a random one
-// ranks by chance, and one with negative entries makes A vanish. U and V start uniform,
-// scaled by the one factor that fits XW best to F. Steps are never of a fixed length.
+// Line 7's bracket closes after LᵀC, as in eq. (3). V^⊙2 is V∘V. As CᵀC = I, the paper's multiplicative rule for A
+// and B gives their exact minimum, but only if XᵀC(B) is not negative: it is cut at 0 (C may have negative entries),
+// and used as the exact minimum, so that an entry that was 0 once can grow again. C starts as the scaled indicator of
+// clusters found by k-means: with η = 10⁵ it hardly leaves its start, so a random one ranks by chance, and one with
+// negative entries makes A vanish. U and V start uniform, scaled by the one factor for which XW fits F best. Steps
+// are never of a fixed length.
 //
 // Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP
 // decomposition, IEEE Transactions on Knowledge and Data Engineering. Armijo, Minimization

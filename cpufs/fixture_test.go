@@ -47,7 +47,7 @@ func flat(m [][]float64) []float64 { return slices.Concat(m...) }
 func (f *fixture) options(graph GraphKind) Options {
 	o := Options{Nonnegative: f.Nonneg, Clusters: f.Components, Nu: f.Nu, Alpha: f.Alpha, Beta: f.Beta, Eta: f.Eta,
 		Steps: f.Inner, Iterations: f.Iterations, Threads: 2, Graph: graph, rate: f.Theta,
-		begin: &beginning{flat(f.A0), flat(f.B0), flat(f.C0), flat(f.U0), flat(f.V0)}}
+		givenStart: &startFactors{flat(f.A0), flat(f.B0), flat(f.C0), flat(f.U0), flat(f.V0)}}
 	if graph == GraphAnchors {
 		o.weights = weightsOf(f.AnchorB)
 	} else {
@@ -116,7 +116,7 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 	}
 	s, plan, err := newSolver(serve(f.X, block), f.grid(t), opt)
 	must.Do(t, err)
-	r := must.Get(s.run(t.Context(), plan))(t)
+	r := must.Get(s.prepareAndIterate(t.Context(), plan))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}

@@ -15,11 +15,11 @@ import (
 )
 
 // scanned reads a source once.
-func scanned(t *testing.T, src *rowstest.Source) *reader {
+func scanned(t *testing.T, src *rowstest.Source) *gridReader {
 	t.Helper()
 	grid := must.Get(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
-	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
-	must.Do(t, r.pass(t.Context(), "", func(*block) error { return nil }))
+	r := &gridReader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
+	must.Do(t, r.eachBlock(t.Context(), "", func(*block) error { return nil }))
 	return r
 }
 
@@ -42,7 +42,7 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 			}
 			for _, room := range []int64{0, 12 * rows.PointBytes(20), 1 << 20} {
 				r := scanned(t, serve(f.X, 5))
-				near := must.Get(r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
+				near := must.Get(r.nearestRows(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
 				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
 				if off := rowstest.Distance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
@@ -78,9 +78,9 @@ func TestScaling(t *testing.T) {
 		gram.FillZero: {0, 1, 0.5, 0, 0, 0, 0, 0.5, 1},
 	} {
 		g := must.Get(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
-		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
+		r := &gridReader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
-		must.Do(t, r.place(kernel.ColMajor(x, 3, 3, 3), src.Chunk(0, 3)))
+		must.Do(t, r.placeRows(kernel.ColMajor(x, 3, 3, 3), src.Chunk(0, 3)))
 		if off := rowstest.Distance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}

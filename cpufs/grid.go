@@ -9,12 +9,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Grid says where features lie: feature j in cell Cell[j] of the shape, cells counted
-// with the last index running fastest. In a picture the first index is the row, so that
-// pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes have two sides.
+// Grid places features in cells: feature j in cell Cell[j] of the shape, cells counted with the last index running
+// fastest. In a picture the first index is the row, so that pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes have two
+// sides.
 type Grid struct {
 	Shape []int
-	Cell  []int // of each column of the source; every cell has one
+	Cell  []int // of each column of the source; every cell has one column
 }
 
 // ParseShape reads a shape as "28x28" (rows by columns). The error is a
@@ -38,22 +38,21 @@ func ParseShape(s string) ([]int, error) {
 // pixelName is px_R_C: row R and column C, counted from 0.
 var pixelName = regexp.MustCompile(`^px_([0-9]{1,6})_([0-9]{1,6})$`)
 
-// NewGrid places features. Where all are named px_R_C the names decide, whatever the
-// order of the columns, and a shape must agree with the names. Otherwise the columns stand
-// in the order of the cells of the shape. Nil means no shape. The error is a
-// *stream.UsageError that names a cell that is missing or there twice.
+// NewGrid places features. If all are named px_R_C the names decide, for any order of the columns, and a shape must
+// agree with the names. Otherwise the columns are in the order of the cells of the shape. Nil means no shape. The
+// error is a *stream.UsageError that names a cell that is missing or occurs twice.
 func NewGrid(names []string, shape []int) (Grid, error) {
 	if len(names) == 0 {
 		return Grid{}, stream.Usagef("there are no features to lay out in a grid")
 	}
-	at := pixels(names)
+	at := pixelPlaces(names)
 	switch {
 	case len(at) == len(names):
-		return named(names, at, shape)
+		return gridFromNames(names, at, shape)
 	case shape == nil:
 		return Grid{}, stream.Usagef("feature %q is not named px_R_C, so its place in the grid is unknown; give {shape} RxC, or leave it out with {exclude}", names[len(at)])
 	}
-	cells, err := size(shape)
+	cells, err := cellCount(shape)
 	if err != nil {
 		return Grid{}, err
 	}
@@ -67,8 +66,8 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	return g, nil
 }
 
-// pixels reads the names, up to the first that names no pixel.
-func pixels(names []string) (at [][2]int) {
+// pixelPlaces reads the names, up to the first that is not a pixel's.
+func pixelPlaces(names []string) (at [][2]int) {
 	for _, name := range names {
 		m := pixelName.FindStringSubmatch(name)
 		if m == nil {
@@ -83,8 +82,8 @@ func pixels(names []string) (at [][2]int) {
 	return at
 }
 
-// named places pixels; the shape, if nil, is just large enough for all.
-func named(names []string, at [][2]int, shape []int) (Grid, error) {
+// gridFromNames places pixels; the shape, if nil, is just large enough for all.
+func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 	own := []int{0, 0}
 	for _, p := range at {
 		own = []int{max(own[0], p[0]+1), max(own[1], p[1]+1)}
@@ -92,7 +91,7 @@ func named(names []string, at [][2]int, shape []int) (Grid, error) {
 	if shape == nil {
 		shape = own
 	}
-	cells, err := size(shape)
+	cells, err := cellCount(shape)
 	if err != nil {
 		return Grid{}, err
 	}
@@ -120,8 +119,7 @@ func named(names []string, at [][2]int, shape []int) (Grid, error) {
 	panic("cpufs: more features than cells, and none twice")
 }
 
-// size is the number of cells.
-func size(shape []int) (int, error) {
+func cellCount(shape []int) (int, error) {
 	if len(shape) != 2 {
 		return 0, stream.Usagef("a grid of %d sides; only two are built", len(shape))
 	}
@@ -146,9 +144,8 @@ func shapeName(shape []int) string {
 	return strings.Join(parts, "x")
 }
 
-// check says what is wrong with a grid made by hand.
-func (g Grid) check(columns int) error {
-	cells, err := size(g.Shape)
+func (g Grid) checkColumns(columns int) error {
+	cells, err := cellCount(g.Shape)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestNewGrid(t *testing.T) {
 
 func TestParseShape(t *testing.T) {
 	if s, err := ParseShape("28x32"); err != nil || !slices.Equal(s, []int{28, 32}) {
-		t.Errorf("%v, %v", s, err)
+		t.Errorf("28x32 is read as %v, error %v", s, err)
 	}
 	for _, s := range []string{"", "28", "28x", "0x3", "2x3x4", "-1x2", "ax2"} {
 		if _, err := ParseShape(s); err == nil {
@@ -52,7 +52,7 @@ func TestRankGroupsTies(t *testing.T) {
 	score := []float64{0, 3, 1, 3 * (1 - 1e-12), 0, 2, 0}
 	constant := make([]bool, len(score))
 	constant[0] = true
-	order, groups := rank(score, constant)
+	order, groups := rankFeatures(score, constant)
 	if !slices.Equal(order, []int{1, 3, 5, 2, 4, 6, 0}) || !slices.Equal(groups, []int{2, 1, 1, 2, 1}) {
 		t.Errorf("order %v, groups %v", order, groups)
 	}

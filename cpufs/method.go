@@ -27,7 +27,7 @@ func Specs() []method.Spec {
 				WhyScales: stream.Textf("the tensor model of %s takes no negative values and keeps the picture's proportions; want minmax, or none where no value is negative", name),
 			},
 			PathAdvice: stream.Textf("goes through the rows anew for each setting, which path has nothing to save on; select with each {nu}, {alpha} and {beta}"),
-			New:        func() method.Method { return &declared{name: name, nonnegative: nonnegative} },
+			New:        func() method.Method { return &configuredMethod{name: name, nonnegative: nonnegative} },
 		}
 	}
 	return []method.Spec{
@@ -36,8 +36,8 @@ func Specs() []method.Spec {
 	}
 }
 
-// declared is CPUFS or CPUFSnn with its settings.
-type declared struct {
+// configuredMethod is CPUFS or CPUFSnn with its settings.
+type configuredMethod struct {
 	name        string
 	nonnegative bool
 	shape       string
@@ -46,10 +46,10 @@ type declared struct {
 	graph       string
 	clusters    int
 	anchors     method.Anchors
-	ends        method.Iteration
+	stopping    method.Iteration
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *configuredMethod) Options(o *method.Options) {
 	o.Text(&m.shape, "shape", "the grid of the features, `RxC`: rows by columns, a row of it after the other (default: from names px_R_C)").
 		Refuse(func(text string) error {
 			if text == "" {
@@ -74,10 +74,10 @@ func (m *declared) Options(o *method.Options) {
 		return nil
 	})
 	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "500", "1e-6", "falls")
+	m.stopping.Declare(o, "500", "1e-6", "falls")
 }
 
-func (m *declared) checkWeights(option string, list method.Weights) error {
+func (m *configuredMethod) checkWeights(option string, list method.Weights) error {
 	if err := list.RefuseShares(option, m.name); err != nil {
 		return err
 	}
@@ -89,7 +89,6 @@ func (m *declared) checkWeights(option string, list method.Weights) error {
 	return nil
 }
 
-// checkWeight keeps a weight within the bounds that all have.
 func checkWeight(option string, w method.Weight) error {
 	switch {
 	case !(w.Value > 0):
@@ -100,17 +99,16 @@ func checkWeight(option string, w method.Weight) error {
 	return nil
 }
 
-func (m *declared) options(seed uint64, threads int) Options {
+func (m *configuredMethod) newOptions(seed uint64, threads int) Options {
 	return Options{
 		Nonnegative: m.nonnegative, Clusters: m.clusters, Nu: m.nu, Eta: m.eta, Alpha: m.alpha.First(), Beta: m.beta.First(),
-		MaxIter: m.ends.Most, Tol: m.ends.Tol, Neighbors: m.anchors.Neighbors, Anchors: m.anchors.Count, AnchorKMeans: m.anchors.KMeans(),
+		MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Neighbors: m.anchors.Neighbors, Anchors: m.anchors.Count, AnchorKMeans: m.anchors.KMeans(),
 		Graph: map[string]GraphKind{"knn": GraphKNN, "anchor": GraphAnchors}[m.graph],
 		Seed:  seed, Threads: threads,
 	}
 }
 
-// grid places the features.
-func (m *declared) grid(names []string) (Grid, error) {
+func (m *configuredMethod) newGrid(names []string) (Grid, error) {
 	if m.shape == "" {
 		return NewGrid(names, nil)
 	}
@@ -121,13 +119,13 @@ func (m *declared) grid(names []string) (Grid, error) {
 	return NewGrid(names, shape)
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	grid, err := m.grid(s.Names())
+func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
+	grid, err := m.newGrid(s.Names())
 	if err != nil {
 		return method.Cost{}, err
 	}
-	opt := m.options(0, s.Threads)
-	opt.Scratch = stream.InMemory{} // there will be some: Plan asks for no more
+	opt := m.newOptions(0, s.Threads)
+	opt.Scratch = stream.InMemory{} // Select will have some, and Plan only asks whether it is nil
 	if opt.Memory = s.Memory; opt.Memory == 0 {
 		opt.Memory = math.MaxInt64 / 2
 	}
@@ -136,24 +134,24 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		return method.Cost{}, err
 	}
 	opt = opt.WithDefaults(s.Source.Rows())
-	c := method.Cost{Bytes: p.Bytes, Least: p.Least, Scratch: p.Scratch, Rewritten: p.Rewritten, Cramped: p.GramNoRoom, Passes: p.passes(opt), Iterations: opt.MaxIter}
+	c := method.Cost{Bytes: p.Bytes, Least: p.Least, Scratch: p.Scratch, Rewritten: p.Rewritten, Cramped: p.GramNoRoom, Passes: p.inputPasses(opt), Iterations: opt.MaxIter}
 	if s.Memory > 0 {
 		c.Bytes = s.Memory
 	}
 	return c, nil
 }
 
-// passes is how often a run of at most opt.MaxIter iterations reads the input.
-func (p Plan) passes(opt Options) method.Passes {
+// inputPasses returns the number of readings of the input by a run of at most opt.MaxIter iterations.
+func (p Plan) inputPasses(opt Options) method.Passes {
 	if p.RowsInMemory {
 		return method.Passes{Least: p.SetupPasses, Most: p.SetupPasses, Why: stream.Textf("then the rows are loaded")}
 	}
-	each := p.IterationPasses + 1 // C that rounding would blur takes one more
+	each := p.IterationPasses + 1 // one more if rounding would blur XᵀC
 	why := stream.Textf("then %d to set up, and %d or %d an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, each, opt.MaxIter)
 	most := p.SetupPasses + each*opt.MaxIter
 	if !p.Gram {
-		// The first steps of U and of V look for their length with a pass of their own;
-		// projected ones take a pass for every trial, at most 60.
+		// The first steps of U and of V find their length with a pass of their own; projected ones take a pass for
+		// every trial, at most 60.
 		if most += 2; opt.Nonnegative {
 			most += 2 * opt.Steps * 59 * opt.MaxIter
 			why = stream.Textf("then %d to set up, and %d or more an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, opt.MaxIter)
@@ -162,24 +160,24 @@ func (p Plan) passes(opt Options) method.Passes {
 	return method.Passes{Least: p.SetupPasses + p.IterationPasses, Most: most, Why: why}
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	for j := range e.Profile.Columns {
 		if c := &e.Profile.Columns[j]; c.Observed > 0 && math.IsInf(c.Max-c.Min, 0) {
 			return nil, &stream.DataError{RowGroup: -1, Row: -1, Column: e.Columns[j].Name, Err: errors.New("the range of its values overflows")}
 		}
 	}
-	grid, err := m.grid(e.Names())
+	grid, err := m.newGrid(e.Names())
 	if err != nil {
 		return nil, err
 	}
-	opt := m.options(e.Seed, e.Threads)
+	opt := m.newOptions(e.Seed, e.Threads)
 	if opt.WithDefaults(e.Source.Rows()).Graph == GraphAnchors && opt.Anchors == 0 {
-		// By the rows that are left: at most as many as planned.
+		// Count by the remaining rows: at most as many as planned.
 		if opt.Anchors, err = anchor.Count(0, e.Rows, opt.Neighbors); err != nil {
 			return nil, err
 		}
 	}
-	opt.Scaling, opt.Memory, opt.Scratch, opt.Stages = scaling(e), e.Memory, e.Scratch, e.Stages
+	opt.Scaling, opt.Memory, opt.Scratch, opt.Stages = newScaling(e), e.Memory, e.Scratch, e.Stages
 	opt.Meter, opt.Pass, opt.Progress = e.Meter, e.Pass, e.Iteration
 	res, err := Select(ctx, e.Source, grid, opt)
 	if err != nil {
@@ -204,15 +202,15 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		r.Trace = append(r.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
 	}
 	if e.K > res.Nonzero {
-		r.Ties = nil // said here
+		r.Ties = nil // the warning replaces them
 		r.Warnings = append(r.Warnings, stream.Textf("ranks %d to %d have a score of 0: column order decides which are selected; {k} %d takes those that the method chose",
 			res.Nonzero+1, e.K, max(res.Nonzero, 1)))
 	}
 	return r, nil
 }
 
-// scaling brings values to [0, 1], or leaves them, with what is missing filled in.
-func scaling(e *method.Evidence) *Scaling {
+// newScaling scales values to [0, 1], or leaves them, with missing values filled in.
+func newScaling(e *method.Evidence) *Scaling {
 	s := MinMax(e.Profile, e.Fill)
 	switch {
 	case e.Scale == gram.ScaleMinMax:

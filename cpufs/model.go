@@ -6,9 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// model holds the factors that do not grow with the rows, and sums over the rows.
-// Matrices are row-major; the d rows of W and of other d×c matrices stand in the order
-// of the cells.
+// model holds the factors that do not grow with the rows, and sums over the rows. Matrices are row-major; the d rows
+// of W and of other d×c matrices are in the order of the cells.
 type model struct {
 	n1, n2, d, c int
 
@@ -20,17 +19,16 @@ type model struct {
 	xc      []float64 // XᵀC, d×c
 	p       []float64 // P = XᵀF, d×c
 	gw      []float64 // GW, d×c
-	sums    sums
+	sums    rowSums
 }
 
-// sums are sums over the rows of C and F.
-type sums struct {
+type rowSums struct {
 	ff float64 // ‖F‖²
 	cf float64 // ‖C − F‖²
 	l  float64 // Tr(CᵀLF)
 }
 
-func (s *sums) add(o sums) {
+func (s *rowSums) addSums(o rowSums) {
 	s.ff += o.ff
 	s.cf += o.cf
 	s.l += o.l
@@ -56,8 +54,8 @@ func (m *model) khatriRao(dst, a, b []float64) {
 	}
 }
 
-// compose writes Uᵀ⊙Vᵀ to dst; U and V may be steps.
-func (m *model) compose(dst, u, v []float64) {
+// composeW writes Uᵀ⊙Vᵀ to dst; U and V may be steps.
+func (m *model) composeW(dst, u, v []float64) {
 	c := m.c
 	for cell := range m.d {
 		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
@@ -67,9 +65,9 @@ func (m *model) compose(dst, u, v []float64) {
 	}
 }
 
-// nextAB returns the A, and then the B, that make ‖X − C(A⊙B)ᵀ‖² least over matrices
-// ≥ 0: with CᵀC = I the components part, and column k of A is column k of X₍₁₎(C⊙B) over
-// ‖b_k‖², cut at 0. Where b_k = 0 any will do, and a_k stays.
+// nextAB returns the A, and then the B, that minimize ‖X − C(A⊙B)ᵀ‖² over matrices ≥ 0: with CᵀC = I the components
+// separate, and column k of A is column k of X₍₁₎(C⊙B) over ‖b_k‖², cut at 0. If b_k = 0 any a_k is a minimum, and
+// a_k stays.
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
 	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
@@ -79,19 +77,19 @@ func (m *model) nextAB() (a, b []float64) {
 			a[h*c+k] += x * m.b[g*c+k]
 		}
 	}
-	divide(a, m.a, squaredColumns(m.b, c))
+	divideColumns(a, m.a, squaredColumns(m.b, c))
 	for cell := range m.d {
 		h, g := cell/m.n2, cell%m.n2
 		for k, x := range m.xc[cell*c:][:c] {
 			b[g*c+k] += x * a[h*c+k]
 		}
 	}
-	divide(b, m.b, squaredColumns(a, c))
+	divideColumns(b, m.b, squaredColumns(a, c))
 	return a, b
 }
 
-// divide divides by column and cuts at 0; columns with norm 0 stay the old ones.
-func divide(x, old, norm []float64) {
+// divideColumns divides columns by their norm and cuts them at 0; columns with norm 0 keep their old values.
+func divideColumns(x, old, norm []float64) {
 	for i := range x {
 		if d := norm[i%len(norm)]; d > 0 {
 			x[i] = max(x[i]/d, 0)
@@ -101,7 +99,6 @@ func divide(x, old, norm []float64) {
 	}
 }
 
-// squaredColumns returns the squared lengths of the columns of x.
 func squaredColumns(x []float64, c int) []float64 {
 	s := make([]float64, c)
 	for i, v := range x {
@@ -110,8 +107,7 @@ func squaredColumns(x []float64, c int) []float64 {
 	return s
 }
 
-// scores returns ‖w‖ of each cell.
-func (m *model) scores() []float64 {
+func (m *model) cellScores() []float64 {
 	s := make([]float64, m.d)
 	for i := range s {
 		row := m.w[i*m.c:][:m.c]
@@ -120,13 +116,13 @@ func (m *model) scores() []float64 {
 	return s
 }
 
-// objective is eq. (2), and size the sum of the absolute values it is made of.
-func (m *model) objective(o *Options) (value, size float64) {
+// objectiveValue returns eq. (2), and size, the sum of the absolute values of its terms.
+func (m *model) objectiveValue(o *Options) (value, size float64) {
 	ab := make([]float64, m.d*m.c)
 	m.khatriRao(ab, m.a, m.b)
 	norms := kernel.Dot(squaredColumns(m.a, m.c), squaredColumns(m.b, m.c))
 	lengths := 0.0
-	for _, s := range m.scores() {
+	for _, s := range m.cellScores() {
 		lengths += s
 	}
 	for _, t := range []struct{ weight, x float64 }{

@@ -8,67 +8,68 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// neighbours is the graph of nearest neighbours. Its Laplacian joins any row with any
-// other, so that C and F are in memory whole, n×c. An iteration takes two passes.
-type neighbours struct {
+// neighbourGraph is the graph of nearest neighbours. Its Laplacian joins any row with any other, so that C and F are
+// in memory whole, n×c. An iteration takes two passes.
+type neighbourGraph struct {
 	s    *solver
 	l    *rows.Graph
 	c, f []float64
 }
 
-// join makes the graph of l, once the rows are counted.
-func (g *neighbours) join(l *rows.Graph) {
+func (g *neighbourGraph) setGraph(l *rows.Graph) {
 	n := g.s.rows.N * g.s.c
 	g.l, g.c, g.f = l, make([]float64, n), make([]float64, n)
 }
 
-func (g *neighbours) values() []any { return []any{&g.l.Start, &g.l.Index, &g.l.Value, &g.c, &g.f} }
+func (g *neighbourGraph) stageValues() []any {
+	return []any{&g.l.Start, &g.l.Index, &g.l.Value, &g.c, &g.f}
+}
 
-func (g *neighbours) close() error          { return nil }
-func (g *neighbours) taken(err error) error { return err }
+func (g *neighbourGraph) closeFiles() error              { return nil }
+func (g *neighbourGraph) endClusterPass(err error) error { return err }
 
-func (g *neighbours) take(b *block, c []float64) error {
+func (g *neighbourGraph) addClusterRows(b *block, c []float64) error {
 	copy(g.c[b.first*g.s.c:], c)
 	return nil
 }
 
-// of returns the rows of a block in C or F.
-func (g *neighbours) of(x []float64, number int) []float64 {
+// blockRows returns the rows of a block in C or F.
+func (g *neighbourGraph) blockRows(x []float64, number int) []float64 {
 	r := g.s.rows
 	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]
 }
 
-func (g *neighbours) begin(_ context.Context, scale []float64) error {
+func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) error {
 	s := g.s
 	scaleColumns(g.c, scale)
 	copy(g.f, g.c)
 	for number, h := range s.rows.Height {
 		s.y = rows.Room(s.y, h*s.c)
 		g.l.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
-		s.sums.add(s.compare(g.of(g.c, number), s.y))
+		s.sums.addSums(s.startSums(g.blockRows(g.c, number), s.y))
 	}
 	return nil
 }
 
-func (g *neighbours) advance(ctx context.Context) error {
+func (g *neighbourGraph) updateCF(ctx context.Context) error {
 	if err := g.newC(ctx); err != nil {
 		return err
 	}
 	s := g.s
 	c := s.c
 	// Xᵀ is multiplied by F and C together and, without G, by XW.
-	parts := s.parts()
+	parts := s.productCount()
 	sum := make([]float64, s.d*parts*c)
-	s.sums = sums{}
+	s.sums = rowSums{}
 	var lc []float64
-	err := s.rows.pass(ctx, "updating F", func(b *block) error {
+	err := s.rows.eachBlock(ctx, "updating F", func(b *block) error {
 		h := b.x.Rows
-		y, f, cRows := s.times(b, s.w, c), g.of(g.f, b.number), g.of(g.c, b.number)
+		y, f, cRows := s.multiplyBlock(b, s.w, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
 		lc = rows.Room(lc, h*c)
 		g.l.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
-		s.sums.add(s.newF(f, y, cRows, lc))
+		s.sums.addSums(s.newF(f, y, cRows, lc))
 		s.z = rows.Room(s.z, h*parts*c)
-		beside(s.z, c, [][]float64{f, cRows, y}[:parts]...)
+		joinColumns(s.z, c, [][]float64{f, cRows, y}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		if s.opt.watch != nil {
 			s.opt.watch(b.first, cRows, f)
@@ -78,52 +79,52 @@ func (g *neighbours) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.settle(ctx, sum, s.xc)
+	return s.splitSums(ctx, sum, s.xc)
 }
 
 // newC writes Q over C, and then C from Q.
-func (g *neighbours) newC(ctx context.Context) error {
+func (g *neighbourGraph) newC(ctx context.Context) error {
 	s := g.s
 	c := s.c
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, s.a, s.b)
 	polar := s.newProcrustes()
 	var lf []float64
-	err := s.rows.pass(ctx, "forming Q", func(b *block) error {
+	err := s.rows.eachBlock(ctx, "forming Q", func(b *block) error {
 		h := b.x.Rows
-		y, f, q := s.times(b, ab, c), g.of(g.f, b.number), g.of(g.c, b.number)
+		y, f, q := s.multiplyBlock(b, ab, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
 		lf = rows.Room(lf, h*c)
 		g.l.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
 			q[i] = 2*y[i] - s.opt.Nu*lf[i] + 2*s.opt.Eta*f[i]
 		}
-		return polar.add(q)
+		return polar.addBlock(q)
 	})
 	if err != nil {
 		return err
 	}
-	if err := polar.factor(); err != nil {
+	if err := polar.factorQ(); err != nil {
 		return err
 	}
-	root := make([]float64, c*c) // not needed: XᵀC is summed up from C
+	root := make([]float64, c*c) // rowsTo fills it; unused, since XᵀC is summed up from C
 	for number := range s.rows.Height {
-		own := g.of(g.c, number)
+		own := g.blockRows(g.c, number)
 		s.y = append(s.y[:0], own...)
 		polar.rowsTo(number, own, s.y, root)
 	}
 	return nil
 }
 
-// heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes:
-// A = D^(−1/2)·W·D^(−1/2), D the sums of the rows of W.
+// heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes: A = D^(−1/2)·W·D^(−1/2), D the sums of
+// the rows of W.
 //
-// With values in [0, 1] and σ = 1, the paper's, pictures are some tens apart, and w is
-// 10⁻¹⁰ and less; A does not change when all distances of a row are shifted together. So
-// it is taken from logarithms, and no picture, however large, loses its edges.
+// With values in [0, 1] and σ = 1, the paper's, pictures are some tens apart, and w is 10⁻¹⁰ and less. A does not
+// change if the squared distances of a row all shift by the same amount: computed from logarithms, it keeps the edges
+// of pictures of any size.
 func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
 	g := rows.Join(near, n)
 	g.Map(func(_, _ int, square float64) float64 { return -square / sigma / sigma })
-	degree := make([]float64, n) // its logarithm
+	degree := make([]float64, n) // logarithm of the degree
 	for i := range degree {
 		degree[i] = logSum(g.Value[g.Start[i]:g.Start[i+1]])
 	}
@@ -131,7 +132,6 @@ func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
 	return g
 }
 
-// logSum is log Σ exp(x).
 func logSum(x []float64) float64 {
 	if len(x) == 0 {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// GraphKind says how rows are joined.
+// GraphKind is the kind of graph that joins rows.
 type GraphKind int
 
 // The graphs.
@@ -41,8 +41,7 @@ const (
 	mostKNNRows = 20000
 )
 
-// Options says what to minimize and when to stop. The zero value is CPUFS with
-// ν = α = β = 1, η = 10⁵ and 10 clusters.
+// Options are the settings of the iteration. The zero value is CPUFS with ν = α = β = 1, η = 10⁵ and 10 clusters.
 type Options struct {
 	Nonnegative bool // CPUFSnn: U, V ≥ 0
 
@@ -55,32 +54,30 @@ type Options struct {
 
 	Steps   int // Φ₂, gradient steps of U and V in an iteration; 0 means 2
 	MaxIter int // Φ₁, iterations at most; 0 means 500
-	// Tol ends the iteration once the objective falls by no more than this share of
-	// itself; 0 means 1e-6.
+	// Tol ends the iteration once the objective falls by no more than this share of itself; 0 means 1e-6.
 	Tol float64
 	// Iterations, if positive, is the exact number: Tol and MaxIter do not count.
 	Iterations int
 
-	// Scaling brings values to [0, 1], see [MinMax]; nil takes them as they are. They
-	// must not be negative.
+	// Scaling maps values to [0, 1], see [MinMax]; nil leaves them unchanged. They must not be negative.
 	Scaling *Scaling
 
 	Graph     GraphKind
 	Neighbors int     // K of either graph; 0 means 5
 	Sigma     float64 // of GraphKNN: an edge weighs exp(−‖x−y‖²/σ²); 0 means 1
 
-	Anchors      int           // m of GraphAnchors; 0 means what anchor.Count says
+	Anchors      int           // m of GraphAnchors; 0 means anchor.Count's default
 	AnchorKMeans bool          // anchors are centres of clusters of a sample, not rows of it
 	AnchorRows   *stream.Chunk // the anchors themselves, as unscaled rows of the source's columns; nil: sampled
 
 	Seed    uint64 // of the start
 	Threads int    // 0 means GOMAXPROCS; the answer does not depend on it
 
-	// Memory bounds the bytes held beside the source's chunks, see [Options.Plan]; 0 means 1 GiB.
+	// Memory bounds the bytes held in addition to the source's chunks, see [Options.Plan]; 0 means 1 GiB.
 	Memory int64
-	// Scratch keeps the state of the rows where it does not fit. Nil keeps nothing.
+	// Scratch keeps the state of the rows if it does not fit in memory. Nil keeps nothing.
 	Scratch stream.Scratch
-	// Stages keep what a run has come to, for one that goes on from there; nil keeps nothing.
+	// Stages save the progress of a run, so that a later run resumes from it; nil saves nothing.
 	Stages stream.Stages
 
 	Meter *stream.Meter // counts all passes; nil counts nothing
@@ -91,7 +88,7 @@ type Options struct {
 	Progress func(iteration int, objective float64)
 
 	// For tests.
-	begin       *beginning     // in place of the seeded start
+	givenStart  *startFactors  // in place of the seeded start
 	rate        float64        // a fixed length of the steps in place of backtracking
 	matrix      *rows.Graph    // in place of the graph of the rows
 	weights     *kernel.Sparse // Z, in place of the anchors
@@ -101,8 +98,8 @@ type Options struct {
 	watch       func(first int, c, f []float64)
 }
 
-// beginning is a start: C n×c row-major, which is F too.
-type beginning struct{ a, b, c, u, v []float64 }
+// startFactors is a given start: C n×c row-major, which is also F.
+type startFactors struct{ a, b, c, u, v []float64 }
 
 // Validate names every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
@@ -164,5 +161,4 @@ func (o Options) WithDefaults(rows int64) Options {
 	return o
 }
 
-// updates is the largest number of iterations.
-func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }
+func (o Options) mostIterations() int { return cmp.Or(o.Iterations, o.MaxIter) }

@@ -10,41 +10,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Plan is how a run goes about its input: what it holds in memory, and how often it reads.
+// Plan is the strategy of a run: its memory, and how often it reads the input.
 type Plan struct {
 	Graph         GraphKind // GraphKNN or GraphAnchors
 	Anchors       int       // m of GraphAnchors
-	Gram          bool      // G = XᵀX is held; else every product with it is a pass
-	GramNoRoom    bool      // it is not, though it would have paid
+	Gram          bool      // G = XᵀX is in memory; else every product with it is a pass
+	GramNoRoom    bool      // G does not fit, though it would have paid
 	RowsInMemory  bool      // the source is read once
-	StateInMemory bool      // else it is in scratch space
-	Bytes         int64     // held at most, beside the source's chunks
+	StateInMemory bool      // else it is in scratch
+	Bytes         int64     // bound on the memory in addition to the source's chunks
 	Least         int64     // the smallest Options.Memory that works
 	Scratch       int64     // bytes of scratch space
-	Rewritten     int64     // of Scratch, what each iteration writes: where Options.Stages keep it, it is there twice
+	Rewritten     int64     // the part of Scratch that each iteration rewrites: if Options.Stages keep it, it exists twice
 	SetupPasses   int       // over the source, before the first iteration
-	// IterationPasses over the source: at least, as without G backtracking of projected
-	// steps takes one for each trial.
+	// IterationPasses is the least number of passes over the source: without G, backtracking of projected steps takes
+	// one for each trial.
 	IterationPasses int
 
 	room      int64 // left for finding neighbours
 	neighbors int   // of a row in either graph
 }
 
-// Plan says how Select would go about a source of known rows. A plan is more than a count
-// of bytes, as memory decides how often the source is read. The options are valid. The
-// error is a *stream.MemoryError, or a *stream.UsageError for a source whose rows are not known.
+// Plan returns Select's strategy for a source with a known number of rows. A plan is more than a count of bytes, as
+// memory decides how often the source is read. The options must be valid. The error is a *stream.MemoryError, or a
+// *stream.UsageError for a source whose rows are not known.
 //
-// Memory goes first to what every run needs; then to G, where it pays: it costs d² a
-// row once and 2d²c a product, against 4·n·d·c for a product through the rows, so it
-// does not pay where d > 2n; then to the state; then to the rows.
+// Memory goes first to the needs of every run; then to G, if it pays: it costs d² a row once and 2d²c a product,
+// against 4·n·d·c for a product through the rows, so it does not pay if d > 2n; then to the state; then to the rows.
 func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	n := src.Rows()
 	if n < 0 {
 		return Plan{}, stream.Usagef("cpufs goes through the rows many times, and a stream can be read once; save it to a file first")
 	}
 	d := len(src.Columns())
-	if err := grid.check(d); err != nil {
+	if err := grid.checkColumns(d); err != nil {
 		return Plan{}, err
 	}
 	o = o.WithDefaults(n)
@@ -69,8 +68,8 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	p.neighbors = count
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
-	// All records of scratch are as long as the highest block's.
-	most, blocks := heights(src, d)
+	// All records of scratch have the height of the tallest block.
+	most, blocks := blockHeights(src, d)
 	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytes(o.Clusters, count))
 	if p.Graph == GraphKNN {
 		// C, F and LF whole; the neighbours.
@@ -121,11 +120,10 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	return p, nil
 }
 
-// baseBytes is what any run holds: a block and its products, the d×c matrices, the sample
-// of the start, BᵀX.
+// baseBytes is the memory of any run: a block and its products, the d×c matrices, the sample of the start, BᵀX.
 func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	c := int64(o.Clusters)
-	most, blocks := heights(src, d)
+	most, blocks := blockHeights(src, d)
 	h := int64(most)
 	wide := int64(d)
 	bytes := 8*h*(wide+12*c) + 8*pad*wide + linalg.PolarBytes(o.Clusters, pieces*blocks, most)
@@ -143,8 +141,7 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	return bytes + 1<<20
 }
 
-// heights returns the largest number of rows of a block, and the number of blocks.
-func heights(src stream.Source, d int) (most, blocks int) {
+func blockHeights(src stream.Source, d int) (most, blocks int) {
 	h := int64(stream.BlockRows(d))
 	cuts := src.Cuts()
 	if len(cuts) < 2 {

@@ -7,8 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// procrustes is C = Q(QᵀQ)^(−1/2), the C with CᵀC = I for which Tr(CᵀQ) is largest, of a Q
-// that comes in blocks.
+// procrustes computes C = Q(QᵀQ)^(−1/2), the C with CᵀC = I that maximizes Tr(CᵀQ), from a Q that comes in blocks.
 type procrustes struct {
 	s     *solver
 	polar *linalg.Polar
@@ -20,15 +19,13 @@ func (s *solver) newProcrustes() *procrustes {
 	return &procrustes{s: s, polar: linalg.NewPolar(s.c)}
 }
 
-// pieces is the number of parts of a block that are factored on their own, so that as
-// many workers are busy.
+// pieces is the number of parts of a block that are factored separately, to keep as many workers busy.
 const pieces = 4
 
-// pieceRows is the height of the pieces of a block, but for the last.
+// pieceRows is the height of the pieces of a block, except the last.
 func pieceRows(h, c int) int { return max((h+pieces-1)/pieces, 4*c) }
 
-// add takes the next block of Q, h×c row-major.
-func (p *procrustes) add(q []float64) error {
+func (p *procrustes) addBlock(q []float64) error {
 	c := p.s.c
 	h := len(q) / c
 	p.first = append(p.first, p.piece)
@@ -42,21 +39,20 @@ func (p *procrustes) add(q []float64) error {
 	return nil
 }
 
-// factor factors all of Q.
-func (p *procrustes) factor() error {
+func (p *procrustes) factorQ() error {
 	if err := p.polar.Factor(); err != nil {
 		return fmt.Errorf("cpufs: Q: %w", err)
 	}
 	if p.polar.Rank() < p.s.c {
-		p.s.loose++
+		p.s.looseIterations++
 	}
 	values := p.polar.Values()
-	p.s.kappa = values[0] / values[p.s.c-1] // +Inf where it is 0
+	p.s.kappa = values[0] / values[p.s.c-1] // +Inf if the last value is 0
 	return nil
 }
 
-// rowsTo writes a block's rows of C to dst, given its rows of Q again, and adds its share
-// of QᵀC = (QᵀQ)^(1/2) to root, c×c.
+// rowsTo writes a block's rows of C to dst, given its rows of Q again, and adds its share of QᵀC = (QᵀQ)^(1/2) to
+// root, c×c.
 func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	c := p.s.c
 	h := len(q) / c
@@ -68,15 +64,14 @@ func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	kernel.Gemm(p.s.team, 1, kernel.RowMajor(q, h, c, c).Trans(), kernel.RowMajor(dst, h, c, c), kernel.RowMajor(root, c, c, c))
 }
 
-// mostKappa is the condition of Q up to which XᵀC is XᵀQ·(QᵀQ)^(−1/2). Its error is
-// kappa·2⁻⁵³; beyond, the sum over the rows of C itself is worth its pass. With
-// η = 10⁵ it is about the root of the quotient of the clusters' sizes.
+// mostKappa is the condition of Q up to which XᵀC is computed as XᵀQ·(QᵀQ)^(−1/2). Its error is kappa·2⁻⁵³; beyond,
+// the sum over the rows of C itself is worth its pass. With η = 10⁵ it is about the root of the quotient of the
+// clusters' sizes.
 const mostKappa = 1e3
 
-// solveRoot writes M·root⁻¹ to dst, both d×c.
 func (s *solver) solveRoot(dst, m, root []float64) error {
 	c := s.c
-	for i := range c { // symmetric, but for rounding
+	for i := range c { // symmetric up to rounding
 		for j := range i {
 			root[j*c+i] = (root[j*c+i] + root[i*c+j]) / 2
 		}

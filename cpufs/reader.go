@@ -11,64 +11,61 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reader delivers X, block by block, scaled and with its columns in the order of the cells.
-// Blocks are the source's, so that what is summed over them is the same to the
-// last bit wherever they are kept.
-type reader struct {
+// gridReader delivers X, block by block, scaled and with its columns in the order of the cells. Blocks are the
+// source's, so that sums over them have the same bits wherever the blocks are kept.
+type gridReader struct {
 	rows.Source
 	columns []stream.Column
 	grid    Grid
 	scaling *Scaling
 	workers int
 
-	keep bool // in memory, from the first pass on
-	kept [][]float64
-	buf  []float64
+	keepRows   bool // keep the blocks in memory, from the first pass on
+	keptBlocks [][]float64
+	buf        []float64
 }
 
 // block is one block of X, lent until the next: h×d, column-major.
 type block struct {
 	number int
-	first  int // rows before it
+	first  int // number of rows before it
 	x      kernel.Matrix[float64]
-	chunk  *stream.Chunk // as read; nil after the first pass where rows are kept
+	chunk  *stream.Chunk // as read; nil after the first pass if rows are kept
 }
 
-// pass goes through all blocks once.
-func (r *reader) pass(ctx context.Context, what string, do func(*block) error) error {
-	if r.kept == nil {
-		return r.Pass(ctx, what, func(number int, c *stream.Chunk) error {
+func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*block) error) error {
+	if r.keptBlocks == nil {
+		return r.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
 			r.buf = rows.Room(r.buf, (c.Rows+pad)*len(r.columns))
 			data := r.buf
-			b := r.block(number, data, c)
-			if err := r.place(b.x, c); err != nil {
+			b := r.newBlock(number, data, c)
+			if err := r.placeRows(b.x, c); err != nil {
 				return err
 			}
-			if r.keep {
-				r.kept, r.buf = append(r.kept, data), nil
+			if r.keepRows {
+				r.keptBlocks, r.buf = append(r.keptBlocks, data), nil
 			}
-			return do(b)
+			return visit(b)
 		})
 	}
-	for number, data := range r.kept {
+	for number, data := range r.keptBlocks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := do(r.block(number, data, nil)); err != nil {
+		if err := visit(r.newBlock(number, data, nil)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// nearest finds the k nearest rows of each.
-func (r *reader) nearest(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
-	return rows.Nearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, what string, do func(int, kernel.Matrix[float64]) error) error {
-		return r.pass(ctx, what, func(b *block) error { return do(b.first, b.x) })
+func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
+	return rows.Nearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
+		return r.eachBlock(ctx, purpose, func(b *block) error { return visit(b.first, b.x) })
 	})
 }
 
-func (r *reader) block(number int, data []float64, c *stream.Chunk) *block {
+func (r *gridReader) newBlock(number int, data []float64, c *stream.Chunk) *block {
 	h := r.Height[number]
 	return &block{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+pad), chunk: c}
 }
@@ -76,13 +73,13 @@ func (r *reader) block(number int, data []float64, c *stream.Chunk) *block {
 // runColumns is the number of columns that a worker scales at a time.
 const runColumns = 16
 
-// pad keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the cache: without,
-// a run on mnist70k takes a fifth longer.
+// pad keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the cache:
+// without it, a run on mnist70k takes a fifth longer.
 const pad = 8
 
-// place writes the rows of c, scaled and in the order of the cells, to x, column-major. The error is a
-// *stream.DataError that names the place of a value that the model cannot take.
-func (r *reader) place(x kernel.Matrix[float64], c *stream.Chunk) error {
+// placeRows writes the rows of c, scaled and in the order of the cells, to x, column-major. The error is a
+// *stream.DataError that names the place of a value that the model cannot use.
+func (r *gridReader) placeRows(x kernel.Matrix[float64], c *stream.Chunk) error {
 	d, h := len(r.columns), c.Rows
 	if c.Cols != d {
 		return fmt.Errorf("cpufs: chunk of %d columns, want %d", c.Cols, d)
@@ -106,8 +103,8 @@ func (r *reader) place(x kernel.Matrix[float64], c *stream.Chunk) error {
 			if c.Sparse == nil {
 				copy(out, c.Col(j))
 			}
-			if i := r.scale(out, j); i >= 0 {
-				errs[t] = r.misfit(c, j, i, out[i])
+			if i := r.scaleColumn(out, j); i >= 0 {
+				errs[t] = r.errMisfit(c, j, i, out[i])
 				return
 			}
 		}
@@ -115,10 +112,9 @@ func (r *reader) place(x kernel.Matrix[float64], c *stream.Chunk) error {
 	return cmp.Or(errs...)
 }
 
-// scale scales a column's values, and returns the first row with one that is then
-// missing or negative, or -1.
-func (r *reader) scale(x []float64, j int) int {
-	lo, span, fill := r.scaling.of(j)
+// scaleColumn scales a column's values, and returns the first row whose value is then missing or negative, or -1.
+func (r *gridReader) scaleColumn(x []float64, j int) int {
+	lo, span, fill := r.scaling.columnScale(j)
 	for i, v := range x {
 		if v != v {
 			v = fill
@@ -132,10 +128,9 @@ func (r *reader) scale(x []float64, j int) int {
 	return -1
 }
 
-// misfit is the error for the value x of column j in row i.
-func (r *reader) misfit(c *stream.Chunk, j, i int, x float64) error {
+func (r *gridReader) errMisfit(c *stream.Chunk, j, i int, x float64) error {
 	if x != x {
-		_, _, x = r.scaling.of(j)
+		_, _, x = r.scaling.columnScale(j)
 	}
 	at := c.Position(i)
 	err := &stream.DataError{RowGroup: -1, Column: r.columns[j].Name, Row: -1,

@@ -12,35 +12,35 @@ import (
 type Result struct {
 	Order  []int     // all features, by falling score; equal scores by column, constant features last
 	Scores []float64 // ‖w‖ of each feature; 0 for constant ones
-	// Nonzero is the number of scores above 0: CPUFSnn leaves most of them at exactly 0,
-	// and the ranking has nothing to say about those.
+	// Nonzero is the number of scores above 0: CPUFSnn leaves most of them at exactly 0, and their ranking has no
+	// meaning.
 	Nonzero  int
 	Constant []int // features that do not vary, ascending
 
 	Objective []float64    // eq. (2) at the start and after each iteration
 	Converged bool         // the relative change fell to Tol
-	Rose      *method.Rise // nil where the objective fell as it must
+	Rose      *method.Rise // nil if the objective fell as it must
 	Graph     string       // the graph that ran: "knn" or "anchor"
 	Plan      Plan
 	Passes    int // over the source
-	// Distance is ‖C − F‖ over ‖C‖: what η has left between the two.
+	// Distance is ‖C − F‖ over ‖C‖: the remaining distance between the two under η.
 	Distance float64
 	U, V     []float64     // c×n₁ and c×n₂, row-major
 	Warnings []stream.Text // for the user
 
-	Ties method.Ties // of Order: scores that count as equal, see [rank]
+	Ties method.Ties // of Order: scores that count as equal, see [rankFeatures]
 }
 
-// Iterations is the number of iterations done.
+// Iterations returns the number of completed iterations.
 func (r *Result) Iterations() int { return len(r.Objective) - 1 }
 
-// tieShare of the largest score is what equal scores may differ by. The fixtures' own
-// sensitivity to rounding is 4e-12 of the scores.
+// tieShare is the share of the largest score by which equal scores may differ. The fixtures' own sensitivity to
+// rounding is 4e-12 of the scores.
 const tieShare = 1e-9
 
-// rank orders features by falling score. All scores as good as equal to the largest left
-// form a group. Scores of 0, and then constant features, are groups of their own.
-func rank(score []float64, constant []bool) (order []int, groups method.Ties) {
+// rankFeatures orders features by falling score. All scores nearly equal to the largest remaining one form a group.
+// Scores of 0, and then constant features, are groups of their own.
+func rankFeatures(score []float64, constant []bool) (order []int, groups method.Ties) {
 	if len(score) == 0 {
 		return nil, nil
 	}
@@ -54,9 +54,8 @@ func rank(score []float64, constant []bool) (order []int, groups method.Ties) {
 	return method.Rank(keys, func(largest, key float64) bool { return key == largest || key > 0 && key >= largest-off })
 }
 
-// finish fills in the ranking and the warnings.
-func (s *solver) finish(r *Result) {
-	byCell := s.scores()
+func (s *solver) fillResult(r *Result) {
+	byCell := s.cellScores()
 	r.Scores = make([]float64, s.d)
 	constant := make([]bool, s.d)
 	for j, cell := range s.rows.grid.Cell {
@@ -70,7 +69,7 @@ func (s *solver) finish(r *Result) {
 			r.Nonzero++
 		}
 	}
-	r.Order, r.Ties = rank(r.Scores, constant)
+	r.Order, r.Ties = rankFeatures(r.Scores, constant)
 	r.U, r.V = s.u, s.v
 	r.Passes = s.rows.Passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
@@ -78,8 +77,8 @@ func (s *solver) finish(r *Result) {
 	if n := r.Nonzero; n < s.d-len(r.Constant) {
 		warn("%d of %d features have a score above 0; the others are tied and stand in column order", n, s.d)
 	}
-	if s.loose > 0 {
-		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; choose fewer {clusters}", s.loose, s.c)
+	if s.looseIterations > 0 {
+		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; choose fewer {clusters}", s.looseIterations, s.c)
 	}
 	if r.Plan.GramNoRoom {
 		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)

@@ -7,17 +7,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scaling turns the source's values into the tensor's, (x − Min)/Range, column by
-// column of the source. A Range of 0 makes zeros: a constant pixel stays in the grid.
-// Where Min and Range are nil, values stay as they are.
+// Scaling turns the source's values into the tensor's, (x − Min)/Range, column by column of the source. A Range of 0
+// makes zeros: a constant pixel stays in the grid. If Min and Range are nil, values stay unchanged.
 type Scaling struct {
 	Min, Range []float64
-	// Fill takes the place of missing entries, before scaling. Nil means that they are an error.
+	// Fill replaces missing entries, before scaling. Nil makes them an error.
 	Fill []float64
 }
 
-// of returns the numbers of a column; a fill of NaN is none.
-func (s *Scaling) of(j int) (lo, span, fill float64) {
+// columnScale returns the numbers of a column; a fill of NaN means none.
+func (s *Scaling) columnScale(j int) (lo, span, fill float64) {
 	lo, span, fill = 0, 1, math.NaN()
 	if s == nil {
 		return
@@ -34,8 +33,8 @@ func (s *Scaling) of(j int) (lo, span, fill float64) {
 	return
 }
 
-// MinMax is the paper's scaling to [0, 1] by the profile of all rows. Missing entries
-// become the mean of the column, or 0, which the range then takes in.
+// MinMax is the paper's scaling to [0, 1] by the profile of all rows. Missing entries become the mean of the column,
+// or 0, which the range then includes.
 func MinMax(p *gram.Profile, fill gram.Fill) *Scaling {
 	d := len(p.Columns)
 	s := &Scaling{Min: make([]float64, d), Range: make([]float64, d), Fill: make([]float64, d)}
@@ -56,8 +55,7 @@ func MinMax(p *gram.Profile, fill gram.Fill) *Scaling {
 	return s
 }
 
-// check says what is wrong with a scaling made by hand.
-func (s *Scaling) check(d int) error {
+func (s *Scaling) checkShape(d int) error {
 	if s.Min == nil && s.Range == nil && len(s.Fill) == d {
 		return nil
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scan is the first pass: G if it is wanted, ‖X‖², each cell's range, and the sample.
-func (s *solver) scan(ctx context.Context, sample *anchor.Sampler) error {
+// scanRows is the first pass: G if planned, ‖X‖², each cell's range, and the sample.
+func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	d := s.d
 	s.low, s.high = make([]float64, d), make([]float64, d)
 	squares := make([]float64, d)
-	err := s.rows.pass(ctx, "scanning", func(b *block) error {
+	err := s.rows.eachBlock(ctx, "scanning", func(b *block) error {
 		if sample != nil {
 			if err := sample.Add(b.chunk); err != nil {
 				return err

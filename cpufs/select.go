@@ -13,19 +13,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Select ranks the features of a source that lie on a grid. It holds no more than
-// opt.Memory beside the source's chunks, see [Options.Plan]. The answer is the same to
-// the last bit for any number of workers, and for any memory in which G fits; without G
-// it is the same to rounding.
+// Select ranks the features of a source that lie on a grid. It holds at most opt.Memory in addition to the source's
+// chunks, see [Options.Plan]. The answer is the same to the last bit for any number of workers, and for any memory in
+// which G fits; without G it is the same to rounding.
 //
-// The error is a *stream.UsageError, a *stream.DataError for values the model cannot
-// take, a *stream.MemoryError, or the source's. A rising objective is none, see Result.
+// The error is a *stream.UsageError, a *stream.DataError for values the model cannot use, a *stream.MemoryError, or
+// the source's. A rising objective is no error, see Result.
 func Select(ctx context.Context, src stream.Source, grid Grid, opt Options) (*Result, error) {
 	s, plan, err := newSolver(src, grid, opt)
 	if err != nil {
 		return nil, err
 	}
-	return s.run(ctx, plan)
+	return s.prepareAndIterate(ctx, plan)
 }
 
 func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error) {
@@ -38,13 +37,13 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	}
 	opt = opt.WithDefaults(src.Rows())
 	if opt.Scaling != nil {
-		if err := opt.Scaling.check(len(grid.Cell)); err != nil {
+		if err := opt.Scaling.checkShape(len(grid.Cell)); err != nil {
 			return nil, plan, err
 		}
 	}
 	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
-	s.rows = &reader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
-		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keep: plan.RowsInMemory}
+	s.rows = &gridReader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
+		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keepRows: plan.RowsInMemory}
 	s.descent = newDescent(&s.model)
 	if plan.Gram {
 		s.g = make([]float64, s.d*s.d)
@@ -57,79 +56,78 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	return s, plan, nil
 }
 
-// run prepares and iterates. It closes what it opened.
-func (s *solver) run(ctx context.Context, plan Plan) (r *Result, err error) {
+func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, err error) {
 	defer func() {
 		if s.graph == nil {
 			return
 		}
-		if e := s.graph.close(); err == nil && e != nil {
+		if e := s.graph.closeFiles(); err == nil && e != nil {
 			r, err = nil, e
 		}
 	}()
-	if err := s.begin(ctx, plan); err != nil {
+	if err := s.loadOrPrepare(ctx, plan); err != nil {
 		return nil, err
 	}
-	return s.iterate(ctx, plan)
+	return s.iterateToEnd(ctx, plan)
 }
 
-// begin prepares the first iteration, or takes up those that were saved: G, the heights of the
-// blocks and rows in memory come from a pass then.
-func (s *solver) begin(ctx context.Context, plan Plan) error {
-	s.graph = &neighbours{s: s, l: new(rows.Graph)}
+// loadOrPrepare prepares the first iteration, or loads the saved one: then a pass restores G, the heights of the
+// blocks and rows in memory.
+func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
+	s.graph = &neighbourGraph{s: s, l: new(rows.Graph)}
 	if plan.Graph == GraphAnchors {
 		s.graph = newAnchored(s, plan.Anchors)
 	}
-	progress, err := s.stage.Load(ctx, s.values()...)
+	progress, err := s.stage.Load(ctx, s.stageValues()...)
 	if err != nil {
 		return err
 	}
 	if progress == stream.StageNew {
-		if err := s.prepare(ctx, plan); err != nil {
+		if err := s.prepareStart(ctx, plan); err != nil {
 			return err
 		}
-		value, _ := s.objective(&s.opt)
-		s.fall = []float64{value}
-		return s.stage.Save(ctx, 0, s.values()...)
+		value, _ := s.objectiveValue(&s.opt)
+		s.objectives = []float64{value}
+		return s.stage.Save(ctx, 0, s.stageValues()...)
 	}
 	passes := s.rows.Passes
-	if err := s.scan(ctx, nil); err != nil {
+	if err := s.scanRows(ctx, nil); err != nil {
 		return err
 	}
 	s.rows.Passes = passes
-	if g, ok := s.graph.(*anchored); ok {
-		return g.open(plan.Anchors, plan.neighbors)
+	if g, ok := s.graph.(*anchorGraph); ok {
+		return g.openFiles(plan.Anchors, plan.neighbors)
 	}
 	return nil
 }
 
-// values are what an iteration needs beside the files, and beside what a pass over the rows finds.
-func (s *solver) values() []any {
-	return append(s.graph.values(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.l,
-		&s.descent.rates[0], &s.descent.rates[1], &s.kappa, &s.direct, &s.loose, &s.rows.Passes, &s.fall)
+// stageValues are the state of an iteration without the files, and without the results of a pass over the rows.
+func (s *solver) stageValues() []any {
+	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.l,
+		&s.descent.rates[0], &s.descent.rates[1], &s.kappa, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
 }
 
-func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
+func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 	r := &Result{Graph: plan.Graph.String(), Plan: plan}
 	last := [][]float64{slices.Clone(s.w), slices.Clone(s.u), slices.Clone(s.v)}
-	for t := len(s.fall); t <= s.opt.updates(); t++ {
+	for t := len(s.objectives); t <= s.opt.mostIterations(); t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		s.a, s.b = s.nextAB()
-		if err := s.graph.advance(ctx); err != nil {
+		if err := s.graph.updateCF(ctx); err != nil {
 			return nil, err
 		}
-		if err := s.steps(ctx); err != nil {
+		if err := s.takeSteps(ctx); err != nil {
 			return nil, err
 		}
-		value, size := s.objective(&s.opt)
-		before := s.fall[t-1]
-		s.fall = append(s.fall, value)
+		value, size := s.objectiveValue(&s.opt)
+		before := s.objectives[t-1]
+		s.objectives = append(s.objectives, value)
 		if s.opt.Progress != nil {
 			s.opt.Progress(t, value)
 		}
-		if allowed := s.rounding() * size; !(value <= before+allowed) {
+		if allowed := s.roundingShare() * size; !(value <= before+allowed) {
 			r.Rose = &method.Rise{Iteration: t, From: before, To: value, Allowed: allowed}
 			s.w, s.u, s.v = last[0], last[1], last[2]
 			break
@@ -141,95 +139,94 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 			r.Converged = true
 			break
 		}
-		if err := s.stage.Save(ctx, t, s.values()...); err != nil {
+		if err := s.stage.Save(ctx, t, s.stageValues()...); err != nil {
 			return nil, err
 		}
 	}
-	r.Objective = s.fall
-	s.finish(r)
+	r.Objective = s.objectives
+	s.fillResult(r)
 	return r, nil
 }
 
-// rounding bounds the error of the objective as a share of its terms: sums over the rows
-// are chains of 256 terms and then a chain of their sums, sums over W have d·c terms,
-// XᵀC carries the condition of Q, and C is orthonormal to 8c units.
-func (s *solver) rounding() float64 {
+// roundingShare bounds the error of the objective as a share of its terms: sums over the rows are chains of 256 terms
+// and then a chain of their sums, sums over W have d·c terms, XᵀC has the error of Q's condition, and C is
+// orthonormal to 8c units.
+func (s *solver) roundingShare() float64 {
 	n, c := float64(s.rows.N), float64(s.c)
 	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))
 }
 
-// prepare does all that comes before the first iteration.
-func (s *solver) prepare(ctx context.Context, plan Plan) error {
+// prepareStart does everything before the first iteration.
+func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	sample := anchor.NewSampler(s.d, anchor.SamplerOptions{
 		Rows: sampleRows(s.d, s.c, plan.Anchors), Seed: s.opt.Seed, Limit: math.MaxInt64}) // counted in Plan
-	if err := s.scan(ctx, sample); err != nil {
+	if err := s.scanRows(ctx, sample); err != nil {
 		return err
 	}
 	if s.c > s.rows.N {
 		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.N)
 	}
-	x, err := s.placed(sample.Draw(sample.Len()))
+	x, err := s.scaledRows(sample.Draw(sample.Len()))
 	if err != nil {
 		return err
 	}
-	centers, err := s.clusters(ctx, x)
+	centers, err := s.startCenters(ctx, x)
 	if err != nil {
 		return err
 	}
-	if err := s.join(ctx, plan, x); err != nil {
+	if err := s.makeGraph(ctx, plan, x); err != nil {
 		return err
 	}
-	scale, err := s.assign(ctx, centers)
+	scale, err := s.assignRows(ctx, centers)
 	if err != nil {
 		return err
 	}
-	if err := s.factors(ctx); err != nil {
+	if err := s.initFactors(ctx); err != nil {
 		return err
 	}
-	return s.graph.begin(ctx, scale)
+	return s.graph.startIteration(ctx, scale)
 }
 
-// join makes the graph; x is the sample.
-func (s *solver) join(ctx context.Context, plan Plan, x kernel.Matrix[float64]) error {
+// makeGraph makes the graph; x is the sample.
+func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float64]) error {
 	switch g := s.graph.(type) {
-	case *anchored:
-		points, err := s.anchors(ctx, plan, x)
+	case *anchorGraph:
+		points, err := s.anchorPoints(ctx, plan, x)
 		if err != nil {
 			return err
 		}
-		if err := g.open(plan.Anchors, plan.neighbors); err != nil {
+		if err := g.openFiles(plan.Anchors, plan.neighbors); err != nil {
 			return err
 		}
 		if s.opt.weights == nil {
 			g.weights.Place(s.team, points, anchor.Weights)
 		}
-	case *neighbours:
+	case *neighbourGraph:
 		l := s.opt.matrix
 		if l == nil {
-			near, err := s.rows.nearest(ctx, s.team, min(s.opt.Neighbors, s.rows.N-1), plan.room)
+			near, err := s.rows.nearestRows(ctx, s.team, min(s.opt.Neighbors, s.rows.N-1), plan.room)
 			if err != nil {
 				return err
 			}
 			l = heatGraph(near, s.rows.N, s.opt.Sigma)
 		}
-		g.join(l)
+		g.setGraph(l)
 	}
 	return nil
 }
 
-// anchors places them: rows that the options name, the first of the sample, or the centres
-// of its clusters.
-func (s *solver) anchors(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+// anchorPoints returns the anchors: the options' rows, the first rows of the sample, or the centres of its clusters.
+func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	m := plan.Anchors
 	switch {
 	case s.opt.weights != nil:
-		return x, nil // not used
+		return x, nil // the caller does not use them
 	case s.opt.AnchorRows != nil:
-		return s.placed(s.opt.AnchorRows)
+		return s.scaledRows(s.opt.AnchorRows)
 	case m > x.Rows:
 		return x, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
 	case s.opt.AnchorKMeans:
-		// As package anchor: the last moves of the centres are small.
+		// Options as in package anchor: the last moves of the centres are small.
 		r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
 		if err != nil {
 			return x, err

@@ -23,7 +23,7 @@ func (f *fixture) solver(t testing.TB, opt Options) *solver {
 	t.Helper()
 	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), opt)
 	if err == nil {
-		err = s.begin(t.Context(), plan)
+		err = s.loadOrPrepare(t.Context(), plan)
 	}
 	must.Do(t, err)
 	return s
@@ -38,7 +38,7 @@ func mustSelect(t *testing.T, src stream.Source, g Grid, opt Options) *Result {
 	return r
 }
 
-// The engine is the twin, whatever the graph's engine, the chunking, and what is held.
+// The engine equals the twin, for any graph engine, chunking, and memory.
 func TestSelectIsTheTwin(t *testing.T) {
 	for _, nonneg := range []bool{false, true} {
 		f := problem(7, 5, 4, 61, 3)

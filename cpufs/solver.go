@@ -8,44 +8,44 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// solver is a run.
+// solver is one run of Select.
 type solver struct {
 	model
-	opt     Options // with defaults
-	rows    *reader
-	team    *kernel.Team
-	descent *descent
-	graph   graph
-	stage   stream.Stage
-	fall    []float64 // eq. (2) at the start and after each iteration
+	opt        Options // with defaults
+	rows       *gridReader
+	team       *kernel.Team
+	descent    *descent
+	graph      graph
+	stage      stream.Stage
+	objectives []float64 // eq. (2) at the start and after each iteration
 
-	g         []float64 // G = XᵀX, d×d, stored in full; nil: every product with it is a pass
-	low, high []float64 // of each cell
-	kappa     float64   // condition of the last Q
-	direct    int       // iterations that took a pass to find XᵀC
-	loose     int       // iterations in which C was not determined
+	g               []float64 // G = XᵀX, d×d, stored in full; if nil, every product with it is a pass
+	low, high       []float64 // of each cell
+	kappa           float64   // condition of the last Q
+	directPasses    int       // iterations that took a pass to find XᵀC
+	looseIterations int       // iterations in which C was not determined
 
-	y, z []float64 // scratch of a block: X times something, and what Xᵀ is multiplied by
+	y, z []float64 // scratch of a block: X times a matrix, and a factor for Xᵀ
 }
 
-// graph knows L, and so the iteration over rows.
+// graph is a Laplacian L with its part of the iteration over rows.
 type graph interface {
-	// take keeps the rows of C of a block, h×c, in the pass that gives rows their
-	// clusters, and taken ends that pass.
-	take(b *block, c []float64) error
-	taken(err error) error
-	// begin, with F = C, scales the columns of C, finds the sums, and prepares the first
-	// iteration. A, B, XᵀC and P are known.
-	begin(ctx context.Context, scale []float64) error
-	// advance finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
-	advance(ctx context.Context) error
-	// values are what an iteration needs beside the files: see stream.Stage.
-	values() []any
-	close() error
+	// addClusterRows stores the rows of C of a block, h×c, in the pass that assigns rows to clusters, and
+	// endClusterPass ends that pass.
+	addClusterRows(b *block, c []float64) error
+	endClusterPass(err error) error
+	// startIteration, with F = C, scales the columns of C, finds the sums, and prepares the first iteration. A, B,
+	// XᵀC and P are known.
+	startIteration(ctx context.Context, scale []float64) error
+	// updateCF finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
+	updateCF(ctx context.Context) error
+	// stageValues are the state of an iteration without the files: see stream.Stage.
+	stageValues() []any
+	closeFiles() error
 }
 
-// times writes X·M of a block to s.y, h×w; M is d×w row-major.
-func (s *solver) times(b *block, m []float64, w int) []float64 {
+// multiplyBlock writes X·M of a block to s.y, h×w; M is d×w row-major.
+func (s *solver) multiplyBlock(b *block, m []float64, w int) []float64 {
 	h := b.x.Rows
 	s.y = rows.Room(s.y, h*w)
 	clear(s.y)
@@ -66,21 +66,20 @@ func (s *solver) timesG(ctx context.Context, dst, m []float64) error {
 		kernel.Gemm(s.team, 1, kernel.RowMajor(s.g, s.d, s.d, s.d), kernel.RowMajor(m, s.d, c, c), kernel.RowMajor(dst, s.d, c, c))
 		return nil
 	}
-	return s.rows.pass(ctx, "multiplying by XᵀX", func(b *block) error {
-		s.addTransposed(b, s.times(b, m, c), dst, c)
+	return s.rows.eachBlock(ctx, "multiplying by XᵀX", func(b *block) error {
+		s.addTransposed(b, s.multiplyBlock(b, m, c), dst, c)
 		return nil
 	})
 }
 
-// columns copies w columns, from number at on, of an n×wide matrix to dst, n×w.
-func columns(dst, src []float64, at, w, wide int) {
+func copyColumns(dst, src []float64, at, w, wide int) {
 	for i := range len(src) / max(wide, 1) {
 		copy(dst[i*w:][:w], src[i*wide+at:])
 	}
 }
 
-// beside writes the n×c matrices side by side.
-func beside(dst []float64, c int, parts ...[]float64) {
+// joinColumns writes the n×c matrices side by side.
+func joinColumns(dst []float64, c int, parts ...[]float64) {
 	wide := c * len(parts)
 	for p, src := range parts {
 		for i := range len(src) / max(c, 1) {
@@ -94,9 +93,9 @@ func beside(dst []float64, c int, parts ...[]float64) {
 //	f = max(0, (αh + ηc − ½ν(LᵀC)) / (α + η))   // line 7, mended: eq. (3)
 //
 // h being the rows of XW.
-func (s *solver) newF(f, h, cRows, lc []float64) sums {
+func (s *solver) newF(f, h, cRows, lc []float64) rowSums {
 	c, o := s.c, &s.opt
-	return s.overRuns(len(cRows)/c, func(t *sums, from, to int) {
+	return s.overRuns(len(cRows)/c, func(t *rowSums, from, to int) {
 		for i := from; i < to; i++ {
 			hi, ci, li, fi := h[i*c:][:c], cRows[i*c:][:c], lc[i*c:][:c], f[i*c:][:c]
 			for k := range fi {
@@ -111,19 +110,18 @@ func (s *solver) newF(f, h, cRows, lc []float64) sums {
 	})
 }
 
-// overRuns adds up what do adds to the sums of each run of n rows, in order.
-func (s *solver) overRuns(n int, do func(t *sums, from, to int)) (total sums) {
-	runs := make([]sums, (n+rows.RunRows-1)/rows.RunRows)
-	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { do(&runs[run], from, to) })
+// overRuns calls visit for runs of the n rows, and adds up their sums in order.
+func (s *solver) overRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
+	runs := make([]rowSums, (n+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { visit(&runs[run], from, to) })
 	for _, t := range runs {
-		total.add(t)
+		total.addSums(t)
 	}
 	return total
 }
 
-// compare returns the sums for F = C.
-func (s *solver) compare(c, lc []float64) sums {
-	return s.overRuns(len(c)/s.c, func(t *sums, from, to int) {
+func (s *solver) startSums(c, lc []float64) rowSums {
+	return s.overRuns(len(c)/s.c, func(t *rowSums, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
 			t.ff += c[i] * c[i]
 			t.l += c[i] * lc[i]
@@ -131,29 +129,26 @@ func (s *solver) compare(c, lc []float64) sums {
 	})
 }
 
-// parts is the number of n×c matrices that a pass multiplies Xᵀ by: F, another, and XW
-// where G is none.
-func (s *solver) parts() int {
+// productCount is the number of n×c matrices that a pass multiplies Xᵀ by: F, another, and without G also XW.
+func (s *solver) productCount() int {
 	if s.g == nil {
 		return 3
 	}
 	return 2
 }
 
-// settle takes apart the sums of such a pass: P, those of the other, and GW, unless it
-// comes from G.
-func (s *solver) settle(ctx context.Context, sum, other []float64) error {
-	c, wide := s.c, s.parts()*s.c
-	columns(s.p, sum, 0, c, wide)
-	columns(other, sum, c, c, wide)
+// splitSums splits the sums of such a pass: P, the other matrix's, and GW, unless it comes from G.
+func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
+	c, wide := s.c, s.productCount()*s.c
+	copyColumns(s.p, sum, 0, c, wide)
+	copyColumns(other, sum, c, c, wide)
 	if s.g != nil {
 		return s.timesG(ctx, s.gw, s.w)
 	}
-	columns(s.gw, sum, 2*c, c, wide)
+	copyColumns(s.gw, sum, 2*c, c, wide)
 	return nil
 }
 
-// scaleColumns multiplies column k of row-major x by factor[k].
 func scaleColumns(x, factor []float64) {
 	for i := range x {
 		x[i] *= factor[i%len(factor)]

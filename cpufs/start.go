@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// startBytes bounds the sample for the clusters of the start by the number of columns
-	// alone, as the answer must not depend on memory.
+	// startBytes bounds the sample for the clusters of the start by the number of columns alone, as the answer must
+	// not depend on memory.
 	startBytes = 16 << 20
 	mostSample = 10000
-	// leastSample rows of a cluster are sampled at least.
+	// leastSample is the least number of sampled rows a cluster.
 	leastSample = 50
-	// startRestarts of k-means; startMoves of its centres.
+	// startRestarts of k-means, each with at most startMoves moves of the centres.
 	startRestarts = 5
 	startMoves    = 100
 )
@@ -28,14 +28,13 @@ func sampleRows(d, clusters, anchors int) int {
 	return max(min(mostSample, startBytes/8/d), leastSample*clusters, anchors)
 }
 
-// placed returns rows of the source as rows of X.
-func (s *solver) placed(c *stream.Chunk) (kernel.Matrix[float64], error) {
+// scaledRows returns rows of the source as rows of X.
+func (s *solver) scaledRows(c *stream.Chunk) (kernel.Matrix[float64], error) {
 	x := kernel.ColMajor(make([]float64, c.Rows*s.d), c.Rows, s.d, c.Rows)
-	return x, s.rows.place(x, c)
+	return x, s.rows.placeRows(x, c)
 }
 
-// clusters finds the centres of the start in a sample, c×d.
-func (s *solver) clusters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+func (s *solver) startCenters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{
 		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
 	})
@@ -45,23 +44,23 @@ func (s *solver) clusters(ctx context.Context, x kernel.Matrix[float64]) (kernel
 	return kernel.Matrix[float64](r.Centers), nil
 }
 
-// assign hands the graph C as the indicator of the clusters, and returns the factors of its
-// columns: one over the roots of the sizes. XᵀC is then known, and P with it: F = C.
-func (s *solver) assign(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
-	c, begin := s.c, s.opt.begin
+// assignRows passes C, the indicator of the clusters, to the graph, and returns the factors of its columns: one over
+// the roots of the sizes. XᵀC is then known, and P with it: F = C.
+func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
+	c, given := s.c, s.opt.givenStart
 	scale = slices.Repeat([]float64{1}, c)
 	var near *kernel.Nearest
-	if begin == nil {
+	if given == nil {
 		clear(scale)
 		near = kernel.NewNearest(s.team, centers, 1)
 	}
 	var label []int32
 	var distance, own []float64
-	err = s.graph.taken(s.rows.pass(ctx, "assigning rows to clusters", func(b *block) error {
+	err = s.graph.endClusterPass(s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *block) error {
 		h := b.x.Rows
 		own = rows.Room(own, h*c)
-		if begin != nil {
-			copy(own, begin.c[b.first*c:])
+		if given != nil {
+			copy(own, given.c[b.first*c:])
 		} else {
 			label, distance = rows.Room(label, h), rows.Room(distance, h)
 			near.To(label, distance, b.x)
@@ -72,7 +71,7 @@ func (s *solver) assign(ctx context.Context, centers kernel.Matrix[float64]) (sc
 			}
 		}
 		s.addTransposed(b, own, s.xc, c)
-		return s.graph.take(b, own)
+		return s.graph.addClusterRows(b, own)
 	}))
 	if err != nil {
 		return nil, err
@@ -88,13 +87,13 @@ func (s *solver) assign(ctx context.Context, centers kernel.Matrix[float64]) (sc
 	return scale, nil
 }
 
-// factors starts A, B, U and V: uniform, and U and V scaled by the one factor with which
-// XW is nearest to F. XᵀC, P and, for GW, the rows are known.
-func (s *solver) factors(ctx context.Context) error {
+// initFactors initializes A, B, U and V: uniform, and U and V scaled by the one factor for which XW is nearest to F.
+// XᵀC, P and, for GW, the rows are known.
+func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model
-	if b := s.opt.begin; b != nil {
+	if b := s.opt.givenStart; b != nil {
 		m.a, m.b, m.u, m.v = append(m.a, b.a...), append(m.b, b.b...), append(m.u, b.u...), append(m.v, b.v...)
-		m.compose(m.w, m.u, m.v)
+		m.composeW(m.w, m.u, m.v)
 		return s.timesG(ctx, m.gw, m.w)
 	}
 	random := rand.New(rand.NewPCG(s.opt.Seed, startStream))
@@ -106,12 +105,12 @@ func (s *solver) factors(ctx context.Context) error {
 		return x
 	}
 	m.a, m.b, m.u, m.v = uniform(m.n1*m.c), uniform(m.n2*m.c), uniform(m.c*m.n1), uniform(m.c*m.n2)
-	m.compose(m.w, m.u, m.v)
+	m.composeW(m.w, m.u, m.v)
 	if err := s.timesG(ctx, m.gw, m.w); err != nil {
 		return err
 	}
-	// Uniform factors overshoot a hundredfold, and the first projected step then sends
-	// all of U to 0, from where nothing leads back.
+	// Uniform factors overshoot a hundredfold, and the first projected step then moves all of U to 0, a point without
+	// return.
 	fit, square := kernel.Dot(m.w, m.p), kernel.Dot(m.w, m.gw)
 	tau := math.Sqrt(fit / square)
 	for _, x := range [][]float64{m.u, m.v} {
@@ -119,12 +118,12 @@ func (s *solver) factors(ctx context.Context) error {
 			x[i] *= tau
 		}
 	}
-	m.compose(m.w, m.u, m.v)
+	m.composeW(m.w, m.u, m.v)
 	for i := range m.gw {
 		m.gw[i] *= tau * tau
 	}
 	return nil
 }
 
-// startStream sets the random numbers of the factors apart from k-means'.
+// startStream separates the random numbers of the factors from k-means'.
 const startStream = 0x63707566

@@ -306,7 +306,7 @@ func TestGradientsByCentralDifferences(t *testing.T) {
 		// (φ(u+h) − φ(u−h))/2h is off by h²·φ‴/6 and by the rounding of φ over h: with h = 1e-5
 		// and φ about 10 of either 1e-10 or so; gradients are about 1.
 		const h = 1e-5
-		got := s.gradient(mode)
+		got := s.factorGradient(mode)
 		rows, cols := factor.Dims()
 		for k := range rows {
 			for j := range cols {

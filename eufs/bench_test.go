@@ -50,7 +50,7 @@ func BenchmarkIteration(b *testing.B) {
 			}
 			b.ResetTimer()
 			if _, err := p.Solve(b.Context(), opt); err != nil {
-				b.Fatal(err)
+				b.Fatalf("solving: %v", err)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(src.N*src.D), "ns/value")
 		})

@@ -1,9 +1,8 @@
-// Package eufs ranks features by how much they tell clusters of rows apart, without
-// labels: EUFS (Wang, Tang, Liu, "Embedded unsupervised feature selection", AAAI
-// 2015) and HUFS, its successor with a tree over the features (Wang, Wang, Tang, Aggarwal,
-// Ranganath, Liu, "Exploiting hierarchical structures for unsupervised feature selection",
-// SDM 2017). X is n×d, U n×k with orthonormal columns and no negative entry (the
-// clusters), V d×k; a feature's score is the length of its row of V.
+// Package eufs ranks features by how well they separate clusters of rows, without labels: EUFS (Wang, Tang, Liu,
+// "Embedded unsupervised feature selection", AAAI 2015) and HUFS, its successor with a tree over the features (Wang,
+// Wang, Tang, Aggarwal, Ranganath, Liu, "Exploiting hierarchical structures for unsupervised feature selection", SDM
+// 2017). X is n×d, U n×k with orthonormal columns and no negative entry (the clusters), V d×k; a feature's score is
+// the length of its row of V.
 //
 //	EUFS  min ‖X − UVᵀ‖₂,₁ + α‖V‖₂,₁ + β Tr(UᵀLU)
 //	HUFS  min ‖X − UVᵀ‖₂,₁ + β‖V‖₂,₁ + α Σ_G Σ_c ‖v_G^c‖
@@ -14,7 +13,7 @@
 // entries, and in HUFS P for the groups of V.
 //
 //  1. [Prepare] reads the rows once, keeps a copy in the narrowest type that is exact,
-//     and makes what settings share: the start (k-means on a sample, then all rows by
+//     and makes the parts common to all settings: the start (k-means on a sample, then all rows by
 //     their nearest centre), the graph, V = XᵀU.
 //  2. [Problem.Solve] iterates: pass A over X and M = X − E + Y₂/μ moves E and leaves
 //     MᵀU, from which V follows; pass B over M leaves N, whose polar factor U is (TSQR,
@@ -38,7 +37,7 @@
 // Mended, since only these steps are minimizers: EUFS's threshold of V is α/μ (eq. 21
 // prints α), Z and N have (β/μ)·LU and (β/μ)·LZ (eq. 30 prints β), and μ is min(ρμ, μ_max)
 // (eq. 35 prints max). HUFS has P = MV, M the 0/1 matrix from features to groups (the text
-// says P = V), and P's argument is MV − Y₃/μ. The objectives need not fall on the way.
+// has P = V), and P's argument is MV − Y₃/μ. The objectives need not fall on the way.
 //
 // # Settings
 //

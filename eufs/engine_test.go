@@ -12,7 +12,7 @@ import (
 )
 
 // problemOf makes a problem of exactly this X, U, V and graph, in blocks of the given height
-// (0: what the layout says).
+// (0: the layout's own).
 func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem {
 	t.Helper()
 	n, d := x.Dims()
@@ -26,7 +26,7 @@ func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem 
 	}, rows.Write(tab.file)))
 	s := Setup{Clusters: k, Threads: 2}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
-	must.Do(t, p.fit(t.Context()))
+	must.Do(t, p.fitV(t.Context()))
 	if v != nil {
 		p.v = v.RawMatrix().Data
 	}
@@ -47,9 +47,9 @@ func mustSolve(t testing.TB, p *Problem, opt Options) *Result {
 func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	t.Helper()
 	var u []float64
-	p.peek = func(s *solver) {
+	p.inspectRun = func(s *solver) {
 		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
-			u = append(u, p.t.state(rec[0], p.t.rows(b)).u...)
+			u = append(u, p.t.viewState(rec[0], p.t.rowsOfBlock(b)).u...)
 			return nil
 		}, rows.Read(s.states)))
 	}
@@ -63,7 +63,7 @@ func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	n, m := b.Dims()
 	g := must.Get(rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block))(t)
 	must.Do(t, rows.Each(t.Context(), l.blocks, func(at int, rec [][]byte) error {
-		z := g.Rows(rec[0], l.rows(at))
+		z := g.Rows(rec[0], l.rowsOfBlock(at))
 		for e := range z.Value {
 			z.Value[e], z.Index[e] = b.At(at*l.block+e/m, e%m), int32(e%m)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// twoKinds is 40 rows of two kinds: columns 0 and 2 tell them apart, 1 and 3 do not.
+// twoKinds is 40 rows of two kinds: columns 0 and 2 separate them, 1 and 3 do not.
 type twoKinds struct{}
 
 func (twoKinds) Columns() []stream.Column {

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Faults of source and scratch come out as they are, and leave nothing behind.
+// Errors of source and scratch are returned unchanged, and no scratch is left.
 func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 	const n, d, k = 200, 8, 2
 	x := grouped(n, d, k, 13)
@@ -54,7 +54,7 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 			t.Errorf("got %v, want the cancellation", err)
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing after a cancelled run: %v", err)
 		}
 		if _, err := Prepare(ctx, good, std, Setup{Clusters: k, Scratch: files(t), Reread: again}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want the cancellation", err)
@@ -87,7 +87,7 @@ func TestScratchFaultsComeOut(t *testing.T) {
 			if err == nil {
 				_, err = p.Solve(t.Context(), Options{MaxIter: 2, Tol: -1, Beta: Weight{Value: 0.1}})
 				if closed := p.Close(); closed != nil {
-					t.Error(closed)
+					t.Errorf("closing after a fault: %v", closed)
 				}
 			}
 			if scratch.Open != 0 {

@@ -6,15 +6,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graph is a normalized Laplacian L of the rows: one of the two fields is set. It is
-// read-only; each run has its own products.
+// graph is a normalized Laplacian L of the rows: one of the two fields is set. It is read-only; each run has its own
+// laplacianProducts.
 type graph struct {
 	anchored   *rows.Anchored // rows that share anchors
 	neighbours *rows.Graph    // nearest rows
 }
 
-// file holds the rows of B; nil for nearest rows.
-func (g *graph) file() stream.ScratchFile {
+// anchorFile holds the rows of B; nil for nearest rows.
+func (g *graph) anchorFile() stream.ScratchFile {
 	if g == nil || g.anchored == nil {
 		return nil
 	}
@@ -30,64 +30,64 @@ const (
 	fields
 )
 
-// products are L·U and L·Z, which take all rows of U and Z: they are gathered, block by
-// block in order, before any row of the product can be had.
-type products struct {
+// laplacianProducts computes L·U and L·Z. These need all rows of U and Z: the rows are gathered, block by block in
+// order, before any row of the product is computed.
+type laplacianProducts struct {
 	*graph
 	layout
-	team *kernel.Team
-	all  [fields][]float64 // U and Z whole, or BᵀU and BᵀZ, m×k
+	team     *kernel.Team
+	gathered [fields][]float64 // all of U and Z, or BᵀU and BᵀZ, m×k
 }
 
-func (g *graph) products(team *kernel.Team, l layout) *products {
+func (g *graph) newProducts(team *kernel.Team, l layout) *laplacianProducts {
 	height := int(l.n)
 	if g.anchored != nil {
 		height = g.anchored.M
 	}
-	p := &products{graph: g, layout: l, team: team}
-	for f := range p.all {
-		p.all[f] = make([]float64, height*l.k)
+	p := &laplacianProducts{graph: g, layout: l, team: team}
+	for f := range p.gathered {
+		p.gathered[f] = make([]float64, height*l.k)
 	}
 	return p
 }
 
-func (p *products) file() stream.ScratchFile {
+func (p *laplacianProducts) graphFile() stream.ScratchFile {
 	if p == nil {
 		return nil
 	}
-	return p.graph.file()
+	return p.graph.anchorFile()
 }
 
-// gather takes the rows of block b of A; block 0 starts anew.
-func (p *products) gather(f field, b int, rec []byte, a []float64) {
+// gatherBlock adds the rows of block b of A; block 0 begins anew.
+func (p *laplacianProducts) gatherBlock(f field, b int, rec []byte, a []float64) {
 	if p.neighbours != nil {
-		copy(p.all[f][b*p.block*p.k:], a)
+		copy(p.gathered[f][b*p.block*p.k:], a)
 		return
 	}
 	if b == 0 {
-		clear(p.all[f])
+		clear(p.gathered[f])
 	}
-	z := p.anchored.Rows(rec, p.rows(b))
-	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.all[f], z.Cols, p.k, p.k))
+	z := p.anchored.Rows(rec, p.rowsOfBlock(b))
+	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.gathered[f], z.Cols, p.k, p.k))
 }
 
-// times writes some rows of L·A, starting at row from of block b; a has the rows of A.
-// Calls may run at the same time.
-func (p *products) times(dst []float64, f field, b int, rec []byte, from int, a []float64) {
+// laplacianTo writes the rows of L·A from row from of block b on; a has the same rows of A. Calls may run at the same
+// time.
+func (p *laplacianProducts) laplacianTo(dst []float64, f field, b int, rec []byte, from int, a []float64) {
 	h := len(a) / p.k
 	if p.neighbours != nil {
-		p.neighbours.LaplacianTo(1, dst, p.all[f], b*p.block+from, h, p.k)
+		p.neighbours.LaplacianTo(1, dst, p.gathered[f], b*p.block+from, h, p.k)
 		return
 	}
-	z := p.anchored.Rows(rec, p.rows(b))
+	z := p.anchored.Rows(rec, p.rowsOfBlock(b))
 	z.Rows, z.Index, z.Value = h, z.Index[from*z.Count:], z.Value[from*z.Count:]
 	copy(dst, a)
-	rows.AddProduct(1, -1, z, p.all[f], dst, p.k)
+	rows.AddProduct(1, -1, z, p.gathered[f], dst, p.k)
 }
 
-// traces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
-func (p *products) traces(uu, zu float64) (ulu, zlu float64) {
-	u, z := p.all[fieldU], p.all[fieldZ]
+// laplacianTraces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
+func (p *laplacianProducts) laplacianTraces(uu, zu float64) (ulu, zlu float64) {
+	u, z := p.gathered[fieldU], p.gathered[fieldZ]
 	if p.anchored != nil {
 		return uu - kernel.Dot(u, u), zu - kernel.Dot(z, u)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// newNeighbours builds the kNN graph L = I − D^(−1/2)WD^(−1/2): w_ij = exp(−‖x_i − x_j‖²/2σ²)
-// where one of the two is among the other's nearest, σ the mean distance of a row from
-// its nearest. All rows are held, in the scale of X. Costs 2n²d flops in float32.
+// newNeighbours builds the kNN graph L = I − D^(−1/2)WD^(−1/2): w_ij = exp(−‖x_i − x_j‖²/2σ²) if one of the two is
+// among the other's nearest, σ the mean distance of a row from its nearest. It holds all rows, in the scale of X.
+// Costs 2n²d flops in float32.
 func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
 	near, err := rows.Nearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
-		func(ctx context.Context, _ string, do func(int, kernel.Matrix[float64]) error) error {
-			return t.columns(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error { return do(b*t.block, x) })
+		func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
+			return t.eachBlock(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error { return visit(b*t.block, x) })
 		})
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 	sigma /= float64(len(near))
 	g, degree := rows.Join(near, n), make([]float64, n)
 	g.Map(func(i, _ int, square float64) float64 {
-		w := 1.0 // of duplicates, where all distances are 0
+		w := 1.0 // for duplicates, all of whose distances are 0
 		if ratio := math.Sqrt(square) / sigma; ratio > 0 {
 			w = math.Exp(-ratio * ratio / 2)
 		}
@@ -37,7 +37,7 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 		return w
 	})
 	g.Map(func(i, j int, w float64) float64 {
-		if w > 0 { // else a row may be far from all, without a degree
+		if w > 0 { // a weight of 0 may come from a row far from all others, whose degree is 0
 			w /= math.Sqrt(degree[i] * degree[j])
 		}
 		return w
@@ -45,13 +45,12 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 	return &graph{neighbours: g}, nil
 }
 
-// newAnchored builds the anchor graph: points are m rows of a seeded sample, or the
-// centres of its clusters. It takes two passes: over X, for Z, and over Z, to divide by
-// the roots of Δ. The graph owns a file, even with an error.
-func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled, m int) (*graph, error) {
-	points := sample.first(m)
+// newAnchored builds the anchor graph: points are m rows of a seeded sample, or the centres of its clusters. It takes
+// two passes: over X, for Z, and over Z, to divide by the roots of Δ. The graph owns a file, even with an error.
+func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample rowSample, m int) (*graph, error) {
+	points := sample.firstRows(m)
 	if s.AnchorKMeans {
-		// As package anchor: the last moves of the centres are small.
+		// Options as in package anchor: the last moves of the centres are small.
 		r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.Seed, Threads: s.Threads})
 		if err != nil {
 			return nil, err
@@ -63,14 +62,14 @@ func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, samp
 		return nil, err
 	}
 	g.Place(team, points, anchor.Weights)
-	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
+	err = t.eachBlock(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return g.Weigh(g.Rows(records[0], x.Rows), x)
 	}, rows.Write(g.File))
 	if err != nil {
 		return &graph{anchored: g}, err
 	}
 	return &graph{anchored: g}, rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
-		z := g.Rows(records[0], t.rows(b))
+		z := g.Rows(records[0], t.rowsOfBlock(b))
 		for e, j := range z.Index {
 			if v := z.Value[e]; v > 0 { // an anchor that no row uses has Δ = 0
 				z.Value[e] = v / math.Sqrt(g.Delta[j])

@@ -34,11 +34,11 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 		}
 		for _, count := range []int{1, 5, n - 1, n + 5} {
 			src := serve(x, 13)
-			std := &gram.Standardizer{Columns: all(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
+			std := &gram.Standardizer{Columns: allFeatures(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
 			s := Setup{Threads: 2, blockRows: 17}.withDefaults(n)
 			tab := newTable(src, std, s)
-			must.Do(t, tab.load(t.Context(), src, std, s))
+			must.Do(t, tab.loadCopy(t.Context(), src, std, s))
 			g := must.Get(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
@@ -63,7 +63,7 @@ func naiveNeighbours(x *mat.Dense, count int) *mat.Dense {
 			}
 			dist.Set(i, j, math.Sqrt(s))
 		}
-		order := all(n)
+		order := allFeatures(n)
 		sort.SliceStable(order, func(a, b int) bool { return dist.At(i, order[a]) < dist.At(i, order[b]) })
 		// A row with more duplicates than neighbours may not be among its own nearest.
 		for _, j := range order[:count+1] {
@@ -95,7 +95,7 @@ func naiveNeighbours(x *mat.Dense, count int) *mat.Dense {
 	return out
 }
 
-// B has Δ^(−1/2) behind weights of (2.13): BBᵀ1 = 1, and so L1 = 0.
+// B has Δ^(−1/2) after the weights of (2.13): BBᵀ1 = 1, and so L1 = 0.
 func TestAnchorGraphKeepsConstants(t *testing.T) {
 	const n, d = 300, 6
 	src := serve(grouped(n, d, 5, 12), 90)
@@ -104,7 +104,7 @@ func TestAnchorGraphKeepsConstants(t *testing.T) {
 		g := p.graph.anchored
 		b := mat.NewDense(n, 30, nil)
 		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
-			s := g.Rows(rec[0], p.t.rows(at))
+			s := g.Rows(rec[0], p.t.rowsOfBlock(at))
 			for e, v := range s.Value {
 				b.Set(at*64+e/5, int(s.Index[e]), v)
 			}

@@ -24,7 +24,7 @@ func Specs() []method.Spec {
 				Time:    "a few products of n·d numbers with the clusters in each iteration",
 				Caution: "no tuning without labels was found to help: on public sets random features did better",
 			}, From: method.FromRows, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleUnit,
-			New: func() method.Method { return &declared{kind: m} },
+			New: func() method.Method { return &configuredMethod{kind: m} },
 		}
 	}
 	return []method.Spec{
@@ -33,20 +33,20 @@ func Specs() []method.Spec {
 	}
 }
 
-// declared is EUFS or HUFS with its settings.
-type declared struct {
+// configuredMethod is EUFS or HUFS with its settings.
+type configuredMethod struct {
 	kind        Method
 	alpha, beta method.Weights
 	mu          float64
 	state       string
 	clusters    int
-	ends        method.Iteration
+	stopping    method.Iteration
 	graph       string // EUFS
 	anchors     method.Anchors
 	tree        string // HUFS
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *configuredMethod) Options(o *method.Options) {
 	if m.kind == HUFS {
 		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0)")
 		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x)")
@@ -63,11 +63,10 @@ func (m *declared) Options(o *method.Options) {
 		Bound(func() bool { return m.mu > 0 && m.mu-m.mu == 0 }, "want a number above 0")
 	o.Choice(&m.state, "state", "float64", "precision of what is kept a row from one iteration to the next; float32 halves it", "float32", "float64")
 	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "100", "1e-4", "changes")
+	m.stopping.Declare(o, "100", "1e-4", "changes")
 }
 
-// checkGraph refuses options of a graph that is not made.
-func (m *declared) checkGraph(isSet func(string) bool) error {
+func (m *configuredMethod) checkGraph(isSet func(string) bool) error {
 	anchors := isSet("anchors") || isSet("anchor-method")
 	switch {
 	case m.graph == "none" && (anchors || isSet("neighbors")):
@@ -78,11 +77,10 @@ func (m *declared) checkGraph(isSet func(string) bool) error {
 	return nil
 }
 
-// weights are α and β, or their defaults. Half of the sparsity that leaves nothing did
-// better than a tenth in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200
-// features; this μ₀ and 1; NMI) and in all on Prostate-GE. Where there is no graph or tree
-// to work on, the weight is 0, so that a run that asks for none is not warned of it.
-func (m *declared) weights() (alpha, beta method.Weights) {
+// chosenWeights returns α and β, or their defaults. Half of the sparsity at which V vanishes did better than a tenth
+// in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and 1; NMI) and in all on
+// Prostate-GE. Without a graph or tree its weight is 0, so that a run that wants none gets no warning about it.
+func (m *configuredMethod) chosenWeights() (alpha, beta method.Weights) {
 	sparsity := method.Weight{Value: 0.5, Share: true}
 	switch {
 	case m.kind == HUFS && m.tree == "":
@@ -95,7 +93,7 @@ func (m *declared) weights() (alpha, beta method.Weights) {
 	return m.alpha.Or(sparsity), m.beta.Or(method.Weight{Value: 0.1})
 }
 
-func (m *declared) setup(seed uint64, threads int) Setup {
+func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
 		s.Graph = GraphKind(slices.Index(graphNames, m.graph))
@@ -104,16 +102,14 @@ func (m *declared) setup(seed uint64, threads int) Setup {
 	return s
 }
 
-// options are those without weights and tree.
-func (m *declared) options(threads int) Options {
-	return Options{Method: m.kind, Mu: m.mu, MaxIter: m.ends.Most, Tol: m.ends.Tol, Float32: m.state == "float32", Threads: threads}
+func (m *configuredMethod) solveOptions(threads int) Options {
+	return Options{Method: m.kind, Mu: m.mu, MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Float32: m.state == "float32", Threads: threads}
 }
 
-// penalty is μ₀ for two weights: the one the user set, or 1, raised until neither the
-// start is wiped out in the first step nor the iterates are ill-conditioned. On COIL20 (200
-// features, three seeds, NMI) that is as good as 1 or 2 for EUFS, 76.5 against 76.3 and
-// 75.3, and within the noise for HUFS, 75.5 against 77.3 and 76.5; and it converges.
-func (m *declared) penalty(alpha, beta float64) float64 {
+// initialMu returns μ₀ for two weights: the user's, or 1, raised until neither the first step wipes out the start nor
+// the iterates are ill-conditioned. On COIL20 (200 features, three seeds, NMI) that is as good as 1 or 2 for EUFS,
+// 76.5 against 76.3 and 75.3, and within the noise for HUFS, 75.5 against 77.3 and 76.5; and it converges.
+func (m *configuredMethod) initialMu(alpha, beta float64) float64 {
 	switch {
 	case m.mu > 0:
 		return m.mu
@@ -123,13 +119,13 @@ func (m *declared) penalty(alpha, beta float64) float64 {
 	return max(1, 10*alpha, beta)
 }
 
-// mostLoads is how often loading reads the input at most: it tries to keep values as
-// bytes, shorts, float32, and then float64.
+// mostLoads is the largest number of readings of the input: loading tries to keep values as bytes, shorts, float32,
+// and then float64.
 const mostLoads = 4
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 	d, n := len(s.Columns), s.Rows
-	opt, setup := m.options(s.Threads), m.setup(0, s.Threads)
+	opt, setup := m.solveOptions(s.Threads), m.newSetup(0, s.Threads)
 	if m.kind == HUFS {
 		var err error
 		if opt.Tree, err = m.plannedTree(s.Names(), s.LeftOut); err != nil {
@@ -142,7 +138,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		return method.Cost{}, err
 	}
 	if setup.Graph == GraphAuto && s.Drops && n > MostNeighbourRows {
-		// Rows that are dropped may leave so few that the graph is the other one.
+		// Dropping rows may leave few enough for the other graph.
 		fewerMemory, fewerFiles, err := Needs(MostNeighbourRows, d, bytes, setup, opt)
 		if err != nil {
 			return method.Cost{}, err
@@ -164,40 +160,40 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	return c, nil
 }
 
-// valueBytes bounds the bytes of a value in the copy of the rows. Means of what is missing
-// fit no narrow type, and floats do not tell beforehand whether any is.
-func (m *declared) valueBytes(s method.Shape) int {
+// valueBytes bounds the bytes of a value in the copy of the rows. Means of missing values fit no narrow type, and for
+// floats it is not known beforehand whether any is missing.
+func (m *configuredMethod) valueBytes(s method.Shape) int {
 	filled := s.FillMean && (s.HasNulls || slices.ContainsFunc(s.Columns, func(c stream.Column) bool {
 		return ValueBytes([]stream.Column{c}, false) > 2
 	}))
 	return ValueBytes(s.Columns, filled)
 }
 
-// problem is loaded rows with the settings to solve.
-type problem struct {
-	*declared
+// loadedProblem is a problem of loaded rows with the settings to solve.
+type loadedProblem struct {
+	*configuredMethod
 	*Problem
-	e           *method.Evidence
-	grove       *Tree
-	alpha, beta []scaled
+	evidence    *method.Evidence
+	featureTree *Tree
+	alpha, beta []resolvedWeight
 }
 
-// scaled is a weight as given, and as a number.
-type scaled struct {
+// resolvedWeight is a weight as given, and as a number.
+type resolvedWeight struct {
 	given method.Weight
 	value float64
 }
 
-// load reads the rows. The caller closes the problem.
-func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, error) {
-	p := &problem{declared: m, e: e}
+// loadRows reads the rows. The caller closes the problem.
+func (m *configuredMethod) loadRows(ctx context.Context, e *method.Evidence) (*loadedProblem, error) {
+	p := &loadedProblem{configuredMethod: m, evidence: e}
 	if m.kind == HUFS {
 		var err error
-		if p.grove, err = m.grow(e); err != nil {
+		if p.featureTree, err = m.growTree(e); err != nil {
 			return nil, err
 		}
 	}
-	setup := m.setup(e.Seed, e.Threads)
+	setup := m.newSetup(e.Seed, e.Threads)
 	setup.Scratch, setup.Stages, setup.Meter = e.Scratch, e.Stages, e.Meter
 	e.Pass(1, "loading rows")
 	var err error
@@ -207,26 +203,24 @@ func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, erro
 	if err := e.Release(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	alpha, beta := m.weights()
-	p.alpha, p.beta = p.rising(alpha), p.rising(beta)
+	alpha, beta := m.chosenWeights()
+	p.alpha, p.beta = p.sortedWeights(alpha), p.sortedWeights(beta)
 	return p, nil
 }
 
-// rising are the distinct weights in order; a share is a share of AlphaMax.
-func (p *problem) rising(weights method.Weights) []scaled {
-	var list []scaled
+func (p *loadedProblem) sortedWeights(weights method.Weights) []resolvedWeight {
+	var list []resolvedWeight
 	for _, w := range weights {
-		list = append(list, scaled{w, w.Of(p.AlphaMax)})
+		list = append(list, resolvedWeight{w, w.Of(p.AlphaMax)})
 	}
-	slices.SortStableFunc(list, func(a, b scaled) int { return cmp.Compare(a.value, b.value) })
-	return slices.CompactFunc(list, func(a, b scaled) bool { return a.value == b.value })
+	slices.SortStableFunc(list, func(a, b resolvedWeight) int { return cmp.Compare(a.value, b.value) })
+	return slices.CompactFunc(list, func(a, b resolvedWeight) bool { return a.value == b.value })
 }
 
-// solve runs the iteration for a pair of weights.
-func (p *problem) solve(ctx context.Context, alpha, beta scaled, threads int) (*method.Ranking, error) {
-	opt := p.options(threads)
+func (p *loadedProblem) rankWith(ctx context.Context, alpha, beta resolvedWeight, threads int) (*method.Ranking, error) {
+	opt := p.solveOptions(threads)
 	opt.Alpha, opt.Beta = Weight{Value: alpha.value}, Weight{Value: beta.value}
-	opt.Tree, opt.Mu, opt.Progress = p.grove, p.penalty(alpha.value, beta.value), p.e.Iteration
+	opt.Tree, opt.Mu, opt.Progress = p.featureTree, p.initialMu(alpha.value, beta.value), p.evidence.Iteration
 	res, err := p.Solve(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -241,24 +235,24 @@ func (p *problem) solve(ctx context.Context, alpha, beta scaled, threads int) (*
 			ResidualZU: stream.Number(t.ResidualZ), ResidualE: stream.Number(t.ResidualE),
 		})
 	}
-	if p.kind == HUFS && p.grove == nil && alpha.value > 0 {
+	if p.kind == HUFS && p.featureTree == nil && alpha.value > 0 {
 		r.Warnings = append(r.Warnings, stream.Textf("without {tree} there are no groups of features, and alpha has no effect"))
 	}
 	return r, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (r *method.Ranking, err error) {
-	p, err := m.load(ctx, e)
+func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (r *method.Ranking, err error) {
+	p, err := m.loadRows(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	if r, err = p.solve(ctx, p.alpha[0], p.beta[0], e.Threads); err != nil {
+	if r, err = p.rankWith(ctx, p.alpha[0], p.beta[0], e.Threads); err != nil {
 		return nil, err
 	}
-	r.Used = p.record()
-	r.Used["mu"] = p.penalty(p.alpha[0].value, p.beta[0].value)
-	if n := flat(e, r.Order[:e.K]); 2*n >= e.K {
+	r.Used = p.recordSettings()
+	r.Used["mu"] = p.initialMu(p.alpha[0].value, p.beta[0].value)
+	if n := countFlat(e, r.Order[:e.K]); 2*n >= e.K {
 		selected := "1 feature"
 		if e.K > 1 {
 			selected = stream.Textf("%d features", e.K).String()
@@ -269,9 +263,9 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (r *method.Ra
 	return r, nil
 }
 
-// flat counts the features among chosen whose spread is small beside a mean that the
-// scaling leaves in: those columns are alike to the clusters of the rows.
-func flat(e *method.Evidence, chosen []int) (n int) {
+// countFlat counts the chosen features whose spread is small compared with a mean that the scaling does not remove:
+// such columns are similar to the clusters of the rows.
+func countFlat(e *method.Evidence, chosen []int) (n int) {
 	if e.Scale != gram.ScaleNone && e.Scale != gram.ScaleUnit {
 		return 0
 	}
@@ -283,10 +277,9 @@ func flat(e *method.Evidence, chosen []int) (n int) {
 	return n
 }
 
-// record notes the settings that shaped the answer.
-func (p *problem) record() map[string]any {
-	alpha, beta := p.weights()
-	opt := p.options(1).WithDefaults()
+func (p *loadedProblem) recordSettings() map[string]any {
+	alpha, beta := p.chosenWeights()
+	opt := p.solveOptions(1).WithDefaults()
 	used := map[string]any{
 		"alpha": alpha.Record(), "beta": beta.Record(), "alpha_max": p.AlphaMax,
 		"max-iter": opt.MaxIter, "tol": opt.Tol, "clusters": p.clusters, "state": p.state,
@@ -312,36 +305,36 @@ func (p *problem) record() map[string]any {
 }
 
 // Settings implements method.Varied.
-func (m *declared) Settings() int { return max(len(m.alpha), 1) * max(len(m.beta), 1) }
+func (m *configuredMethod) Settings() int { return max(len(m.alpha), 1) * max(len(m.beta), 1) }
 
 // Path implements method.Varied: every α with every β, from rows that are loaded once.
-func (m *declared) Path(ctx context.Context, e *method.Evidence) (g *method.Grid, err error) {
-	p, err := m.load(ctx, e)
+func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (g *method.Grid, err error) {
+	p, err := m.loadRows(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	rankings := make([]*method.Ranking, len(p.alpha)*len(p.beta))
-	at := func(i int) (alpha, beta scaled) { return p.alpha[i/len(p.beta)], p.beta[i%len(p.beta)] }
+	weightsOf := func(i int) (alpha, beta resolvedWeight) { return p.alpha[i/len(p.beta)], p.beta[i%len(p.beta)] }
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(max(e.Parallel, 1))
 	for i := range rankings {
 		group.Go(func() (err error) {
-			alpha, beta := at(i)
-			rankings[i], err = p.solve(inner, alpha, beta, max(e.Threads/max(e.Parallel, 1), 1))
+			alpha, beta := weightsOf(i)
+			rankings[i], err = p.rankWith(inner, alpha, beta, max(e.Threads/max(e.Parallel, 1), 1))
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	g = &method.Grid{Used: p.record(), Passes: p.Passes(), Width: len(p.beta)}
+	g = &method.Grid{Used: p.recordSettings(), Passes: p.Passes(), Width: len(p.beta)}
 	kind, _ := p.Graph()
 	apart := 0
 	for i, r := range rankings {
-		alpha, beta := at(i)
+		alpha, beta := weightsOf(i)
 		// A μ₀ below β makes the iterates so ill-conditioned that rounding decides.
-		rounded := m.kind == EUFS && kind != GraphNone && p.penalty(alpha.value, beta.value) < beta.value
+		rounded := m.kind == EUFS && kind != GraphNone && p.initialMu(alpha.value, beta.value) < beta.value
 		if rounded {
 			apart++
 		}

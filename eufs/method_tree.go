@@ -14,15 +14,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The kinds of trees that are built from names or data.
+// Trees built from names or data, by their names in the option.
 const (
 	imageTree       = "image"
 	correlationTree = "correlation"
 	prefixTree      = "prefix:" // and a separator
 )
 
-// CheckTree implements method.Grouped: it finds what no input can make right.
-func (m *declared) CheckTree() error {
+// CheckTree implements method.Grouped: it refuses settings that are wrong for any input.
+func (m *configuredMethod) CheckTree() error {
 	tree := m.tree
 	switch {
 	case tree == "":
@@ -38,7 +38,6 @@ func (m *declared) CheckTree() error {
 		suggest.DidYouMean(tree, []string{imageTree, correlationTree, prefixTree}))
 }
 
-// isFile says whether a tree names a file rather than a kind of tree.
 func isFile(tree string) bool {
 	if strings.EqualFold(filepath.Ext(tree), ".json") {
 		return true
@@ -48,16 +47,16 @@ func isFile(tree string) bool {
 }
 
 // NeedsGram implements method.Grouped.
-func (m *declared) NeedsGram() bool { return m.tree == correlationTree }
+func (m *configuredMethod) NeedsGram() bool { return m.tree == correlationTree }
 
 // Tree implements method.Grouped.
-func (m *declared) Tree(e *method.Evidence) (method.Tree, error) {
+func (m *configuredMethod) Tree(e *method.Evidence) (method.Tree, error) {
 	return m.buildTree(e.Names(), e.LeftOut, gramOf(e))
 }
 
-// grow is the tree over the features of the evidence, nil where none is asked for. The Gram matrix
-// stays as it is: it tells later what the selection explains.
-func (m *declared) grow(e *method.Evidence) (*Tree, error) {
+// growTree returns the tree over the features of the evidence, nil if none is set. It copies the Gram matrix, which
+// later explains the selection.
+func (m *configuredMethod) growTree(e *method.Evidence) (*Tree, error) {
 	sym := gramOf(e)
 	if sym != nil {
 		own := room.Make[float64](len(sym))
@@ -74,9 +73,9 @@ func gramOf(e *method.Evidence) []float64 {
 	return e.Gram.Sym
 }
 
-// buildTree is the tree over the named features, nil where none is asked for. sym is the
-// Gram matrix of the centred columns, for a correlation tree, which overwrites it.
-func (m *declared) buildTree(names []string, leftOut []stream.LeftOut, sym []float64) (*Tree, error) {
+// buildTree returns the tree over the named features, nil if none is set. sym is the Gram matrix of the centred
+// columns, for a correlation tree, which overwrites it.
+func (m *configuredMethod) buildTree(names []string, leftOut []stream.LeftOut, sym []float64) (*Tree, error) {
 	separator, prefix := strings.CutPrefix(m.tree, prefixTree)
 	switch {
 	case m.tree == "":
@@ -94,7 +93,6 @@ func (m *declared) buildTree(names []string, leftOut []stream.LeftOut, sym []flo
 	return readTreeFile(m.tree, names, leftOut)
 }
 
-// readTreeFile reads the tree in a file.
 func readTreeFile(path string, names []string, leftOut []stream.LeftOut) (*Tree, error) {
 	b, err := localfile.ReadAll(path)
 	if err != nil {
@@ -106,14 +104,14 @@ func readTreeFile(path string, names []string, leftOut []stream.LeftOut) (*Tree,
 	}
 	t, err := ReadTree(bytes.NewReader(b), names, left)
 	var usage *stream.UsageError
-	if errors.As(err, &usage) { // here it is a file that is bad
+	if errors.As(err, &usage) { // the fault is in the file, not in an argument
 		return nil, stream.Dataf(path, "%s", strings.TrimPrefix(usage.String(), "tree: "))
 	}
 	return t, err
 }
 
-// plannedTree is as large as the tree will be at most, before the data is read.
-func (m *declared) plannedTree(names []string, leftOut []stream.LeftOut) (*Tree, error) {
+// plannedTree returns a tree of the largest possible size, before the data is read.
+func (m *configuredMethod) plannedTree(names []string, leftOut []stream.LeftOut) (*Tree, error) {
 	if m.NeedsGram() {
 		return &Tree{Features: make([]int, CorrelationEntries(len(names)))}, nil
 	}

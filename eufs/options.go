@@ -21,8 +21,8 @@ const (
 // and above which V is 0 for good (see [Problem.AlphaMax]).
 type Weight = method.Weight
 
-// Options says what to minimize and for how long; a zero field means its default. The
-// penalties have none: their zero is 0.
+// Options are the settings of the iteration; a zero field means its default. The penalties have none: their zero is
+// 0.
 type Options struct {
 	Method Method
 	// Alpha is EUFS's row sparsity, and in HUFS the weight of the tree. Beta is EUFS's
@@ -31,11 +31,11 @@ type Options struct {
 	Tree        *Tree // HUFS only; nil is a tree without groups
 
 	Mu    float64 // μ₀, default 1
-	Rho   float64 // μ grows by it after every iteration, default 1.1
-	MuMax float64 // until it is that, default 1e10, or μ₀ where that is more
+	Rho   float64 // factor by which μ grows after every iteration, default 1.1
+	MuMax float64 // bound of μ, default 1e10, or μ₀ if that is larger
 
 	MaxIter int     // default 100
-	Tol     float64 // of the relative change of eq. (14) in five iterations, each; default 1e-4, negative never ends early
+	Tol     float64 // bound on the relative change of eq. (14) in each of five iterations; default 1e-4, negative never ends early
 	Float32 bool    // keep M in float32: half the bytes, other last digits
 
 	Threads int // 0 means GOMAXPROCS; the result does not depend on it
@@ -48,8 +48,8 @@ const (
 	defaultRho     = 1.1
 	defaultMuMax   = 1e10
 	defaultMaxIter = 100
-	// On COIL20 (20 clusters, μ₀ = 1, α a tenth of α_max) eq. (14) changed by 4e-3, 5e-4
-	// and 1e-4 of itself in iterations 10, 100 and 200; far below, rankings do not change.
+	// On COIL20 (20 clusters, μ₀ = 1, α a tenth of α_max) eq. (14) changed by 4e-3, 5e-4 and 1e-4 of itself in
+	// iterations 10, 100 and 200; far below this tolerance, rankings do not change.
 	defaultTolerance = 1e-4
 )
 

@@ -9,78 +9,77 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The numbers that passes sum up over rows.
+// Indices of the sums that passes take over rows.
 const (
-	sumLeft = iota // ‖x − p‖, p the row of UVᵀ: of the iteration before
+	sumLeft = iota // ‖x − p‖ of the previous iteration, p the row of UVᵀ
 	sumOff         // ‖x − p − e‖², likewise
 	sumE           // ‖e‖
 )
 
-// passStart writes the state of the rows: Z = U, Y₁ = 0. M is written by the first pass A.
+// passStart writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
 func (s *solver) passStart(ctx context.Context) error {
 	t := s.t
 	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
-		h := t.rows(b)
-		st := t.state(rec[0], h)
-		s.p.start.to(st.u, b, rec[1], 0, h)
+		h := t.rowsOfBlock(b)
+		st := t.viewState(rec[0], h)
+		s.p.start.rowsTo(st.u, b, rec[1], 0, h)
 		copy(st.z, st.u)
 		clear(st.y)
 		clear(st.v)
 		clear(st.s)
 		if s.products != nil {
-			s.products.gather(fieldU, b, rec[2], st.u)
+			s.products.gatherBlock(fieldU, b, rec[2], st.u)
 		}
 		return nil
-	}, rows.Write(s.states), rows.Read(s.p.start.file()), rows.Read(s.products.file()))
+	}, rows.Write(s.states), rows.Read(s.p.start.labelFile()), rows.Read(s.products.graphFile()))
 }
 
-// passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU.
-// With p the row of UVᵀ, w = clip(q) the part of q that E leaves, and r = μ_old/μ:
+// passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU. With p the row of UVᵀ, w =
+// clip(q) the remainder of q without e, and r = μ_old/μ:
 //
 //	z = max(u − y₁/μ − (β/μ)·(L·U), 0)                   eq. (30) mended
 //	q = x + r·m − (1+r)·p   m = w + p   e = q − w        q is X − UVᵀ + Y₂/μ
 //	K += mᵀu
 //
-// E, Q and Y₂ are never stored: M = X − E + Y₂/μ, and Y₂ = μ_old·(M − UVᵀ). On the way
-// the rows of X − UVᵀ give the objective of the iteration before. It returns Σ‖e‖.
+// E, Q and Y₂ are never stored: M = X − E + Y₂/μ, and Y₂ = μ_old·(M − UVᵀ). The pass also sums the rows of X − UVᵀ
+// for the objective of the previous iteration. It returns Σ‖e‖.
 func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	t := s.t
-	s.k.clear()
+	s.k.clearAll()
 	mode := stream.ScratchModify
 	if first {
 		mode = stream.ScratchWrite
 	}
 	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
-		st := t.state(rec[2], t.rows(b))
-		s.pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
-			own := st.cut(t.k, from, from+h)
+		st := t.viewState(rec[2], t.rowsOfBlock(b))
+		s.pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
+			own := st.rowRange(t.k, from, from+h)
 			if s.opt.Method == EUFS {
 				s.moveZ(w, own, b, rec[3], from)
 			}
 			sums := &s.k.numbers[lane]
 			t.rowsTo(w.x, rec[0], from, h)
-			w.multiply(t.layout, w.p, own.u, s.v, h)
-			m := s.strip(w, rec[1], from, h, first)
+			w.multiplyUV(t.layout, w.p, own.u, s.v, h)
+			m := s.loadStrip(w, rec[1], from, h, first)
 			if !first {
-				w.multiply(t.layout, w.old, own.v, s.oldV, h)
-				w.left(t.d, h, m, own.s, sums)
+				w.multiplyUV(t.layout, w.old, own.v, s.oldV, h)
+				w.addResiduals(t.d, h, m, own.s, sums)
 			}
 			s.moveE(w, m, own, sums)
-			s.keep(m, rec[1], from)
-			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.lane(lane))
+			s.storeStrip(m, rec[1], from)
+			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.laneMatrix(lane))
 		})
 		if s.products != nil {
-			s.products.gather(fieldZ, b, rec[3], st.z)
+			s.products.gatherBlock(fieldZ, b, rec[3], st.z)
 		}
 		return nil
-	}, t.reading(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.products.file()))
-	return s.k.number(sumE), err
+	}, t.startPass(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.products.graphFile()))
+	return s.k.sumNumbers(sumE), err
 }
 
-// moveZ is EUFS's step of Z.
 func (s *solver) moveZ(w *worker, st state, b int, rec []byte, from int) {
 	if s.products != nil {
-		s.products.times(w.lu, fieldU, b, rec, from, st.u)
+		s.products.laplacianTo(w.lu, fieldU, b, rec, from, st.u)
 	}
 	for i, u := range st.u {
 		v := u - st.y[i]/s.mu
@@ -91,19 +90,18 @@ func (s *solver) moveZ(w *worker, st state, b int, rec []byte, from int) {
 	}
 }
 
-// moveE turns rows of X, M and UVᵀ (w.x, m and w.p) into rows of the new M, and notes
-// how long rows of E are.
-func (s *solver) moveE(w *worker, m []float64, st state, sums *[scalars]float64) {
+// moveE turns rows of X, M and UVᵀ (w.x, m and w.p) into rows of the new M, and stores the lengths of the rows of E.
+func (s *solver) moveE(w *worker, m []float64, st state, sums *[sumCount]float64) {
 	d := s.t.d
 	for i := range st.s {
 		x, p, m := w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d]
-		long := s.mu * math.Sqrt(advance(x, p, m, s.ratio))
+		length := s.mu * math.Sqrt(updateQ(x, p, m, s.ratio))
 		factor := 1.0
 		st.s[i] = 0
-		if long > 1 {
-			factor = 1 / long
-			st.s[i] = long - 1
-			sums[sumE] += (long - 1) / s.mu
+		if length > 1 {
+			factor = 1 / length
+			st.s[i] = length - 1
+			sums[sumE] += (length - 1) / s.mu
 		}
 		for j, q := range x {
 			m[j] = float64(factor*q) + p[j]
@@ -111,8 +109,8 @@ func (s *solver) moveE(w *worker, m []float64, st state, sums *[scalars]float64)
 	}
 }
 
-// advance writes q = x + r·m − (1+r)·p to x, and returns ‖q‖².
-func advance(x, p, m []float64, r float64) float64 {
+// updateQ writes q = x + r·m − (1+r)·p to x, and returns ‖q‖².
+func updateQ(x, p, m []float64, r float64) float64 {
 	p, m = p[:len(x)], m[:len(x)]
 	var a, b, c, d float64
 	j := 0
@@ -135,23 +133,22 @@ func advance(x, p, m []float64, r float64) float64 {
 	return a + b + (c + d)
 }
 
-// multiply writes the rows of U·Vᵀ to dst, h×d.
-func (w *worker) multiply(l layout, dst, u, v []float64, h int) {
+func (w *worker) multiplyUV(l layout, dst, u, v []float64, h int) {
 	clear(dst[:h*l.d])
 	kernel.Gemm(w.team, 1, kernel.RowMajor(u, h, l.k, l.k), kernel.RowMajor(v, l.d, l.k, l.k).Trans(), kernel.RowMajor(dst, h, l.d, l.d))
 }
 
-// left adds up the residuals of the iteration before: x − p, and x − p − e. There
-// e = s·w, w = m − old, and old is the row of UVᵀ that M was made with.
-func (w *worker) left(d, h int, m, s []float64, sums *[scalars]float64) {
+// addResiduals adds up the residuals of the previous iteration: x − p, and x − p − e, with e = s·w, w = m − old, and
+// old the row of UVᵀ that M was made with.
+func (w *worker) addResiduals(d, h int, m, s []float64, sums *[sumCount]float64) {
 	for i := range h {
-		left, off := residuals(w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d], w.old[i*d:][:d], s[i])
+		left, off := rowResiduals(w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d], w.old[i*d:][:d], s[i])
 		sums[sumLeft] += math.Sqrt(left)
 		sums[sumOff] += off
 	}
 }
 
-func residuals(x, p, m, old []float64, s float64) (left, off float64) {
+func rowResiduals(x, p, m, old []float64, s float64) (left, off float64) {
 	p, m, old = p[:len(x)], m[:len(x)], old[:len(x)]
 	var left1, off1 float64
 	j := 0
@@ -172,8 +169,8 @@ func residuals(x, p, m, old []float64, s float64) (left, off float64) {
 	return left + left1, off + off1
 }
 
-// strip returns rows [from, from+h) of M as float64: in the record itself, or a copy.
-func (s *solver) strip(w *worker, rec []byte, from, h int, first bool) []float64 {
+// loadStrip returns rows [from, from+h) of M as float64: in the record itself, or a copy.
+func (s *solver) loadStrip(w *worker, rec []byte, from, h int, first bool) []float64 {
 	d := s.t.d
 	var m []float64
 	if s.opt.Float32 {
@@ -192,8 +189,8 @@ func (s *solver) strip(w *worker, rec []byte, from, h int, first bool) []float64
 	return m
 }
 
-// keep writes a copy back to the record, and rounds the copy alike.
-func (s *solver) keep(m []float64, rec []byte, from int) {
+// storeStrip writes a float32 copy back to the record, and rounds the copy alike.
+func (s *solver) storeStrip(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return
 	}

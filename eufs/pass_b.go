@@ -9,20 +9,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// passB goes over M and the state, and leaves N in its place in the state and its rows
-// in the polar factor:
+// passB goes over M and the state, stores N in the state and passes its rows to the polar factor:
 //
 //	n = y₁/μ + z − (β/μ)·(L·Z) + mV      eq. (31) mended; HUFS has no graph
 func (s *solver) passB(ctx context.Context) error {
 	t := s.t
 	s.polar = linalg.NewPolar(t.k)
 	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
-		h := t.rows(b)
-		st := t.state(rec[1], h)
-		s.pool.strips(h, func(w *worker, lane, from, h int) {
-			own := st.cut(t.k, from, from+h)
+		h := t.rowsOfBlock(b)
+		st := t.viewState(rec[1], h)
+		s.pool.eachStrip(h, func(w *worker, lane, from, h int) {
+			own := st.rowRange(t.k, from, from+h)
 			if s.products != nil {
-				s.products.times(w.lu, fieldZ, b, rec[2], from, own.z)
+				s.products.laplacianTo(w.lu, fieldZ, b, rec[2], from, own.z)
 			}
 			for i, z := range own.z {
 				own.v[i] = own.y[i]/s.mu + z
@@ -30,27 +29,27 @@ func (s *solver) passB(ctx context.Context) error {
 					own.v[i] -= s.beta / s.mu * w.lu[i]
 				}
 			}
-			m := s.strip(w, rec[0], from, h, false)
+			m := s.loadStrip(w, rec[0], from, h, false)
 			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d), kernel.RowMajor(s.v, t.d, t.k, t.k), kernel.RowMajor(own.v, h, t.k, t.k))
 		})
 		return s.polar.Add(kernel.RowMajor(st.v, h, t.k, t.k))
-	}, rows.Read(s.m), rows.Modify(s.states), rows.Read(s.products.file()))
+	}, rows.Read(s.m), rows.Modify(s.states), rows.Read(s.products.graphFile()))
 }
 
-// penalties are what the graph adds to eq. (13) and (14).
+// penalties are the graph's terms of eq. (13) and (14).
 type penalties struct{ objective, split float64 }
 
-// passU goes over the state: U, the polar factor of N, takes the place of the last, and
-// Y₁ += μ(Z − U). HUFS's Z moves first, to max(U − Y₁/μ, 0).
+// passU goes over the state: U, the polar factor of N, replaces the previous U, and Y₁ += μ(Z − U). HUFS's Z moves
+// first, to max(U − Y₁/μ, 0).
 func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 	t := s.t
 	var zu, uu, cross float64
 	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
-		h := t.rows(b)
-		st := t.state(rec[0], h)
-		s.polar.RowsTo(b, kernel.RowMajor(s.rotated, h, t.k, t.k), kernel.RowMajor(st.v, h, t.k, t.k))
+		h := t.rowsOfBlock(b)
+		st := t.viewState(rec[0], h)
+		s.polar.RowsTo(b, kernel.RowMajor(s.polarRows, h, t.k, t.k), kernel.RowMajor(st.v, h, t.k, t.k))
 		copy(st.v, st.u)
-		copy(st.u, s.rotated)
+		copy(st.u, s.polarRows)
 		for i, u := range st.u {
 			if s.opt.Method == HUFS {
 				st.z[i] = max(u-st.y[i]/s.mu, 0)
@@ -62,31 +61,30 @@ func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 			cross += float64(st.z[i] * u)
 		}
 		if s.products != nil {
-			s.products.gather(fieldU, b, rec[1], st.u)
+			s.products.gatherBlock(fieldU, b, rec[1], st.u)
 		}
 		return nil
-	}, rows.Modify(s.states), rows.Read(s.products.file()))
+	}, rows.Modify(s.states), rows.Read(s.products.graphFile()))
 	step.ResidualZ = math.Sqrt(zu)
 	if err != nil || s.products == nil {
 		return penalties{}, err
 	}
-	ulu, zlu := s.products.traces(uu, cross)
+	ulu, zlu := s.products.laplacianTraces(uu, cross)
 	return penalties{s.beta * ulu, s.beta * zlu}, nil
 }
 
-// passEnd computes the figures of the last iteration.
 func (s *solver) passEnd(ctx context.Context) error {
 	t := s.t
-	s.k.clear()
+	s.k.clearAll()
 	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
-		st := t.state(rec[2], t.rows(b))
-		s.pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
-			own := st.cut(t.k, from, from+h)
+		st := t.viewState(rec[2], t.rowsOfBlock(b))
+		s.pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
+			own := st.rowRange(t.k, from, from+h)
 			t.rowsTo(w.x, rec[0], from, h)
-			w.multiply(t.layout, w.p, own.u, s.v, h)
-			w.multiply(t.layout, w.old, own.v, s.oldV, h)
-			w.left(t.d, h, s.strip(w, rec[1], from, h, false), own.s, &s.k.numbers[lane])
+			w.multiplyUV(t.layout, w.p, own.u, s.v, h)
+			w.multiplyUV(t.layout, w.old, own.v, s.oldV, h)
+			w.addResiduals(t.d, h, s.loadStrip(w, rec[1], from, h, false), own.s, &s.k.numbers[lane])
 		})
 		return nil
-	}, t.reading(ctx), rows.Read(s.m), rows.Read(s.states))
+	}, t.startPass(ctx), rows.Read(s.m), rows.Read(s.states))
 }

@@ -11,18 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Need is what Prepare and Solve hold at most, beside the source's own chunks.
+// Need bounds the memory and scratch of Prepare and Solve, without the source's own chunks.
 type Need struct {
-	Memory  int64 // bytes, with what stream.InMemory holds
+	Memory  int64 // bytes, with the contents of stream.InMemory
 	Scratch int64 // bytes in files
-	// Rewritten is what each iteration writes anew of Scratch: where Setup.Stages keep it, it is
-	// there twice.
+	// Rewritten is the part of Scratch that each iteration writes anew: if Setup.Stages keep it, it exists twice.
 	Rewritten int64
 }
 
-// ValueBytes bounds the bytes of a value in the copy of X by the types that the columns
-// declare: 1 for bytes, 8 where nothing is known, or entries are missing and filled by
-// means. The copy may turn out narrower.
+// ValueBytes bounds the bytes of a value in the copy of X by the types that the columns declare: 1 for bytes, 8 for
+// unknown types, or if missing entries are filled by means. The copy may turn out narrower.
 func ValueBytes(cols []stream.Column, filled bool) int {
 	e := asUint8
 	for _, c := range cols {
@@ -43,15 +41,14 @@ func ValueBytes(cols []stream.Column, filled bool) int {
 	if filled {
 		e = asFloat64
 	}
-	return e.bytes()
+	return e.byteSize()
 }
 
-// Needs says what n rows of d features need, with values of valueBytes in the copy of X
-// (see ValueBytes): with everything in memory, and with scratch files. It is more than a
-// count of bytes, as scratch comes beside memory. It fails as Validate does.
+// Needs bounds the memory and scratch for n rows of d features, with values of valueBytes in the copy of X (see
+// ValueBytes): with everything in memory, and with scratch files. It fails as Validate does.
 //
-// In files a row takes valueBytes·d of X, 8·d or 4·d of M, 8·(4k+1) of its state, 4 of
-// the start and 12·neighbors of the anchor graph.
+// In files a row takes valueBytes·d of X, 8·d or 4·d of M, 8·(4k+1) of its state, 4 of the start and 12·neighbors of
+// the anchor graph.
 func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need, err error) {
 	if err := s.Validate(n, d); err != nil {
 		return Need{}, Need{}, err
@@ -64,27 +61,26 @@ func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need
 	}
 	s, opt = s.withDefaults(n), opt.WithDefaults()
 	l := newLayout(n, d, s.Clusters, s.blockRows)
-	c := s.costs(l, valueBytes, opt)
-	fixed := max(c.prepare, c.solve) + c.kept
+	c := s.memoryCosts(l, valueBytes, opt)
+	fixed := max(c.prepare, c.solve) + c.lasting
 	memory = Need{Memory: fixed + n*c.row}
 	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffered, Scratch: n * c.row, Rewritten: n * c.rewritten}
 	return memory, files, nil
 }
 
-// costs are in bytes.
 type costs struct {
-	row            int64 // of scratch a row
-	rewritten      int64 // of row, what each iteration writes
-	buffered       int64 // of buffers a row of a block, where scratch is in files
-	prepare, solve int64 // held while one of the two runs
-	kept           int64 // held from one to the other
+	row            int64 // bytes of scratch a row
+	rewritten      int64 // the part of row that each iteration writes
+	buffered       int64 // bytes of buffers a row of a block, if scratch is in files
+	prepare, solve int64 // bytes held while one of the two runs
+	lasting        int64 // bytes held through both
 }
 
-func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
+func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	n, d, k := l.n, int64(l.d), int64(l.k)
 	block := min(n, int64(l.block))
-	// A pass that reads has two buffers a file, one that writes back three; a file keeps
-	// the buffers of its largest pass (scratch.Buffers).
+	// A pass that reads has two buffers a file, one that writes back three; a file keeps the buffers of its largest
+	// pass (scratch.Buffers).
 	add := func(bytes, buffers int64) {
 		c.row += bytes
 		c.buffered += bytes * buffers
@@ -100,7 +96,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 		add(singleBytes, 2)
 	}
 	if s.Reread {
-		c.kept += 8 * block * d // the block that the source's chunks are gathered in
+		c.lasting += 8 * block * d // the block that gathers the source's chunks
 	} else {
 		add(int64(valueBytes)*d, 2)
 		c.prepare += int64(valueBytes) * block * d
@@ -108,23 +104,23 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 
 	team := kernel.TeamBytes(l.d, l.d)
 	workers := int64(min(s.Threads, lanes))
-	pool := workers * (8*int64(l.strip)*(4*d+k) + team)
+	pool := workers * (8*int64(l.stripRows)*(4*d+k) + team)
 	c.solve = 8*d*k*(lanes+2) + pool + 8*block*k + linalg.PolarBytes(l.k, l.blocks, l.block) + team
-	c.kept += 8 * d * k
+	c.lasting += 8 * d * k
 	if opt.Tree != nil {
 		c.solve += opt.Tree.Entries() * (16*k + 8)
 	}
 
 	m := 0
 	if s.Graph == GraphAnchor {
-		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // valid
+		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // no error: s has been validated
 		entry := int64(s.Neighbors) * rows.EntryBytes
 		add(entry, 3)
 		c.solve += 2*8*int64(m)*k + kernel.SparseBytes(s.Threads, int(block), m, s.Neighbors)
 	}
 	sample := int64(sampleSize(n, l.d, l.k, m))
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
-	// The start, the graph and the fit come one after the other, beside the sample.
+	// The start, the graph and the fit run one after the other; each holds the sample.
 	start := 8*block*d + max(cluster.Bytes(int(sample), l.d, l.k, min(s.Restarts, s.Threads)), near(l.k)+clusterBytes*int64(s.Threads)) + 24*sample
 	fit := 2*8*d*k*lanes + pool
 	var graph int64
@@ -132,7 +128,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	case GraphKNN:
 		count := min(int64(s.Neighbors), n-1)
 		graph = 8*block*d + rows.SearchBytes(n, l.d, int(count), s.Threads) + team + 24*n
-		c.kept += 8*(n+1) + 2*12*n*count
+		c.lasting += 8*(n+1) + 2*12*n*count
 		c.solve += 2 * 8 * n * k
 	case GraphAnchor:
 		graph = 8*block*d + near(m) + 12*block*int64(s.Neighbors+1) + 8*int64(m)
@@ -144,5 +140,5 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	return c
 }
 
-// clusterBytes is what a cluster.Pass has for a worker: rows, indices, distances, and sums under way.
+// clusterBytes is the memory of a worker of a cluster.Pass: rows, indices, distances, and partial sums.
 const clusterBytes = 3 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// What is held stays below what Needs says, in memory and with files.
+// The memory held stays below Needs' bound, in memory and with files.
 func TestNeedsBoundWhatIsHeld(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
 	x := mat.NewDense(6000, 120, nil)
@@ -35,7 +35,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			watch()
 			opt.Progress = func(int, float64) { watch() }
 			if _, err := p.Solve(t.Context(), opt); err != nil {
-				t.Fatal(err)
+				t.Fatalf("solving: %v", err)
 			}
 			if most > need.Memory {
 				t.Errorf("files %t, graph %d: %d KiB held, %d said", inFiles, kind, most>>10, need.Memory>>10)

@@ -12,28 +12,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Problem is rows that have been loaded, their graph, and the start: what does not
-// depend on the penalties. Several calls of Solve may run at the same time.
+// Problem holds loaded rows, their graph, and the start: everything that does not depend on the penalties. Several
+// calls of Solve may run at the same time.
 type Problem struct {
-	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d): from this row sparsity on
-	// V is 0 for good.
+	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d): from this row sparsity on V is 0 for good.
 	AlphaMax float64
 
 	t      *table
 	setup  Setup
 	start  *starter
 	graph  *graph    // nil: none
-	v      []float64 // d×k: XᵀU, the V that fits the first U best
+	v      []float64 // d×k: XᵀU, the best V for the first U
 	anchor int       // number of anchors
 
-	peek func(*solver) // of a test: called when a run is done, before its files go
+	inspectRun func(*solver) // hook of tests, called at the end of a run, before its files are discarded
 }
 
-// Prepare reads the rows of src, standardized by std, and makes the start of Solve:
-// one pass over the source (one for every wider type, if values do not fit the narrower),
-// and four to seven over the copy. It fails with a *stream.UsageError for a setup that
-// does not fit, a *stream.DataError for input that differs from its profile, and with
-// the errors of source, scratch and context.
+// Prepare reads the rows of src, standardized by std, and makes the start of Solve: one pass over the source (one for
+// every wider type, if values do not fit the narrower), and four to seven over the copy. It fails with a
+// *stream.UsageError for a setup that does not fit, a *stream.DataError for input that differs from its profile, and
+// with the errors of source, scratch and context.
 //
 // The caller closes the problem.
 func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (*Problem, error) {
@@ -46,37 +44,36 @@ func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s S
 	}
 	p := &Problem{t: newTable(src, std, s), setup: s}
 	stage := stream.StageOf(s.Stages, "rows", s.Scratch)
-	if err := p.make(ctx, stage, src, std); err != nil {
+	if err := p.loadOrMake(ctx, stage, src, std); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// make takes the problem from its stage, or makes it.
-func (p *Problem) make(ctx context.Context, stage stream.Stage, src stream.Source, std *gram.Standardizer) error {
-	var saved prepared
-	if progress, err := stage.Load(ctx, saved.values()...); err != nil || progress != stream.StageNew {
-		return errors.Join(err, p.restore(stage, &saved))
+func (p *Problem) loadOrMake(ctx context.Context, stage stream.Stage, src stream.Source, std *gram.Standardizer) error {
+	var saved problemState
+	if progress, err := stage.Load(ctx, saved.stageValues()...); err != nil || progress != stream.StageNew {
+		return errors.Join(err, p.restoreFrom(stage, &saved))
 	}
 	s := p.setup
 	s.Scratch = stage
-	if err := p.t.load(ctx, src, std, s); err != nil {
+	if err := p.t.loadCopy(ctx, src, std, s); err != nil {
 		return err
 	}
-	if err := p.prepare(ctx, s); err != nil {
+	if err := p.makeStartAndGraph(ctx, s); err != nil {
 		return err
 	}
-	return stage.Save(ctx, 0, p.prepared().values()...)
+	return stage.Save(ctx, 0, p.snapshot().stageValues()...)
 }
 
-// ownScratch is the least that the problem's own files take: X may turn out wider than
-// bytes. Callers that know the run to come reserve all of [Needs] first.
+// ownScratch is the least scratch of the problem's own files: X may turn out wider than bytes. Callers that know the
+// later run reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
-	c := s.costs(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
+	c := s.memoryCosts(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
 	return std.Rows * c.row
 }
 
-func (p *Problem) prepare(ctx context.Context, s Setup) (err error) {
+func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	t := p.t
 	team := kernel.NewTeam(s.Threads)
 	if s.Graph == GraphAnchor {
@@ -84,9 +81,9 @@ func (p *Problem) prepare(ctx context.Context, s Setup) (err error) {
 			return err
 		}
 	}
-	var sample sampled
+	var sample rowSample
 	if s.Start != StartGiven || s.Graph == GraphAnchor {
-		if sample, err = t.sample(ctx, sampleSize(t.n, t.d, t.k, p.anchor), s.Seed); err != nil {
+		if sample, err = t.sampleRows(ctx, sampleSize(t.n, t.d, t.k, p.anchor), s.Seed); err != nil {
 			return err
 		}
 	}
@@ -102,20 +99,20 @@ func (p *Problem) prepare(ctx context.Context, s Setup) (err error) {
 	if err != nil {
 		return err
 	}
-	return p.fit(ctx)
+	return p.fitV(ctx)
 }
 
-// fit computes V = XᵀU and AlphaMax in a pass over X.
-func (p *Problem) fit(ctx context.Context) error {
+// fitV computes V = XᵀU and AlphaMax in a pass over X.
+func (p *Problem) fitV(ctx context.Context) error {
 	t := p.t
 	v, along := newSums(t.layout), newSums(t.layout)
 	pool := newPool(p.setup.Threads, t.layout)
 	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
-		pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
+		pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
-			p.start.to(w.lu, b, rec[1], from, h)
-			kernel.Gemm(w.team, 1, x.Trans(), u, v.lane(lane))
+			p.start.rowsTo(w.lu, b, rec[1], from, h)
+			kernel.Gemm(w.team, 1, x.Trans(), u, v.laneMatrix(lane))
 			for i := range h {
 				row := w.x[i*t.d:][:t.d]
 				norm := math.Sqrt(kernel.Dot(row, row))
@@ -126,22 +123,24 @@ func (p *Problem) fit(ctx context.Context) error {
 					w.lu[i*t.k+c] /= norm
 				}
 			}
-			kernel.Gemm(w.team, 1, x.Trans(), u, along.lane(lane))
+			kernel.Gemm(w.team, 1, x.Trans(), u, along.laneMatrix(lane))
 		})
 		return nil
-	}, t.reading(ctx), rows.Read(p.start.file()))
-	p.v = v.total()
-	for _, norm := range rowNormsOf(along.total(), t.k) {
+	}, t.startPass(ctx), rows.Read(p.start.labelFile()))
+	p.v = v.sumMatrices()
+	for _, norm := range rowNormsOf(along.sumMatrices(), t.k) {
 		p.AlphaMax = max(p.AlphaMax, norm)
 	}
 	return err
 }
 
-// Close gives back the scratch.
-func (p *Problem) Close() error { return rows.Discard(p.t.file, p.start.file(), p.graph.file()) }
+// Close discards the scratch.
+func (p *Problem) Close() error {
+	return rows.Discard(p.t.file, p.start.labelFile(), p.graph.anchorFile())
+}
 
-// Passes is the number of passes over the source so far.
+// Passes returns the number of passes over the source so far.
 func (p *Problem) Passes() int { return int(p.t.passes.Load()) }
 
-// Graph says which graph the rows have, and how many anchors it, 0 for others.
+// Graph returns the kind of the rows' graph, and the number of its anchors, 0 for other kinds.
 func (p *Problem) Graph() (kind GraphKind, anchors int) { return p.setup.Graph, p.anchor }

@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Step is what an iteration leaves: figures of U, V, Z and E after it.
+// Step is the record of an iteration: figures of U, V, Z and E after it.
 type Step struct {
 	Iteration int     // counted from 1
 	Mu        float64 // of the iteration
-	// Objective is what the problem minimizes: eq. (13) of EUFS, (3.4) of HUFS. It need not fall.
+	// Objective is the minimized function: eq. (13) of EUFS, (3.4) of HUFS. It need not fall.
 	Objective float64
-	// Split is the same with E for X − UVᵀ, Z for one U, and P for MV: eq. (14), (4.6).
-	// Its relative change decides convergence.
+	// Split is the same with E for X − UVᵀ, Z for one U, and P for MV: eq. (14), (4.6). Its relative change decides
+	// convergence.
 	Split     float64
 	ResidualZ float64 // ‖Z − U‖
 	ResidualE float64 // ‖X − UVᵀ − E‖
@@ -23,7 +23,7 @@ type Step struct {
 	Rank      int     // of N, whose polar factor U is
 }
 
-// Result is what Solve found. Its slices belong to the caller.
+// Result is the outcome of Solve. Its slices belong to the caller.
 type Result struct {
 	Order       []int     // features, best first; equal scores in column order
 	Scores      []float64 // d: ‖v_j‖
@@ -31,11 +31,11 @@ type Result struct {
 	Trace       []Step
 	Converged   bool          // before MaxIter
 	Alpha, Beta float64       // as numbers
-	Warnings    []stream.Text // that the iteration did not converge is none
+	Warnings    []stream.Text // failure to converge is not among them
 }
 
-// warnings says what makes a result worth less than it looks.
-func (s *solver) warnings(r *Result) []stream.Text {
+// resultWarnings lists reasons to distrust a result.
+func (s *solver) resultWarnings(r *Result) []stream.Text {
 	var out []stream.Text
 	warn := func(format string, args ...any) { out = append(out, stream.Textf(format, args...)) }
 	sparsity, name := s.alpha, "alpha"
@@ -47,7 +47,7 @@ func (s *solver) warnings(r *Result) []stream.Text {
 		warn("%s = %.4g: from %.4g on all weights become 0, and features rank by column order; choose less, as 0.1x", name, sparsity, most)
 	case slices.Max(r.Scores) == 0:
 		warn("all weights are 0, and features rank by column order; choose smaller penalties")
-	case sparsity >= most: // μ rose too fast for V to get there
+	case sparsity >= most: // μ rose too fast for V to vanish
 		warn("%s = %.4g: from %.4g on weights that become 0 stay 0, and what is left here depends on mu alone; choose less, as 0.1x", name, sparsity, most)
 	}
 	if s.opt.Mu < 10*sparsity {
@@ -68,7 +68,6 @@ func (s *solver) warnings(r *Result) []stream.Text {
 	return out
 }
 
-// rowNormsOf returns the norms of the rows of a matrix of k columns.
 func rowNormsOf(a []float64, k int) []float64 {
 	out := make([]float64, len(a)/k)
 	for i := range out {

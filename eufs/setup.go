@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Start says where U comes from. Its columns are orthonormal and none is 0: with U = 0
-// the iteration would never leave it.
+// Start is the source of the first U. Its columns are orthonormal and none is 0: the iteration would never leave U =
+// 0.
 type Start int
 
 // The starts.
@@ -20,7 +20,7 @@ const (
 	StartGiven               // Setup.U
 )
 
-// GraphKind says which graph the rows have.
+// GraphKind is the kind of graph over the rows.
 type GraphKind int
 
 // The graphs.
@@ -31,10 +31,9 @@ const (
 	GraphNone                    // no graph term; HUFS takes this, having none
 )
 
-// graphNames are the kinds by their numbers.
 var graphNames = []string{"auto", "knn", "anchor", "none"}
 
-// Setup says how to make a [Problem], which all settings of Options share.
+// Setup holds the settings of a [Problem], which all settings of Options share.
 type Setup struct {
 	Clusters int // k, the columns of U and V; default 10
 
@@ -44,29 +43,29 @@ type Setup struct {
 
 	Graph        GraphKind
 	Neighbors    int  // of a row: default 5
-	Anchors      int  // 0 means what anchor.Count says
+	Anchors      int  // 0 means anchor.Count's default
 	AnchorKMeans bool // anchors are centres of clusters of a sample, not rows
 
 	// Scratch keeps the rows and their state; nil means memory.
 	Scratch stream.Scratch
-	// Stages keep what a run has come to, for one that goes on from there; nil keeps nothing.
+	// Stages save the progress of a run, so that a later run resumes from it; nil saves nothing.
 	Stages stream.Stages
-	// Reread reads the source anew in every iteration instead of keeping a copy of X in
-	// scratch, the narrowest that is exact.
+	// Reread reads the source again in every iteration instead of keeping a copy of X in scratch, in the narrowest
+	// exact type.
 	Reread bool
 
 	Seed    uint64
 	Threads int           // 0 means GOMAXPROCS; the result does not depend on it
 	Meter   *stream.Meter // counts the passes over the source; nil counts nothing
 
-	blockRows int // of a test; 0 is what layout says
+	blockRows int // for tests; 0 means layout's own
 }
 
 const (
 	defaultClusters  = 10
 	defaultNeighbors = 5
-	// MostNeighbourRows bounds the rows of a kNN graph: 20,000² distances are 0.3 TFLOP at 784
-	// features. Rows alone decide, so that a memory limit never changes a result.
+	// MostNeighbourRows bounds the rows of a kNN graph: 20,000² distances are 0.3 TFLOP at 784 features. Rows alone
+	// decide, so that a memory limit never changes a result.
 	MostNeighbourRows = 20_000
 )
 
@@ -109,7 +108,6 @@ func (s Setup) Validate(n int64, d int) error {
 	return faults.Err("")
 }
 
-// withDefaults fills in the zero fields for n rows.
 func (s Setup) withDefaults(n int64) Setup {
 	s.Clusters = cmp.Or(s.Clusters, defaultClusters)
 	s.Restarts = cmp.Or(s.Restarts, 1)

@@ -20,7 +20,7 @@ func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 	p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing the problem: %v", err)
 		}
 	})
 	return p
@@ -30,7 +30,7 @@ func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 func wholeX(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	out := mat.NewDense(int(p.t.n), p.t.d, nil)
-	must.Do(t, p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
+	must.Do(t, p.t.eachBlock(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		for i := range x.Rows {
 			for j := range x.Cols {
 				out.Set(b*p.t.block+i, j, x.Data[j*x.ColStride+i])
@@ -46,11 +46,11 @@ func firstU(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	var u []float64
 	must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
-		own := make([]float64, p.t.rows(b)*p.t.k)
-		p.start.to(own, b, rec[0], 0, p.t.rows(b))
+		own := make([]float64, p.t.rowsOfBlock(b)*p.t.k)
+		p.start.rowsTo(own, b, rec[0], 0, p.t.rowsOfBlock(b))
 		u = append(u, own...)
 		return nil
-	}, rows.Read(p.start.file())))
+	}, rows.Read(p.start.labelFile())))
 	return mat.NewDense(int(p.t.n), p.t.k, u)
 }
 
@@ -82,7 +82,7 @@ func TestCopyIsExactAndNarrow(t *testing.T) {
 			std := standardizer(t, src, gram.ScaleStandard)
 			p, err := Prepare(t.Context(), src, std, Setup{Clusters: 3, Graph: GraphNone, blockRows: 50})
 			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
+				t.Fatalf("%s: preparing: %v", c.name, err)
 			}
 			if p.t.element != c.want {
 				t.Errorf("%s: kept as %d, want %d", c.name, p.t.element, c.want)
@@ -117,9 +117,9 @@ func TestStarts(t *testing.T) {
 	shifted := mat.NewDense(n, k, nil)
 	shifted.Apply(func(i, c int, _ float64) float64 {
 		if hard.At(i, c) > 0 {
-			return 1 + soft
+			return 1 + softOffset
 		}
-		return soft
+		return softOffset
 	}, shifted)
 	within(t, "soft U", softU.RawMatrix().Data, orthonormal(shifted).RawMatrix().Data, 1e-13) // an SVD of condition 1.8
 	x := wholeX(t, p)
@@ -189,7 +189,7 @@ func TestStartRefuses(t *testing.T) {
 func TestSampleIsADrawingWithoutRepetition(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {10, 10}, {1000, 30}, {31, 30}} {
 		n, m := int64(c[0]), c[1]
-		place := draw(n, m, 5)
+		place := drawPositions(n, m, 5)
 		seen := make([]bool, m)
 		for p, at := range place {
 			if p < 0 || p >= n || seen[at] {

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// solver is a run.
+// solver is one run of Solve.
 type solver struct {
 	p     *Problem
 	t     *table
@@ -24,67 +24,64 @@ type solver struct {
 	stage     stream.Stage
 	m, states stream.ScratchFile
 	v, oldV   []float64 // d×k
-	k         *sums
+	k         *laneSums
 	pool      *pool
-	products  *products // nil: no graph
+	products  *laplacianProducts // nil: no graph
 	polar     *linalg.Polar
-	rotated   []float64 // block×k
+	polarRows []float64 // block×k: rows of the polar factor
 	tree      *treeState
 	trace     []Step
 	figures   []float64 // the trace as numbers, while it is saved or loaded
-	mu, ratio float64   // μ, and the last μ over it; 0 at first
+	mu, ratio float64   // μ, and the previous μ over it; 0 at first
 }
 
-// Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers
-// that overflow (*stream.DataError), and with the errors of scratch, context and source
-// (where it is read anew).
+// Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers that overflow
+// (*stream.DataError), and with the errors of scratch, context and source (if it is read again).
 func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	opt = opt.WithDefaults()
 	if opt.Tree != nil {
-		if err := opt.Tree.check(p.t.d); err != nil {
+		if err := opt.Tree.checkFeatures(p.t.d); err != nil {
 			return nil, err
 		}
 	}
 	s := &solver{p: p, t: p.t, opt: opt, alpha: opt.Alpha.Of(p.AlphaMax), beta: opt.Beta.Of(p.AlphaMax), mu: opt.Mu}
-	s.stage = stream.StageOf(p.setup.Stages, s.name(), p.setup.Scratch)
-	s.reserve()
+	s.stage = stream.StageOf(p.setup.Stages, s.stageName(), p.setup.Scratch)
+	s.allocateState()
 	defer func() {
 		if err = errors.Join(err, rows.Discard(s.m, s.states)); err != nil {
 			r = nil
 		}
 	}()
-	if err := s.run(ctx); err != nil {
+	if err := s.iterateToEnd(ctx); err != nil {
 		return nil, err
 	}
-	if p.peek != nil {
-		p.peek(s)
+	if p.inspectRun != nil {
+		p.inspectRun(s)
 	}
-	r = &Result{V: s.v, Scores: rowNormsOf(s.v, s.t.k), Trace: s.trace, Converged: s.settled(),
+	r = &Result{V: s.v, Scores: rowNormsOf(s.v, s.t.k), Trace: s.trace, Converged: s.hasConverged(),
 		Alpha: s.alpha, Beta: s.beta}
 	r.Order, _ = method.Rank(r.Scores, func(largest, score float64) bool { return largest == score })
-	r.Warnings = s.warnings(r)
+	r.Warnings = s.resultWarnings(r)
 	return r, nil
 }
 
-// reserve allocates what stays in memory.
-func (s *solver) reserve() {
+func (s *solver) allocateState() {
 	t := s.t
 	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)
 	s.k = newSums(t.layout)
 	s.pool = newPool(s.opt.Threads, t.layout)
-	s.rotated = make([]float64, t.block*t.k)
+	s.polarRows = make([]float64, t.block*t.k)
 	if s.opt.Method == HUFS {
 		s.tree = newTreeState(s.opt.Tree, s.v, t.d, t.k)
 	} else if s.p.graph != nil && s.beta > 0 {
-		s.products = s.p.graph.products(kernel.NewTeam(s.opt.Threads), t.layout)
+		s.products = s.p.graph.newProducts(kernel.NewTeam(s.opt.Threads), t.layout)
 	}
 }
 
-// scratch makes the files: M, and the state of the rows.
-func (s *solver) scratch() (err error) {
+func (s *solver) makeFiles() (err error) {
 	t := s.t
 	size := t.d * wordBytes
 	if s.opt.Float32 {
@@ -98,13 +95,13 @@ func (s *solver) scratch() (err error) {
 	return err
 }
 
-// run takes up the iteration where it was left, or begins it, and goes on to its end.
-func (s *solver) run(ctx context.Context) error {
-	progress, err := s.load(ctx)
+// iterateToEnd resumes the saved iteration, or begins it, and continues to its end.
+func (s *solver) iterateToEnd(ctx context.Context) error {
+	progress, err := s.loadProgress(ctx)
 	if err != nil || progress == stream.StageEnded {
 		return err
 	}
-	if err := s.scratch(); err != nil {
+	if err := s.makeFiles(); err != nil {
 		return err
 	}
 	if progress == stream.StageNew {
@@ -112,37 +109,36 @@ func (s *solver) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := len(s.trace) + 1; i <= s.opt.MaxIter && !s.settled(); i++ {
-		if err := s.iterate(ctx, i); err != nil {
+	for i := len(s.trace) + 1; i <= s.opt.MaxIter && !s.hasConverged(); i++ {
+		if err := s.runIteration(ctx, i); err != nil {
 			return err
 		}
-		if err := s.stage.Save(ctx, i, s.values()...); err != nil {
+		if err := s.stage.Save(ctx, i, s.stageValues()...); err != nil {
 			return err
 		}
 	}
 	if err := s.passEnd(ctx); err != nil {
 		return err
 	}
-	s.finish()
-	return s.stage.End(ctx, s.values()...)
+	s.completeLastStep()
+	return s.stage.End(ctx, s.stageValues()...)
 }
 
-// iterate is iteration i.
-func (s *solver) iterate(ctx context.Context, i int) error {
+func (s *solver) runIteration(ctx context.Context, i int) error {
 	step := Step{Iteration: i, Mu: s.mu}
 	split, err := s.passA(ctx, i == 1)
 	if err != nil {
 		return err
 	}
 	if i > 1 {
-		s.finish()
+		s.completeLastStep()
 	}
 	s.moveV(&step)
 	if err := s.passB(ctx); err != nil {
-		return s.broken(i, err)
+		return s.errAtIteration(i, err)
 	}
 	if err := s.polar.Factor(); err != nil {
-		return s.broken(i, err)
+		return s.errAtIteration(i, err)
 	}
 	step.Rank = s.polar.Rank()
 	penalty, err := s.passU(ctx, &step)
@@ -157,10 +153,9 @@ func (s *solver) iterate(ctx context.Context, i int) error {
 	return nil
 }
 
-// settled reports whether eq. (14) has changed by little in each of the last iterations.
-// One is not enough: the equation rises and falls, and hardly changes where it turns. It is
-// also 0 as long as V is wiped out and E has not come in.
-func (s *solver) settled() bool {
+// hasConverged reports whether eq. (14) has changed by little in each of the last iterations. One is not enough: the
+// equation rises and falls, and hardly changes at a turn. It is also 0 as long as V is wiped out and E has not moved.
+func (s *solver) hasConverged() bool {
 	const iterations = 5
 	if len(s.trace) <= iterations || s.opt.Tol < 0 {
 		return false
@@ -175,19 +170,18 @@ func (s *solver) settled() bool {
 	return true
 }
 
-// finish completes the figures of the last iteration, whose X − UVᵀ the pass that has
-// just ended was the first to see.
-func (s *solver) finish() {
+// completeLastStep completes the figures of the last iteration: the pass that has just ended was the first to see its
+// X − UVᵀ.
+func (s *solver) completeLastStep() {
 	last := &s.trace[len(s.trace)-1]
-	last.Objective += s.k.number(sumLeft)
-	last.ResidualE = math.Sqrt(s.k.number(sumOff))
+	last.Objective += s.k.sumNumbers(sumLeft)
+	last.ResidualE = math.Sqrt(s.k.sumNumbers(sumOff))
 	if s.opt.Progress != nil {
 		s.opt.Progress(last.Iteration, last.Objective)
 	}
 }
 
-// broken says where the iteration left the numbers there are.
-func (s *solver) broken(iteration int, err error) error {
+func (s *solver) errAtIteration(iteration int, err error) error {
 	if errors.Is(err, linalg.ErrNotFinite) {
 		return stream.Dataf("", "iteration %d: %w; scale the columns, or choose a larger {mu}", iteration, err)
 	}

@@ -20,9 +20,9 @@ import (
 )
 
 func someTree(d int) *Tree {
-	return &Tree{Features: all(d), Children: []*Tree{
-		{Features: all(d)[:d/2], Children: []*Tree{{Features: all(d)[:d/4]}, {Features: all(d)[d/4 : d/2]}}},
-		{Features: all(d)[d/2+1:]},
+	return &Tree{Features: allFeatures(d), Children: []*Tree{
+		{Features: allFeatures(d)[:d/2], Children: []*Tree{{Features: allFeatures(d)[:d/4]}, {Features: allFeatures(d)[d/4 : d/2]}}},
+		{Features: allFeatures(d)[d/2+1:]},
 	}}
 }
 
@@ -54,7 +54,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 			w := newTwin(x, u, product(x.T(), u))
 			w.alpha, w.beta, w.mu, w.rho, w.muMax = opt.Alpha.Value, opt.Beta.Value, opt.Mu, defaultRho, defaultMuMax
 			if opt.Method == HUFS {
-				w.plant(opt.Tree.groups())
+				w.plant(opt.Tree.nodeGroups())
 			}
 			switch kind {
 			case "ring":
@@ -157,7 +157,7 @@ func files(t *testing.T) *scratch.Space {
 	s := scratch.New(scratch.Options{Dir: dir})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing the scratch: %v", err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("left behind: %v, %v", left, err)
@@ -194,7 +194,7 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0), opt)
 	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0), opt)
 	for j, to := range perm {
-		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
+		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, amplified by 15 iterations
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])
 		}
 	}
@@ -227,7 +227,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 	}
 }
 
-// Where μ rises too fast for V to get to 0, no warning says that it did.
+// If μ rises too fast for V to reach 0, no warning claims that it did.
 func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	p := plain(t, n, d, k, 1)
@@ -259,7 +259,7 @@ func TestSolvesSideBySide(t *testing.T) {
 		})
 	}
 	if err := errors.Join(group.Wait(), p.Close()); err != nil {
-		t.Error(err)
+		t.Errorf("concurrent runs: %v", err)
 	}
 }
 
@@ -293,6 +293,6 @@ func TestProgressAndConvergence(t *testing.T) {
 	}
 	opt.MaxIter = 1
 	if r = mustSolve(t, p, opt); r.Converged || len(r.Trace) != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("one iteration: result %+v, want one step without convergence", r)
 	}
 }

@@ -12,31 +12,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reader reads a source as blocks of the layout, raw values row by row, however its
-// chunks are cut.
-type reader struct {
+// blockReader reads a source as blocks of the layout, raw values row by row, for any cut into chunks.
+type blockReader struct {
 	t     *table
 	src   stream.Source
 	std   *gram.Standardizer
 	meter *stream.Meter
 }
 
-// sourcePass is a run over the source, a stream.ScratchPass.
+// sourcePass is a pass over the source, a stream.ScratchPass.
 type sourcePass struct {
-	*reader
+	*blockReader
 	next  func() (*stream.Chunk, error, bool)
 	stop  func()
 	chunk *stream.Chunk
-	from  int // rows of the chunk that are taken
+	from  int // rows of the chunk that have been read
 	block int
 	rec   []byte
 }
 
-func (f *reader) pass(ctx context.Context) *sourcePass {
+func (f *blockReader) newPass(ctx context.Context) *sourcePass {
 	f.t.passes.Add(1)
-	p := &sourcePass{reader: f}
+	p := &sourcePass{blockReader: f}
 	p.next, p.stop = iter.Pull2(f.src.Chunks(ctx, stream.Range{}))
-	p.rec = make([]byte, f.t.block*f.t.d*f.t.element.bytes()) // large, hence aligned
+	p.rec = make([]byte, f.t.block*f.t.d*f.t.element.byteSize()) // large, hence aligned
 	return p
 }
 
@@ -45,14 +44,13 @@ func (p *sourcePass) Close() error {
 	return nil
 }
 
-// Next fills a block.
 func (p *sourcePass) Next() ([]byte, error) {
 	t := p.t
-	h := t.rows(p.block)
-	rec := p.rec[:h*t.d*t.element.bytes()]
+	h := t.rowsOfBlock(p.block)
+	rec := p.rec[:h*t.d*t.element.byteSize()]
 	for at := 0; at < h; {
 		if p.chunk == nil || p.from == p.chunk.Rows {
-			if err := p.advance(); err != nil {
+			if err := p.nextChunk(); err != nil {
 				return nil, err
 			}
 			continue
@@ -64,7 +62,7 @@ func (p *sourcePass) Next() ([]byte, error) {
 		at, p.from = at+count, p.from+count
 	}
 	p.block++
-	if p.block == t.blocks { // what is left must have no rows
+	if p.block == t.blocks { // the rest of the source must have no rows
 		for {
 			c, err, ok := p.next()
 			if !ok {
@@ -81,8 +79,7 @@ func (p *sourcePass) Next() ([]byte, error) {
 	return rec, nil
 }
 
-// advance takes the next chunk.
-func (p *sourcePass) advance() error {
+func (p *sourcePass) nextChunk() error {
 	c, err, ok := p.next()
 	switch {
 	case !ok:
@@ -100,16 +97,16 @@ func (p *sourcePass) advance() error {
 	return nil
 }
 
-func put[T number](p *sourcePass, record []byte, at, count int) bool {
+func putRows[T number](p *sourcePass, record []byte, at, count int) bool {
 	const tile = 32 // rows; a tile of columns is then read in runs and written in lines
 	d, c := p.t.d, p.chunk
 	dst := rows.View[T](record)[at*d:]
-	least, most := bounds[T]()
-	var kept []int
+	least, most := numberRange[T]()
+	var places []int
 	if c.Sparse != nil {
-		kept = make([]int, c.Cols) // place among the features plus 1
+		places = make([]int, c.Cols) // place among the features, plus 1
 		for k, j := range p.std.Columns {
-			kept[j] = k + 1
+			places[j] = k + 1
 		}
 	}
 	var off atomic.Bool
@@ -121,7 +118,7 @@ func put[T number](p *sourcePass, record []byte, at, count int) bool {
 			if x != x {
 				x = p.std.Fill[k]
 			}
-			// The bound comes first: a conversion out of range may give anything.
+			// The bound comes first: a conversion out of range has an undefined result.
 			if !(x >= least && x <= most) || float64(T(x)) != x {
 				off.Store(true)
 				return
@@ -140,7 +137,7 @@ func put[T number](p *sourcePass, record []byte, at, count int) bool {
 		for r := range h {
 			row := p.from + from + r
 			for e := c.Sparse.RowPtr[row]; e < c.Sparse.RowPtr[row+1]; e++ {
-				if k := kept[c.Sparse.Index[e]]; k > 0 {
+				if k := places[c.Sparse.Index[e]]; k > 0 {
 					set(r*d+k-1, k-1, c.Sparse.Value[e])
 				}
 			}
@@ -149,8 +146,7 @@ func put[T number](p *sourcePass, record []byte, at, count int) bool {
 	return !off.Load()
 }
 
-// bounds are the least and the largest number of a type.
-func bounds[T number]() (least, most float64) {
+func numberRange[T number]() (least, most float64) {
 	switch any(T(0)).(type) {
 	case uint8:
 		return 0, math.MaxUint8

@@ -9,9 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// prepared is what a problem keeps beside its files: a run that goes on from there reads no
-// rows again.
-type prepared struct {
+// problemState is the saved part of a problem without its files: a run that resumes from it reads no rows again.
+type problemState struct {
 	element, passes int
 	startRows       []float64
 	v               []float64
@@ -23,20 +22,19 @@ type prepared struct {
 	value []float64
 }
 
-func (s *prepared) values() []any {
+func (s *problemState) stageValues() []any {
 	return []any{&s.element, &s.passes, &s.startRows, &s.v, &s.alphaMax, &s.anchor, &s.start, &s.index, &s.value}
 }
 
-func (p *Problem) prepared() *prepared {
-	s := &prepared{element: int(p.t.element), passes: p.Passes(), startRows: p.start.rows, v: p.v, alphaMax: p.AlphaMax, anchor: p.anchor}
+func (p *Problem) snapshot() *problemState {
+	s := &problemState{element: int(p.t.element), passes: p.Passes(), startRows: p.start.clusterRows, v: p.v, alphaMax: p.AlphaMax, anchor: p.anchor}
 	if g := p.graph; g != nil && g.neighbours != nil {
 		s.start, s.index, s.value = g.neighbours.Start, g.neighbours.Index, g.neighbours.Value
 	}
 	return s
 }
 
-// restore makes the problem of what was saved.
-func (p *Problem) restore(stage stream.Stage, s *prepared) (err error) {
+func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	t := p.t
 	if s.element < 0 || s.element >= len(elements) || len(s.v) != t.d*t.k || s.startRows != nil && len(s.startRows) != t.k*t.k {
 		return stream.Dataf("", "the checkpoint is of other rows: remove its folder")
@@ -49,7 +47,7 @@ func (p *Problem) restore(stage stream.Stage, s *prepared) (err error) {
 			return err
 		}
 	}
-	p.start = &starter{layout: t.layout, u: p.setup.U, rows: s.startRows}
+	p.start = &starter{layout: t.layout, u: p.setup.U, clusterRows: s.startRows}
 	if p.setup.Start != StartGiven {
 		if err := p.start.makeFile(stage); err != nil {
 			return err
@@ -65,32 +63,31 @@ func (p *Problem) restore(stage stream.Stage, s *prepared) (err error) {
 	return err
 }
 
-// name tells the stage of a run from those of other settings, and of other trees.
-func (s *solver) name() string {
+// stageName distinguishes the run's stage from runs with other settings or another tree.
+func (s *solver) stageName() string {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Method, s.opt.Float32)
 	if s.opt.Tree != nil {
-		fmt.Fprint(h, s.opt.Tree.groups())
+		fmt.Fprint(h, s.opt.Tree.nodeGroups())
 	}
 	return fmt.Sprintf("solve%016x", h.Sum64())
 }
 
-// load takes up the iteration where it was left.
-func (s *solver) load(ctx context.Context) (stream.Progress, error) {
-	progress, err := s.stage.Load(ctx, s.values()...)
+func (s *solver) loadProgress(ctx context.Context) (stream.Progress, error) {
+	progress, err := s.stage.Load(ctx, s.stageValues()...)
 	if err == nil && progress != stream.StageNew {
-		s.trace = steps(s.figures)
+		s.trace = traceFromNumbers(s.figures)
 	}
 	return progress, err
 }
 
-// values are what an iteration needs beside M and the state of the rows: V and the one before,
-// BᵀU or U whole, HUFS's side of the features, and the figures so far.
-func (s *solver) values() []any {
-	s.figures = figures(s.trace)
+// stageValues are the state of an iteration without M and the state of the rows: V and the previous V, BᵀU or U
+// whole, HUFS's P and Y₃, and the figures so far.
+func (s *solver) stageValues() []any {
+	s.figures = traceNumbers(s.trace)
 	list := []any{&s.mu, &s.ratio, s.v, s.oldV, &s.figures}
 	if s.products != nil {
-		list = append(list, s.products.all[fieldU])
+		list = append(list, s.products.gathered[fieldU])
 	}
 	if s.tree != nil {
 		for i := range s.tree.p {
@@ -102,8 +99,7 @@ func (s *solver) values() []any {
 
 const figuresOfStep = 8
 
-// figures are the numbers of a trace.
-func figures(trace []Step) []float64 {
+func traceNumbers(trace []Step) []float64 {
 	var list []float64
 	for _, s := range trace {
 		list = append(list, float64(s.Iteration), s.Mu, s.Objective, s.Split, s.ResidualZ, s.ResidualE, s.ResidualP, float64(s.Rank))
@@ -111,8 +107,7 @@ func figures(trace []Step) []float64 {
 	return list
 }
 
-// steps is the trace of figures.
-func steps(figures []float64) []Step {
+func traceFromNumbers(figures []float64) []Step {
 	var trace []Step
 	for ; len(figures) >= figuresOfStep; figures = figures[figuresOfStep:] {
 		f := figures

@@ -14,31 +14,30 @@ import (
 )
 
 const (
-	// The clusters of the start come from a sample of at most so many rows and bytes, but
-	// of 20 rows a cluster: a start need not be optimal, and the papers' sets are smaller.
+	// The clusters of the start come from a sample of at most sampleRows rows and sampleBytes bytes, but at least
+	// rowsPerCluster rows a cluster: a start need not be optimal, and the papers' sets are smaller.
 	sampleRows, sampleBytes = 10_000, 64 << 20
 	rowsPerCluster          = 20
-	// soft is what StartSoft adds to the indicator.
-	soft = 0.2
+	// softOffset is added to the indicator by StartSoft.
+	softOffset = 0.2
 )
 
-// sampleSize is the number of rows of the sample, for m anchors too.
+// sampleSize returns the number of rows of the sample, which also serves m anchors.
 func sampleSize(n int64, d, k, m int) int {
 	most := min(sampleRows, sampleBytes/wordBytes/d)
 	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
 }
 
-// sampled is m rows in the order of the table, m×d column-major, as k-means likes them;
-// rows order[:i] of them are a sample too.
-type sampled struct {
+// rowSample is m rows in the order of the table, m×d column-major, as k-means prefers; its rows order[:i] are a
+// random sample too.
+type rowSample struct {
 	x     kernel.Matrix[float64]
 	order []int
 }
 
-// sample takes m rows at random.
-func (t *table) sample(ctx context.Context, m int, seed uint64) (sampled, error) {
-	s := sampled{kernel.ColMajor(make([]float64, m*t.d), m, t.d, m), make([]int, m)}
-	place := draw(t.n, m, seed)
+func (t *table) sampleRows(ctx context.Context, m int, seed uint64) (rowSample, error) {
+	s := rowSample{kernel.ColMajor(make([]float64, m*t.d), m, t.d, m), make([]int, m)}
+	place := drawPositions(t.n, m, seed)
 	positions := make([]int64, 0, m)
 	for p := range place {
 		positions = append(positions, p)
@@ -48,7 +47,7 @@ func (t *table) sample(ctx context.Context, m int, seed uint64) (sampled, error)
 		s.order[place[p]] = i
 	}
 	i := 0
-	err := t.columns(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error {
+	err := t.eachBlock(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		first := int64(b) * int64(t.block)
 		for ; i < m && positions[i] < first+int64(x.Rows); i++ {
 			for j := range t.d {
@@ -60,8 +59,8 @@ func (t *table) sample(ctx context.Context, m int, seed uint64) (sampled, error)
 	return s, err
 }
 
-// first returns count rows of the sample, chosen at random, row-major.
-func (s sampled) first(count int) kernel.Matrix[float64] {
+// firstRows returns count random rows of the sample, row-major.
+func (s rowSample) firstRows(count int) kernel.Matrix[float64] {
 	d := s.x.Cols
 	out := kernel.RowMajor(make([]float64, count*d), count, d, d)
 	for i, r := range s.order[:count] {
@@ -72,9 +71,9 @@ func (s sampled) first(count int) kernel.Matrix[float64] {
 	return out
 }
 
-// draw returns m of n positions, with the place of each in the sample (Floyd's
-// algorithm, then a shuffle; written out, since the library's may change).
-func draw(n int64, m int, seed uint64) map[int64]int {
+// drawPositions returns m of n positions, with the place of each in the sample (Floyd's algorithm, then a shuffle;
+// written out, since the library's may change).
+func drawPositions(n int64, m int, seed uint64) map[int64]int {
 	random := rand.NewPCG(seed, 0x6575667364726177)
 	place := make(map[int64]int, m)
 	order := make([]int64, 0, m)
@@ -96,43 +95,41 @@ func draw(n int64, m int, seed uint64) map[int64]int {
 	return place
 }
 
-// starter gives the rows of the first U.
+// starter provides the rows of the first U.
 type starter struct {
 	layout
-	u      []float64          // Setup.U; nil: rows by labels
-	labels stream.ScratchFile // int32 a row
-	rows   []float64          // k×k: the row of U of each cluster
+	u           []float64          // Setup.U; if nil, rows come by labels
+	labels      stream.ScratchFile // int32 a row
+	clusterRows []float64          // k×k: the row of U of each cluster
 }
 
-// file holds the labels; nil where U is given.
-func (s *starter) file() stream.ScratchFile {
+// labelFile holds the labels; nil if U is given.
+func (s *starter) labelFile() stream.ScratchFile {
 	if s == nil {
 		return nil
 	}
 	return s.labels
 }
 
-// makeFile makes the file of the labels.
 func (s *starter) makeFile(scratch stream.Scratch) (err error) {
 	s.labels, err = scratch.Make("the labels of the start", s.n*singleBytes, s.block*singleBytes)
 	return err
 }
 
-// to writes rows [from, from+h) of block b.
-func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
+func (s *starter) rowsTo(dst []float64, b int, rec []byte, from, h int) {
 	k := s.k
 	if s.u != nil {
 		copy(dst[:h*k], s.u[(b*s.block+from)*k:])
 		return
 	}
 	for i, label := range rows.View[int32](rec)[from:][:h] {
-		copy(dst[i*k:][:k], s.rows[int(label)*k:])
+		copy(dst[i*k:][:k], s.clusterRows[int(label)*k:])
 	}
 }
 
-// newStarter clusters the rows: centres from the sample, labels in a pass over X. The
-// starter owns a file, even with an error.
-func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (*starter, error) {
+// newStarter clusters the rows: centres from the sample, labels in a pass over X. The starter owns a file, even with
+// an error.
+func newStarter(ctx context.Context, t *table, s Setup, sample rowSample) (*starter, error) {
 	st := &starter{layout: t.layout, u: s.U}
 	if s.Start == StartGiven {
 		return st, checkOrthonormal(s.U, t.k)
@@ -145,18 +142,18 @@ func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (*starte
 		return st, err
 	}
 	pass := cluster.NewPass(s.Threads, r.Centers, false)
-	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
+	err = t.eachBlock(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return pass.Add(rows.View[int32](records[0]), cluster.Matrix(x))
 	}, rows.Write(st.labels))
 	if err == nil {
-		st.rows, err = startRows(pass.Sizes, s.Start == StartSoft)
+		st.clusterRows, err = startRows(pass.Sizes, s.Start == StartSoft)
 	}
 	return st, err
 }
 
-// startRows are the rows of U by cluster: rows of a cluster are alike, also in the
-// polar factor. With H the n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the
-// polar factor of N is H·D^(−1/2)·P, P the polar factor of the k×k matrix D^(1/2)·C.
+// startRows returns the rows of U by cluster: rows of a cluster are equal, also in the polar factor. With H the n×k
+// indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the polar factor of N is H·D^(−1/2)·P, P the polar factor of the k×k
+// matrix D^(1/2)·C.
 func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	k := len(sizes)
 	out := make([]float64, k*k)
@@ -166,7 +163,7 @@ func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 		}
 		for j := range k {
 			if isSoft {
-				out[c*k+j] = soft
+				out[c*k+j] = softOffset
 			}
 		}
 		out[c*k+c]++
@@ -188,16 +185,15 @@ func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 			if v := out[c*k+j]; isSoft || j == c {
 				out[c*k+j] = v / math.Sqrt(float64(size))
 			} else {
-				out[c*k+j] = 0 // but for rounding
+				out[c*k+j] = 0 // rounding aside, it is 0
 			}
 		}
 	}
 	return out, nil
 }
 
-// checkOrthonormal makes sure that the columns of U are orthonormal, which the iteration
-// takes for granted: it would never leave U = 0, where N is 0 and its polar factor
-// anything.
+// checkOrthonormal refuses a U without orthonormal columns, which the iteration presupposes: it would never leave U =
+// 0, since N is then 0 and its polar factor arbitrary.
 func checkOrthonormal(u []float64, k int) error {
 	g := make([]float64, k*k)
 	for i := 0; i < len(u); i += k {
@@ -210,7 +206,7 @@ func checkOrthonormal(u []float64, k int) error {
 		if i%k == i/k {
 			want = 1
 		}
-		// What a file with seven digits keeps.
+		// A file with seven digits keeps this precision.
 		if !(math.Abs(got-want) <= 1e-6) {
 			return stream.Usagef("the columns of the U to start from are not orthonormal: product %d,%d is %v", i/k+1, i%k+1, got)
 		}

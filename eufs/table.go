@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// element is the type that the values of X are kept in, the narrowest first.
+// element is the stored type of X's values, the narrowest first.
 type element int
 
 const (
@@ -21,43 +21,41 @@ const (
 	asFloat64
 )
 
-// elements say what to do with the values of each type.
+// elements holds the conversions of each type.
 var elements = [...]struct {
 	bytes int
-	// put writes rows of a pass's chunk to a record from row at on, and reports whether
-	// all fit exactly.
+	// put writes rows of a pass's chunk to a record from row at on, and reports whether all fit exactly.
 	put func(p *sourcePass, record []byte, at, count int) bool
-	// rowsTo and columnsTo write h rows of a record, scaled: h×d row-major, or columns of
-	// a matrix with more rows, ld apart.
+	// rowsTo and columnsTo write h rows of a record, scaled: h×d row-major, or columns of a matrix with more rows, ld
+	// apart.
 	rowsTo    func(t *table, dst []float64, record []byte, from, h int)
 	columnsTo func(t *table, dst []float64, record []byte, from, h, ld int)
 }{
-	asUint8:   {1, put[uint8], rowsTo[uint8], columnsTo[uint8]},
-	asInt16:   {2, put[int16], rowsTo[int16], columnsTo[int16]},
-	asFloat32: {4, put[float32], rowsTo[float32], columnsTo[float32]},
-	asFloat64: {8, put[float64], rowsTo[float64], columnsTo[float64]},
+	asUint8:   {1, putRows[uint8], rowsTo[uint8], columnsTo[uint8]},
+	asInt16:   {2, putRows[int16], rowsTo[int16], columnsTo[int16]},
+	asFloat32: {4, putRows[float32], rowsTo[float32], columnsTo[float32]},
+	asFloat64: {8, putRows[float64], rowsTo[float64], columnsTo[float64]},
 }
 
 type number interface {
 	uint8 | int16 | float32 | float64
 }
 
-func (e element) bytes() int { return elements[e].bytes }
+func (e element) byteSize() int { return elements[e].bytes }
 
-// table is X: n×d raw values, row by row, and how they are scaled.
-// It is read-only.
+// table is X: n×d raw values, row by row, with their scaling. It is read-only.
 type table struct {
 	layout
 	element element
-	file    stream.ScratchFile // the copy; nil where the source is read again
-	source  *reader
+	file    stream.ScratchFile // the copy; nil if the source is read again
+	source  *blockReader
 	shift   []float64
 	factor  []float64
 	workers int
 	passes  atomic.Int64 // over the source so far
 }
 
-// errNarrow says that a value does not fit its element.
+// errNarrow reports a value that does not fit its element.
 var errNarrow = errors.New("eufs: a value is not exact in this type")
 
 func newTable(src stream.Source, std *gram.Standardizer, s Setup) *table {
@@ -67,18 +65,18 @@ func newTable(src stream.Source, std *gram.Standardizer, s Setup) *table {
 	}
 	if s.Reread {
 		t.element = asFloat64
-		t.source = &reader{t: t, src: src, std: std, meter: s.Meter}
+		t.source = &blockReader{t: t, src: src, std: std, meter: s.Meter}
 	}
 	return t
 }
 
-// load copies the source to scratch, unless it is to be read again.
-func (t *table) load(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) error {
+// loadCopy copies the source to scratch, unless it is to be read again.
+func (t *table) loadCopy(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) error {
 	if s.Reread {
 		return nil
 	}
 	for t.element = asUint8; ; t.element++ {
-		err := t.copy(ctx, src, std, s)
+		err := t.copySource(ctx, src, std, s)
 		if err == nil {
 			return nil
 		}
@@ -92,15 +90,14 @@ func (t *table) load(ctx context.Context, src stream.Source, std *gram.Standardi
 	}
 }
 
-// makeFile makes the file of the copy.
 func (t *table) makeFile(scratch stream.Scratch) (err error) {
-	bytes := t.d * t.element.bytes()
+	bytes := t.d * t.element.byteSize()
 	t.file, err = scratch.Make("the copy of the rows", t.n*int64(bytes), t.block*bytes)
 	return err
 }
 
-func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (err error) {
-	from := (&reader{t: t, src: src, std: std, meter: s.Meter}).pass(ctx)
+func (t *table) copySource(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (err error) {
+	from := (&blockReader{t: t, src: src, std: std, meter: s.Meter}).newPass(ctx)
 	defer func() { err = errors.Join(err, from.Close()) }()
 	var to stream.ScratchPass
 	defer func() {
@@ -113,7 +110,7 @@ func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardi
 		if err != nil {
 			return err
 		}
-		if to == nil { // after the first block, which mostly shows that a type is too narrow
+		if to == nil { // after the first block, which mostly reveals a type that is too narrow
 			if err := t.makeFile(s.Scratch); err != nil {
 				return err
 			}
@@ -128,7 +125,6 @@ func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardi
 	return nil
 }
 
-// rowsTo writes rows [from, from+h) of a block, scaled, to dst, h×d row-major.
 func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
 	elements[t.element].rowsTo(t, dst, record, from, h)
 }
@@ -155,24 +151,23 @@ func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int
 	}
 }
 
-// columns calls do with every block of X, scaled and column-major (distances are faster
-// so), and the records of the passes.
-func (t *table) columns(ctx context.Context, do func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
+// eachBlock calls visit with every block of X, scaled and column-major (distances are faster so), and the records of
+// the passes.
+func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
 	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
 	return rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
-		h, last := t.rows(b), len(passes)
-		kernel.Each(t.workers, (h+t.strip-1)/t.strip, func(i int) {
-			from := i * t.strip
-			elements[t.element].columnsTo(t, x[from:], records[last], from, min(t.strip, h-from), h)
+		h, last := t.rowsOfBlock(b), len(passes)
+		kernel.Each(t.workers, (h+t.stripRows-1)/t.stripRows, func(i int) {
+			from := i * t.stripRows
+			elements[t.element].columnsTo(t, x[from:], records[last], from, min(t.stripRows, h-from), h)
 		})
-		return do(b, kernel.ColMajor(x, h, t.d, h), records)
-	}, append(passes, t.reading(ctx))...)
+		return visit(b, kernel.ColMajor(x, h, t.d, h), records)
+	}, append(passes, t.startPass(ctx))...)
 }
 
-// reading starts a pass over X.
-func (t *table) reading(ctx context.Context) stream.ScratchPass {
+func (t *table) startPass(ctx context.Context) stream.ScratchPass {
 	if t.source != nil {
-		return t.source.pass(ctx)
+		return t.source.newPass(ctx)
 	}
 	return rows.Read(t.file)
 }

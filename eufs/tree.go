@@ -2,38 +2,36 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// Tree is HUFS's index tree: a node is a group of features, and its children divide some
-// or all of them further. Every node counts as a group, the root too; features are the
-// numbers of the columns that are selected from.
+// Tree is HUFS's index tree: a node is a group of features, and its children divide some or all of them further.
+// Every node counts as a group, the root too; features are the numbers of the columns to select from.
 type Tree struct {
 	Features []int
 	Children []*Tree
 }
 
-// groups lists the features of every node, the root first.
-func (t *Tree) groups() [][]int {
+func (t *Tree) nodeGroups() [][]int {
 	if t == nil {
 		return nil
 	}
 	out := [][]int{t.Features}
 	for _, c := range t.Children {
-		out = append(out, c.groups()...)
+		out = append(out, c.nodeGroups()...)
 	}
 	return out
 }
 
-// Entries is the number of features of all nodes together, what a run holds 2·8·k bytes for.
+// Entries returns the total number of features over all nodes; a run holds 2·8·k bytes for each.
 func (t *Tree) Entries() (n int64) {
-	for _, g := range t.groups() {
+	for _, g := range t.nodeGroups() {
 		n += int64(len(g))
 	}
 	return n
 }
 
-// Nodes counts the groups, and Depth the nodes from the root to the farthest leaf.
-func (t *Tree) Nodes() int { return len(t.groups()) }
+// Nodes returns the number of groups.
+func (t *Tree) Nodes() int { return len(t.nodeGroups()) }
 
-// Depth is 0 for no tree.
+// Depth returns the number of nodes from the root to the farthest leaf, 0 for no tree.
 func (t *Tree) Depth() (depth int) {
 	if t == nil {
 		return 0
@@ -44,9 +42,8 @@ func (t *Tree) Depth() (depth int) {
 	return depth + 1
 }
 
-// check makes sure that the features are columns.
-func (t *Tree) check(d int) error {
-	for _, g := range t.groups() {
+func (t *Tree) checkFeatures(d int) error {
+	for _, g := range t.nodeGroups() {
 		for _, j := range g {
 			if j < 0 || j >= d {
 				return stream.Usagef("the tree has feature %d of %d", j, d)

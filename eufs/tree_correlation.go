@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// Each level of a correlation tree has a quarter of the groups of the one below, as
-	// in a quad-tree: the whole dendrogram would hold d²/2 entries where it is a chain.
+	// Each level of a correlation tree has a quarter of the groups of the one below, as in a quad-tree: the whole
+	// dendrogram would hold d²/2 entries if it is a chain.
 	levelShare = 4
 )
 
-// CorrelationTree groups features that go together: clusters of the average linkage on
-// the distances 1 − |corr|, cut where there are d/4, d/16, … of them. sym is d×d, the
-// Gram matrix of centred columns (of others, cosines take the place of correlations); it is
-// overwritten. Costs O(d²) in time, by chains of nearest neighbours (Murtagh 1983).
+// CorrelationTree groups correlated features: clusters of the average linkage on the distances 1 − |corr|, cut at
+// d/4, d/16, … clusters. sym is d×d, the Gram matrix of centred columns (for others, cosines replace correlations);
+// it is overwritten. Costs O(d²) in time, by chains of nearest neighbours (Murtagh 1983).
 func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	if d < 1 || len(sym) != d*d {
 		return nil, stream.Usagef("{tree} correlation: there are no features")
 	}
 	toDistances(sym, d)
-	merges := linkage(sym, d)
+	merges := averageLinkage(sym, d)
 	// Merges are found along chains, not by height.
 	slices.SortStableFunc(merges, func(a, b merge) int { return cmp.Compare(a.height, b.height) })
-	root := &Tree{Features: all(d)}
-	parent := all(d) // a forest, the lowest feature of a cluster being its root
+	root := &Tree{Features: allFeatures(d)}
+	parent := allFeatures(d) // a forest, the lowest feature of a cluster being its root
 	find := func(i int) int {
 		for parent[i] != i {
 			parent[i] = parent[parent[i]]
@@ -54,7 +53,7 @@ func CorrelationTree(sym []float64, d int) (*Tree, error) {
 			level[r].Features = append(level[r].Features, j)
 		}
 		for _, n := range nodes {
-			level[find(n.Features[0])].add(n)
+			level[find(n.Features[0])].addChild(n)
 		}
 		nodes = nodes[:0]
 		for _, n := range order {
@@ -64,13 +63,12 @@ func CorrelationTree(sym []float64, d int) (*Tree, error) {
 		}
 	}
 	for _, n := range nodes {
-		root.add(n)
+		root.addChild(n)
 	}
 	return root, nil
 }
 
-// CorrelationEntries bounds the Entries of the CorrelationTree of d features: a level has
-// every feature once at most.
+// CorrelationEntries bounds the Entries of the CorrelationTree of d features: a level has every feature once at most.
 func CorrelationEntries(d int) int {
 	levels := 1 // the root
 	for want := d / levelShare; want > 1; want /= levelShare {
@@ -79,7 +77,7 @@ func CorrelationEntries(d int) int {
 	return d * levels
 }
 
-// toDistances turns sym into 1 − |corr|, d×d; a column without length is 1 from all others.
+// toDistances turns sym into 1 − |corr|, d×d; a column of length 0 is at distance 1 from all others.
 func toDistances(sym []float64, d int) {
 	length := make([]float64, d)
 	for i := range d {
@@ -103,11 +101,11 @@ type merge struct {
 	height float64
 }
 
-// linkage merges clusters until one is left, the nearest of average distance first but
-// for the order: following nearest neighbours leads to a pair that are each other's, and
-// such a pair is merged whatever goes on elsewhere. dist is overwritten. Of equal
-// distances that to the lower feature counts, and the one the chain came from first.
-func linkage(dist []float64, d int) []merge {
+// averageLinkage merges clusters until one is left, the pair of least average distance first, up to the order:
+// following nearest neighbours leads to a pair that are each other's nearest, and merging such a pair is right
+// whatever else is merged. dist is overwritten. Of equal distances the lower feature wins, but first the one the
+// chain came from.
+func averageLinkage(dist []float64, d int) []merge {
 	size := make([]float64, d)
 	alive := make([]int, 0, d) // clusters, by their lowest slot
 	for i := range d {

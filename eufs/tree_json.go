@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// nodeNames is a node of the JSON form.
 type nodeNames struct {
 	Features []string     `json:"features"`
 	Children []*nodeNames `json:"children"`
@@ -19,7 +18,7 @@ type nodeNames struct {
 // Encode writes the tree as JSON, {"features": [names], "children": […]}, a node a line.
 func (t *Tree) Encode(w io.Writer, names []string) error {
 	var b strings.Builder
-	if err := t.encode(&b, names, ""); err != nil {
+	if err := t.encodeNode(&b, names, ""); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
@@ -27,7 +26,7 @@ func (t *Tree) Encode(w io.Writer, names []string) error {
 	return err
 }
 
-func (t *Tree) encode(b *strings.Builder, names []string, indent string) error {
+func (t *Tree) encodeNode(b *strings.Builder, names []string, indent string) error {
 	own := make([]string, len(t.Features))
 	for i, j := range t.Features {
 		own[i] = names[j]
@@ -44,7 +43,7 @@ func (t *Tree) encode(b *strings.Builder, names []string, indent string) error {
 			b.WriteByte(',')
 		}
 		b.WriteByte('\n')
-		if err := c.encode(b, names, indent+"  "); err != nil {
+		if err := c.encodeNode(b, names, indent+"  "); err != nil {
 			return err
 		}
 	}
@@ -52,10 +51,9 @@ func (t *Tree) encode(b *strings.Builder, names []string, indent string) error {
 	return nil
 }
 
-// ReadTree reads what Encode writes, or what a user wrote, for features of the given
-// names. Of those named in leftOut, which the input has but a run cannot use, nodes are
-// cleared, and nodes without a feature dropped. The error is a *stream.UsageError that
-// names the node: "root.children[2].children[0]".
+// ReadTree reads the output of Encode, or a user's file, for features of the given names. Features named in leftOut,
+// which the input has but a run cannot use, are removed from nodes, and nodes without a feature dropped. The error is
+// a *stream.UsageError that names the node: "root.children[2].children[0]".
 func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
@@ -75,7 +73,7 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 			v.number[name] = -1
 		}
 	}
-	t, err := v.node(root, nil, "root", 0)
+	t, err := v.checkNode(root, nil, "root", 0)
 	if err == nil && t == nil {
 		return nil, stream.Usagef("{tree}: none of its features is used")
 	}
@@ -84,20 +82,19 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 
 type treeReader struct{ number map[string]int } // -1: left out
 
-// deepest bounds the depth of a tree that is read: far beyond any use, far below where
-// recursion hurts.
-const deepest = 10_000
+// mostDepth bounds the depth of a tree that is read: far beyond any use, and far below the limit of recursion.
+const mostDepth = 10_000
 
-// node checks a node whose parent has the features of within, nil for the root.
-func (v *treeReader) node(n *nodeNames, within map[string]bool, place string, depth int) (*Tree, error) {
+// checkNode checks a node whose parent has the features within, nil for the root.
+func (v *treeReader) checkNode(n *nodeNames, within map[string]bool, place string, depth int) (*Tree, error) {
 	fail := func(format string, args ...any) (*Tree, error) {
 		return nil, stream.Usagef("{tree}: %s: %s", place, fmt.Sprintf(format, args...))
 	}
 	if n == nil {
 		return fail("null is no node")
 	}
-	if depth == deepest {
-		return fail("the tree is deeper than %d nodes", deepest)
+	if depth == mostDepth {
+		return fail("the tree is deeper than %d nodes", mostDepth)
 	}
 	if len(n.Features) == 0 {
 		return fail("there are no features; a node lists all features below it")
@@ -121,7 +118,7 @@ func (v *treeReader) node(n *nodeNames, within map[string]bool, place string, de
 	}
 	owner := make(map[string]int)
 	for i, c := range n.Children {
-		child, err := v.node(c, own, fmt.Sprintf("%s.children[%d]", place, i), depth+1)
+		child, err := v.checkNode(c, own, fmt.Sprintf("%s.children[%d]", place, i), depth+1)
 		if err != nil {
 			return nil, err
 		}

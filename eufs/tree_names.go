@@ -8,8 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// all is the root's features.
-func all(d int) []int {
+func allFeatures(d int) []int {
 	out := make([]int, d)
 	for j := range out {
 		out[j] = j
@@ -17,8 +16,8 @@ func all(d int) []int {
 	return out
 }
 
-// add hangs a node below t, unless it divides nothing off: then its children are t's.
-func (t *Tree) add(c *Tree) {
+// addChild adds a node below t, unless it has all of t's features: then its children become t's.
+func (t *Tree) addChild(c *Tree) {
 	switch {
 	case c == nil:
 	case len(c.Features) == len(t.Features):
@@ -28,9 +27,8 @@ func (t *Tree) add(c *Tree) {
 	}
 }
 
-// PrefixTree groups features by the parts of their names between separators: a_x_1 and
-// a_x_2 are in the groups a and a_x. A part is a group if two or more names go on after
-// it; children stand in the order of their first features.
+// PrefixTree groups features by the parts of their names between separators: a_x_1 and a_x_2 are in the groups a and
+// a_x. A part is a group if two or more names continue after it; children are in the order of their first features.
 func PrefixTree(names []string, separator string) (*Tree, error) {
 	if separator == "" {
 		return nil, stream.Usagef("{tree} prefix: there is no separator; want prefix:SEP, as prefix:_")
@@ -39,14 +37,14 @@ func PrefixTree(names []string, separator string) (*Tree, error) {
 	for j, name := range names {
 		parts[j] = strings.Split(name, separator)
 	}
-	t := prefixNode(parts, all(len(names)), 0)
+	t := prefixNode(parts, allFeatures(len(names)), 0)
 	if len(t.Children) == 0 {
 		return nil, stream.Usagef("{tree} prefix:%s: no two of the %d names share a part before the separator", separator, len(names))
 	}
 	return t, nil
 }
 
-// prefixNode divides features whose first depth parts are alike.
+// prefixNode divides features whose first depth parts are equal.
 func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	t := &Tree{Features: features}
 	var order []string
@@ -63,20 +61,19 @@ func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	}
 	for _, part := range order {
 		if g := members[part]; len(g) > 1 {
-			t.add(prefixNode(parts, g, depth+1))
+			t.addChild(prefixNode(parts, g, depth+1))
 		}
 	}
 	return t
 }
 
-// ImageTree is the quad-tree over pixels, whose names end in px_R_C, row and column: a
-// rectangle is a group, and its quarters its children, down to pixels. Pixels that are
-// not among the names leave gaps.
+// ImageTree returns the quad-tree over pixels, whose names end in px_R_C, row and column: a rectangle is a group, and
+// its quarters its children, down to pixels. Pixels that are not among the names leave gaps.
 func ImageTree(names []string) (*Tree, error) {
 	at := make(map[[2]int]int, len(names))
 	var rows, cols int
 	for j, name := range names {
-		r, c, ok := pixel(name)
+		r, c, ok := parsePixel(name)
 		if !ok {
 			return nil, stream.Usagef("{tree} image: %q is not a pixel's name; want px_R_C, row and column from 0", name)
 		}
@@ -93,10 +90,10 @@ func ImageTree(names []string) (*Tree, error) {
 	if len(pixels) == 0 {
 		return nil, stream.Usagef("{tree} image: there are no features")
 	}
-	return quadrant(pixels, 0, rows, 0, cols), nil
+	return quadrantNode(pixels, 0, rows, 0, cols), nil
 }
 
-func pixel(name string) (r, c int, ok bool) {
+func parsePixel(name string) (r, c int, ok bool) {
 	rest, found := strings.CutPrefix(name, "px_")
 	if !found {
 		return 0, 0, false
@@ -107,9 +104,9 @@ func pixel(name string) (r, c int, ok bool) {
 	return r, c, found && err1 == nil && err2 == nil && r >= 0 && c >= 0
 }
 
-// quadrant is the node of the pixels in a rectangle of rows [r0, r1) and columns [c0, c1),
-// nil if there are none. Odd sides are divided with the smaller half first.
-func quadrant(pixels [][3]int, r0, r1, c0, c1 int) *Tree {
+// quadrantNode returns the node of the pixels in a rectangle of rows [r0, r1) and columns [c0, c1), nil if there are
+// none. Odd sides are divided with the smaller half first.
+func quadrantNode(pixels [][3]int, r0, r1, c0, c1 int) *Tree {
 	if len(pixels) == 0 {
 		return nil
 	}
@@ -133,9 +130,9 @@ func quadrant(pixels [][3]int, r0, r1, c0, c1 int) *Tree {
 		}
 		parts[part] = append(parts[part], p)
 	}
-	t.add(quadrant(parts[0], r0, midR, c0, midC))
-	t.add(quadrant(parts[1], r0, midR, midC, c1))
-	t.add(quadrant(parts[2], midR, r1, c0, midC))
-	t.add(quadrant(parts[3], midR, r1, midC, c1))
+	t.addChild(quadrantNode(parts[0], r0, midR, c0, midC))
+	t.addChild(quadrantNode(parts[1], r0, midR, midC, c1))
+	t.addChild(quadrantNode(parts[2], midR, r1, c0, midC))
+	t.addChild(quadrantNode(parts[3], midR, r1, midC, c1))
 	return t
 }

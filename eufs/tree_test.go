@@ -71,7 +71,7 @@ func TestImageTreeWithGaps(t *testing.T) {
 		rnd.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		tree := must.Get(ImageTree(names))(t)
 		seen := make(map[string]bool)
-		for _, g := range tree.groups() {
+		for _, g := range tree.nodeGroups() {
 			if key := fmt.Sprint(g); seen[key] || len(g) == 0 {
 				t.Errorf("group %v is there twice, or empty", g)
 			} else {
@@ -157,12 +157,12 @@ func FuzzReadTree(f *testing.F) {
 		if err != nil {
 			return
 		}
-		must.Do(t, tree.check(len(names)))
+		must.Do(t, tree.checkFeatures(len(names)))
 		var b strings.Builder
 		must.Do(t, tree.Encode(&b, names))
 		again, err := ReadTree(strings.NewReader(b.String()), names, nil)
 		if err != nil || !same(tree, again) {
-			t.Fatalf("%q: %v", b.String(), err)
+			t.Fatalf("%q is read back as another tree, error %v", b.String(), err)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestLinkageMergesAsTheNaiveOne(t *testing.T) {
 		}
 		want := naiveLinkage(dist, d)
 		var got []float64
-		for _, m := range linkage(slices.Clone(dist), d) {
+		for _, m := range averageLinkage(slices.Clone(dist), d) {
 			got = append(got, m.height)
 		}
 		slices.Sort(got)
@@ -253,7 +253,7 @@ func TestCorrelationTreeFindsFamilies(t *testing.T) {
 	}
 	tree := must.Get(CorrelationTree(sym, d))(t)
 	have := make(map[string]bool)
-	for _, g := range tree.groups() {
+	for _, g := range tree.nodeGroups() {
 		have[fmt.Sprint(g)] = true
 	}
 	for _, size := range []int{4, 16, 64} {
@@ -268,7 +268,7 @@ func TestCorrelationTreeFindsFamilies(t *testing.T) {
 	if tree.Nodes() != 21 || tree.Depth() != 3 || tree.Entries() != 3*d {
 		t.Errorf("%d nodes, depth %d, %d entries", tree.Nodes(), tree.Depth(), tree.Entries())
 	}
-	if !reflect.DeepEqual(tree.Features, all(d)) {
+	if !reflect.DeepEqual(tree.Features, allFeatures(d)) {
 		t.Errorf("root %v", tree.Features)
 	}
 }
@@ -291,8 +291,8 @@ func TestCorrelationTreeMemory(t *testing.T) {
 		columns[j].Name = fmt.Sprint(j)
 	}
 	e := &method.Evidence{Columns: columns, Gram: &gram.Gram{Matrix: gram.Matrix{Sym: slices.Clone(sym), D: d}}}
-	m := &declared{tree: correlationTree}
-	kept := must.Get(m.grow(e))(t)
+	m := &configuredMethod{tree: correlationTree}
+	kept := must.Get(m.growTree(e))(t)
 	if !slices.Equal(e.Gram.Sym, sym) {
 		t.Error("the tree of a selection changes the matrix")
 	}

@@ -10,7 +10,7 @@ import (
 // The naive twin: the two algorithms as the papers print them, with the slips that
 // doc.go names mended, on dense matrices of n rows. Nothing is shared with the engine.
 
-// twinStep is what the twin leaves of one iteration.
+// twinStep is the twin's state after one iteration.
 type twinStep struct {
 	objective, split, zu, e, p float64
 }

@@ -6,35 +6,35 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// moveV takes the step of V, from K, and in HUFS the steps of P and Y₃, which have rows
-// for features only. It adds the penalties of V to the step.
+// moveV takes the step of V, from K, and in HUFS the steps of P and Y₃, which belong to features only. It adds the
+// penalties of V to the step.
 func (s *solver) moveV(step *Step) {
 	t := s.t
 	copy(s.oldV, s.v)
-	k := s.k.total()
+	k := s.k.sumMatrices()
 	sparsity, threshold := s.alpha, s.alpha/s.mu // eq. (21) mended
 	copy(s.v, k)
 	if s.tree != nil {
 		sparsity, threshold = s.beta, s.beta/s.mu
-		s.tree.average(s.v, s.mu)
+		s.tree.averageGroups(s.v, s.mu)
 	}
 	for j := range t.d {
 		at := threshold
 		if s.tree != nil { // eq. (4.17)
-			at /= 1 + s.tree.holders[j]
+			at /= 1 + s.tree.groupCounts[j]
 		}
-		step.Objective += sparsity * shrink(s.v[j*t.k:][:t.k], at)
+		step.Objective += sparsity * shrinkRow(s.v[j*t.k:][:t.k], at)
 	}
 	step.Split = step.Objective
 	if s.tree != nil {
-		objective, split := s.tree.move(s.v, s.alpha, s.mu, &step.ResidualP)
+		objective, split := s.tree.moveGroups(s.v, s.alpha, s.mu, &step.ResidualP)
 		step.Objective += s.alpha * objective
 		step.Split += s.alpha * split
 	}
 }
 
-// shrink takes t off the length of a row, and returns its new length.
-func shrink(row []float64, t float64) float64 {
+// shrinkRow subtracts t from the length of a row, at most to 0, and returns its new length.
+func shrinkRow(row []float64, t float64) float64 {
 	norm := math.Sqrt(kernel.Dot(row, row))
 	if norm <= t {
 		clear(row)
@@ -47,25 +47,25 @@ func shrink(row []float64, t float64) float64 {
 	return norm - t
 }
 
-// treeState is HUFS's side of the features: P = MV, M the 0/1 matrix with a row for every
-// feature of every group, and Y₃.
+// treeState holds HUFS's variables of the features: P = MV, M the 0/1 matrix with a row for every feature of every
+// group, and Y₃.
 type treeState struct {
-	k       int
-	groups  [][]int
-	holders []float64 // d: |H_j|, the groups that feature j is in
-	p, y    [][]float64
+	k           int
+	groups      [][]int
+	groupCounts []float64 // d: |H_j|, the number of groups that contain feature j
+	p, y        [][]float64
 }
 
 func newTreeState(tree *Tree, v []float64, d, k int) *treeState {
-	s := &treeState{k: k, holders: make([]float64, d)}
+	s := &treeState{k: k, groupCounts: make([]float64, d)}
 	if tree == nil {
 		return s
 	}
-	s.groups = tree.groups()
+	s.groups = tree.nodeGroups()
 	for _, g := range s.groups {
 		p := make([]float64, 0, len(g)*k)
 		for _, j := range g {
-			s.holders[j]++
+			s.groupCounts[j]++
 			p = append(p, v[j*k:][:k]...)
 		}
 		s.p = append(s.p, p)
@@ -74,8 +74,8 @@ func newTreeState(tree *Tree, v []float64, d, k int) *treeState {
 	return s
 }
 
-// average is eq. (4.17) but for the threshold: V is damped by 1 + |H_j|.
-func (s *treeState) average(v []float64, mu float64) {
+// averageGroups is eq. (4.17) without the threshold: V is damped by 1 + |H_j|.
+func (s *treeState) averageGroups(v []float64, mu float64) {
 	for i, g := range s.groups {
 		for a, j := range g {
 			for c := range s.k {
@@ -83,17 +83,16 @@ func (s *treeState) average(v []float64, mu float64) {
 			}
 		}
 	}
-	for j, h := range s.holders {
+	for j, h := range s.groupCounts {
 		for c := range s.k {
 			v[j*s.k+c] /= 1 + h
 		}
 	}
 }
 
-// move takes the steps of P, whose groups come from MV − Y₃/μ by a threshold, and of Y₃.
-// A group's norm is taken column by column: Σ_c ‖v_G^c‖. It returns the sums of these
-// norms for V and for P.
-func (s *treeState) move(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
+// moveGroups takes the steps of P, whose groups come from MV − Y₃/μ by a threshold, and of Y₃. A group's norm is
+// taken column by column: Σ_c ‖v_G^c‖. It returns the sums of these norms for V and for P.
+func (s *treeState) moveGroups(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
 	k, gaps := s.k, 0.0
 	for i, g := range s.groups {
 		p, y := s.p[i], s.y[i]

@@ -7,58 +7,58 @@ import (
 	"slices"
 )
 
-// samples is the number of features whose k-th nearest bounds that of the densest one.
-const samples = 64
+// radiusSamples is the number of features whose k-th nearest neighbours bound the smallest such distance.
+const radiusSamples = 64
 
-// crowd runs the turns of a k for which no feature has that many neighbours in the graph: pairs are looked for again
-// at every turn, until the graph has room for those of the open features.
-func (e *elimination) crowd(ctx context.Context) error {
+// runCrowdedTurns runs the turns for a k so large that no feature has k neighbours in the graph: it searches the pairs
+// again at every turn, until the pairs of the open features fit into the graph.
+func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	if e.densest[e.k] == nil {
-		if err := e.census(ctx, []int{e.k}); err != nil {
+		if err := e.findDensest(ctx, []int{e.k}); err != nil {
 			return err
 		}
 	}
 	first := e.densest[e.k]
-	if err := e.sort(ctx, first); err != nil {
+	if err := e.sortRanked(ctx, first); err != nil {
 		return err
 	}
 	e.epsilon = first[0].index
-	if _, err := e.turn(ctx, first[0]); err != nil {
+	if _, err := e.takeTurn(ctx, first[0]); err != nil {
 		return err
 	}
-	counted := false // within is that of the open features
-	for !e.known() {
-		if !counted || e.fits() {
-			if fits, err := e.survey(ctx); err != nil {
+	counted := false // openWithin counts the open features
+	for !e.isDecided() {
+		if !counted || e.openPairsFit() {
+			if fits, err := e.countOpenPairs(ctx); err != nil {
 				return err
 			} else if fits {
-				return e.levels(ctx)
+				return e.runGraphTurns(ctx)
 			}
 			counted = true
 		}
-		if !e.lower() {
+		if !e.lowerK() {
 			return nil
 		}
-		list := e.ready()
-		if err := e.radii(ctx, list); err != nil {
+		list := e.readyFeatures()
+		if err := e.findRadii(ctx, list); err != nil {
 			return err
 		}
-		if err := e.sort(ctx, list); err != nil {
+		if err := e.sortRanked(ctx, list); err != nil {
 			return err
 		}
 		for _, c := range list {
-			if !e.open[c.feature] || e.within[c.feature] < int32(e.k) {
+			if !e.open[c.feature] || e.openWithin[c.feature] < int32(e.k) {
 				continue
 			}
-			gone, err := e.turn(ctx, c)
+			closed, err := e.takeTurn(ctx, c)
 			if err != nil {
 				return err
 			}
-			// Fewer products tell what is gone, or count what is open anew.
-			if counted = len(gone) <= e.count/2; e.known() || !counted {
+			// Continue while uncounting the closed features costs fewer products than counting the open ones anew.
+			if counted = len(closed) <= e.openCount/2; e.isDecided() || !counted {
 				break
 			}
-			if err := e.forget(ctx, gone); err != nil {
+			if err := e.uncountClosed(ctx, closed); err != nil {
 				return err
 			}
 		}
@@ -66,23 +66,23 @@ func (e *elimination) crowd(ctx context.Context) error {
 	return nil
 }
 
-// ahead is the number of the bisection's steps that a census serves.
-const ahead = 4
+// censusSteps is the number of steps of the bisection that one call of findDensest serves.
+const censusSteps = 4
 
-// census finds, for each of the numbers k, the features whose k-th nearest is nearest. The k-th nearest of some features
-// bound how near that is; a pass over all pairs counts those within each bound, and the features with at least k are
-// looked at, some d/64 of them.
-func (s *similar) census(ctx context.Context, numbers []int) error {
+// findDensest finds, for each k of numbers, the features with the smallest distance λ₂ to their k-th nearest. The
+// distances of some features bound the smallest one; a pass over all pairs counts each feature's pairs within each
+// bound, and only the features with at least k, some d/64 of them, are examined.
+func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	var some []int32
-	for x := range min(samples, s.d) {
-		some = append(some, int32(x*s.d/min(samples, s.d)))
+	for x := range min(radiusSamples, s.d) {
+		some = append(some, int32(x*s.d/min(radiusSamples, s.d)))
 	}
 	// The bounds ascend with the numbers.
 	slices.Sort(numbers)
 	radii := make([]float64, len(numbers)*len(some))
-	err := s.rows(ctx, some, func(x int, row []float64) {
+	err := s.visitRows(ctx, some, func(x int, row []float64) {
 		for y, k := range numbers {
-			radii[y*len(some)+x] = nth(row, k) // place 0 is the feature itself
+			radii[y*len(some)+x] = nthSmallest(row, k) // index 0 is the feature itself
 		}
 	})
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *similar) census(ctx context.Context, numbers []int) error {
 	for y := range bounds {
 		bounds[y] = slices.Min(radii[y*len(some):][:len(some)])
 	}
-	count := make([]int32, s.d*len(numbers)) // of each feature, those within a bound and beyond the one before
-	err = s.search(ctx, s.all, nil, &bounds[len(bounds)-1], func(_ *block, found [][]edge) {
+	count := make([]int32, s.d*len(numbers)) // of each feature: pairs within a bound and beyond the previous bound
+	err = s.findPairs(ctx, s.all, nil, &bounds[len(bounds)-1], func(_ *block, found [][]edge) {
 		for _, edges := range found {
 			for _, e := range edges {
 				y, _ := slices.BinarySearch(bounds, e.index)
@@ -120,11 +120,11 @@ func (s *similar) census(ctx context.Context, numbers []int) error {
 		}
 	}
 	radii = make([]float64, len(list)*len(numbers))
-	err = s.rows(ctx, list, func(x int, row []float64) {
+	err = s.visitRows(ctx, list, func(x int, row []float64) {
 		for y, k := range numbers {
 			radii[x*len(numbers)+y] = math.Inf(1)
 			if count[int(list[x])*len(numbers)+y] >= int32(k) {
-				radii[x*len(numbers)+y] = nth(row, k)
+				radii[x*len(numbers)+y] = nthSmallest(row, k)
 			}
 		}
 	})
@@ -132,9 +132,9 @@ func (s *similar) census(ctx context.Context, numbers []int) error {
 		return err
 	}
 	for y, k := range numbers {
-		var first []ranked
+		var first []rankedFeature
 		for x, i := range list {
-			c := ranked{i, radii[x*len(numbers)+y]}
+			c := rankedFeature{i, radii[x*len(numbers)+y]}
 			if len(first) > 0 && c.index < first[0].index {
 				first = first[:0]
 			}
@@ -147,7 +147,7 @@ func (s *similar) census(ctx context.Context, numbers []int) error {
 	return nil
 }
 
-func tally(count []int32, found [][]edge) {
+func countEdges(count []int32, found [][]edge) {
 	for _, edges := range found {
 		for _, e := range edges {
 			count[e.i]++
@@ -156,8 +156,7 @@ func tally(count []int32, found [][]edge) {
 	}
 }
 
-// list are the open features.
-func (e *elimination) list() (list []int32) {
+func (e *elimination) openFeatures() (list []int32) {
 	for i, open := range e.open {
 		if open {
 			list = append(list, int32(i))
@@ -166,47 +165,46 @@ func (e *elimination) list() (list []int32) {
 	return list
 }
 
-// survey counts the open features within ε of each, and makes the graph of them if there is room.
-func (e *elimination) survey(ctx context.Context) (fits bool, err error) {
+// countOpenPairs counts the open features within ε of each, and builds their graph if it fits.
+func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error) {
 	g := &e.graph
-	g.edges, e.whole = g.edges[:0], false
-	clear(e.within)
+	g.edges, e.graphHasAll = g.edges[:0], false
+	clear(e.openWithin)
 	fits = true
-	err = e.search(ctx, e.list(), nil, &e.epsilon, func(_ *block, found [][]edge) {
-		tally(e.within, found)
+	err = e.findPairs(ctx, e.openFeatures(), nil, &e.epsilon, func(_ *block, found [][]edge) {
+		countEdges(e.openWithin, found)
 		for _, edges := range found {
-			if fits = fits && len(edges) <= g.room-len(g.edges); fits {
+			if fits = fits && len(edges) <= g.capacity-len(g.edges); fits {
 				g.edges = append(g.edges, edges...)
 			}
 		}
 	})
 	if fits && err == nil {
-		g.link(e.d)
+		g.linkNeighbours(e.d)
 	}
 	return fits, err
 }
 
-// fits says that the graph has room for what is open.
-func (e *elimination) fits() bool {
+func (e *elimination) openPairsFit() bool {
 	sum := 0
 	for i, open := range e.open {
 		if open {
-			sum += int(e.within[i])
+			sum += int(e.openWithin[i])
 		}
 	}
-	return sum/2 <= e.graph.room
+	return sum/2 <= e.graph.capacity
 }
 
-// radii finds λ₂ of each to its k-th nearest open feature. Of those that have more within ε it is ε.
-func (e *elimination) radii(ctx context.Context, list []ranked) error {
+// findRadii sets each feature's λ₂ to its k-th nearest open feature; it is ε if more than k are within ε.
+func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error {
 	var features []int32
 	var places []int
 	for x, c := range list {
-		if list[x].index = e.epsilon; e.within[c.feature] == int32(e.k) {
+		if list[x].index = e.epsilon; e.openWithin[c.feature] == int32(e.k) {
 			features, places = append(features, c.feature), append(places, x)
 		}
 	}
-	return e.rows(ctx, features, func(x int, row []float64) {
+	return e.visitRows(ctx, features, func(x int, row []float64) {
 		n := 0
 		for j, v := range row {
 			if e.open[j] {
@@ -214,42 +212,41 @@ func (e *elimination) radii(ctx context.Context, list []ranked) error {
 				n++
 			}
 		}
-		list[places[x]].index = nth(row[:n], e.k) // place 0 is the feature itself
+		list[places[x]].index = nthSmallest(row[:n], e.k) // index 0 is the feature itself
 	})
 }
 
-// turn keeps a feature and discards its k nearest, and returns all that it has closed, in column order.
-func (e *elimination) turn(ctx context.Context, c ranked) (gone []int32, err error) {
-	var near []ranked
-	err = e.rows(ctx, []int32{c.feature}, func(_ int, row []float64) {
+// takeTurn keeps a feature, discards its k nearest, and returns all features that it closed, in column order.
+func (e *elimination) takeTurn(ctx context.Context, c rankedFeature) (closed []int32, err error) {
+	var near []rankedFeature
+	err = e.visitRows(ctx, []int32{c.feature}, func(_ int, row []float64) {
 		for j, v := range row {
 			if e.open[j] && v <= c.index && int32(j) != c.feature {
-				near = append(near, ranked{int32(j), v})
+				near = append(near, rankedFeature{int32(j), v})
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(near, func(a, b ranked) int { return cmp.Compare(a.index, b.index) })
-	e.keep(c)
-	e.close(c.feature)
-	gone = append(gone, c.feature)
+	slices.SortStableFunc(near, func(a, b rankedFeature) int { return cmp.Compare(a.index, b.index) })
+	e.keepFeature(c)
+	e.closeFeature(c.feature)
+	closed = append(closed, c.feature)
 	for _, n := range near[:e.k] {
-		e.close(n.feature)
-		gone = append(gone, n.feature)
+		e.closeFeature(n.feature)
+		closed = append(closed, n.feature)
 	}
-	slices.Sort(gone)
-	return gone, nil
+	slices.Sort(closed)
+	return closed, nil
 }
 
-// forget takes features that are closed from the counts of the open ones.
-func (e *elimination) forget(ctx context.Context, gone []int32) error {
-	open := e.list()
-	return e.search(ctx, gone, open, &e.epsilon, func(_ *block, found [][]edge) {
+func (e *elimination) uncountClosed(ctx context.Context, closed []int32) error {
+	open := e.openFeatures()
+	return e.findPairs(ctx, closed, open, &e.epsilon, func(_ *block, found [][]edge) {
 		for _, edges := range found {
 			for _, edge := range edges {
-				e.within[edge.j]--
+				e.openWithin[edge.j]--
 			}
 		}
 	})

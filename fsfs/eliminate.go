@@ -6,93 +6,92 @@ import (
 	"slices"
 )
 
-// elimination is the paper's algorithm for one first k. From the second turn on a feature's k-th nearest is within ε, or
-// k is lowered. No feature has more than k open ones within ε, unless its k-th nearest is ε away itself: so the next feature
-// is one of those with the most, and it discards them.
+// elimination is the paper's algorithm for one first k. From the second turn on a feature's k-th nearest is within ε,
+// or k is lowered. No feature has more than k open ones within ε, unless its k-th nearest is exactly ε away: so the
+// next feature is one with the most open neighbours, and it discards them.
 type elimination struct {
-	*similar
-	k       int // that the next turn starts from
-	want    int // features to leave; 0 asks for no number
-	epsilon float64
-	open    []bool  // neither kept nor discarded
-	count   int     // of them
-	within  []int32 // of each open feature, the open ones within ε
-	order   []int
-	turns   []float64 // λ₂ to the k-th nearest at the feature's turn, in units of G
+	*similarity
+	k          int // upper bound of k in the next turn
+	want       int // number of features to leave; 0 for any
+	epsilon    float64
+	open       []bool  // neither kept nor discarded yet
+	openCount  int     // number of open features
+	openWithin []int32 // of each open feature: number of open ones within ε
+	order      []int
+	turns      []float64 // λ₂ to the k-th nearest at the turn of each of order, in units of G
 }
 
-// eliminate runs the turns for a first k; 0 keeps all. Where a number is wanted it ends as soon as it is known
-// whether so many are left.
-func (s *similar) eliminate(ctx context.Context, k, want int) (*elimination, error) {
-	e := &elimination{similar: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), count: s.d, within: make([]int32, s.d)}
-	if e.k < 1 || e.known() {
+// runElimination runs the turns for a first k; k = 0 keeps all. With a wanted number it ends as soon as isDecided.
+func (s *similarity) runElimination(ctx context.Context, k, want int) (*elimination, error) {
+	e := &elimination{similarity: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), openCount: s.d, openWithin: make([]int32, s.d)}
+	if e.k < 1 || e.isDecided() {
 		return e, nil
 	}
-	if e.k > s.most {
-		return e, e.crowd(ctx)
+	if e.k > s.mostNeighbours {
+		return e, e.runCrowdedTurns(ctx)
 	}
-	if !s.whole {
-		if err := s.connect(ctx); err != nil {
+	if !s.graphHasAll {
+		if err := s.connectAll(ctx); err != nil {
 			return nil, err
 		}
 	}
-	e.epsilon = s.graph.radius(s.d, e.k)
-	return e, e.levels(ctx)
+	e.epsilon = s.graph.leastRadius(s.d, e.k)
+	return e, e.runGraphTurns(ctx)
 }
 
-// known says that the number wanted is kept already, or cannot be.
-func (e *elimination) known() bool {
-	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.count < e.want)
+// isDecided reports whether it is certain that at least want features are kept, or fewer.
+func (e *elimination) isDecided() bool {
+	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.openCount < e.want)
 }
 
-// lower sets k to what the next turn has, and is false where no turn is left: at k = 1, after the first.
-func (e *elimination) lower() bool {
-	e.k = min(e.k, e.count-1)
-	if e.k < 1 || e.known() {
+// lowerK lowers k for the next turn, and returns false if no turn is left: at k = 1, after the first.
+func (e *elimination) lowerK() bool {
+	e.k = min(e.k, e.openCount-1)
+	if e.k < 1 || e.isDecided() {
 		return false
 	}
 	var most int32
 	for i, open := range e.open {
 		if open {
-			most = max(most, e.within[i])
+			most = max(most, e.openWithin[i])
 		}
 	}
 	e.k = min(e.k, max(int(most), 1))
 	return e.k > 1 || len(e.order) == 0
 }
 
-// ready are the open features with k open ones within ε.
-func (e *elimination) ready() (list []ranked) {
+// readyFeatures returns the open features with at least k open ones within ε.
+func (e *elimination) readyFeatures() (list []rankedFeature) {
 	for i, open := range e.open {
-		if open && e.within[i] >= int32(e.k) {
-			list = append(list, ranked{feature: int32(i)})
+		if open && e.openWithin[i] >= int32(e.k) {
+			list = append(list, rankedFeature{feature: int32(i)})
 		}
 	}
 	return list
 }
 
-// levels goes on by the graph, which has the open features' pairs within ε. What is ready for a k keeps its place
-// while others take their turns, or is ready no more.
-func (e *elimination) levels(ctx context.Context) error {
-	end := make([]int32, e.d) // of the neighbours within ε, in near
+// runGraphTurns runs the turns by the graph, which has the open features' pairs within ε. While other features take
+// their turns, a ready feature keeps its place or is no longer ready.
+func (e *elimination) runGraphTurns(ctx context.Context) error {
+	end := make([]int32, e.d) // end of each feature's neighbours within ε, in near
 	copy(end, e.graph.from)
-	clear(e.within)
-	for _, edge := range e.graph.edges[:e.graph.within(e.epsilon)] {
+	clear(e.openWithin)
+	for _, edge := range e.graph.edges[:e.graph.edgesWithin(e.epsilon)] {
 		end[edge.i]++
 		end[edge.j]++
 		if e.open[edge.i] && e.open[edge.j] {
-			e.within[edge.i]++
-			e.within[edge.j]++
+			e.openWithin[edge.i]++
+			e.openWithin[edge.j]++
 		}
 	}
-	for e.lower() {
+	for e.lowerK() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		list := e.ready()
+		list := e.readyFeatures()
 		for x, c := range list {
 			list[x].index = e.epsilon
-			if e.within[c.feature] > int32(e.k) {
+			if e.openWithin[c.feature] > int32(e.k) {
 				continue
 			}
 			last := end[c.feature] - 1
@@ -100,25 +99,25 @@ func (e *elimination) levels(ctx context.Context) error {
 				last--
 			}
 			end[c.feature] = last + 1
-			list[x].index = e.index(c.feature, e.graph.near[last])
+			list[x].index = e.pairCompressionIndex(c.feature, e.graph.near[last])
 		}
-		if err := e.sort(ctx, list); err != nil {
+		if err := e.sortRanked(ctx, list); err != nil {
 			return err
 		}
 		for _, c := range list {
-			if !e.open[c.feature] || e.within[c.feature] < int32(e.k) {
+			if !e.open[c.feature] || e.openWithin[c.feature] < int32(e.k) {
 				continue
 			}
-			e.keep(c)
-			left := e.k
-			for _, j := range e.graph.of(c.feature) {
-				if left > 0 && e.open[j] {
-					e.drop(j, end)
-					left--
+			e.keepFeature(c)
+			remaining := e.k
+			for _, j := range e.graph.neighbours(c.feature) {
+				if remaining > 0 && e.open[j] {
+					e.closeAndUncount(j, end)
+					remaining--
 				}
 			}
-			e.drop(c.feature, end)
-			if e.known() || e.k == 1 {
+			e.closeAndUncount(c.feature, end)
+			if e.isDecided() || e.k == 1 {
 				break
 			}
 		}
@@ -129,48 +128,44 @@ func (e *elimination) levels(ctx context.Context) error {
 	return nil
 }
 
-// keep gives a feature its turn.
-func (e *elimination) keep(c ranked) {
+func (e *elimination) keepFeature(c rankedFeature) {
 	e.order, e.turns = append(e.order, int(c.feature)), append(e.turns, c.index)
 }
 
-// close takes a feature out of the open ones.
-func (e *elimination) close(i int32) {
+func (e *elimination) closeFeature(i int32) {
 	e.open[i] = false
-	e.count--
+	e.openCount--
 }
 
-// drop does so, and tells its neighbours.
-func (e *elimination) drop(i int32, end []int32) {
-	e.close(i)
+func (e *elimination) closeAndUncount(i int32, end []int32) {
+	e.closeFeature(i)
 	for _, j := range e.graph.near[e.graph.from[i]:end[i]] {
 		if e.open[j] {
-			e.within[j]--
+			e.openWithin[j]--
 		}
 	}
 }
 
-// rest keeps what is open.
-func (e *elimination) rest(ctx context.Context) error {
-	var left []ranked
-	var alone []int32 // not in the graph of all features
+func (e *elimination) keepOpenFeatures(ctx context.Context) error {
+	var undecided []rankedFeature
+	var alone []int32 // without an edge in the graph of all features
 	for i, open := range e.open {
 		if !open {
 			continue
 		}
-		c := ranked{feature: int32(i)}
-		switch near := e.graph.of(c.feature); {
+		c := rankedFeature{feature: int32(i)}
+		switch near := e.graph.neighbours(c.feature); {
 		case e.d == 1:
-		case e.whole && len(near) > 0:
-			c.index = e.index(c.feature, near[0])
+		case e.graphHasAll && len(near) > 0:
+			c.index = e.pairCompressionIndex(c.feature, near[0])
 		default:
 			alone = append(alone, c.feature)
 			c.index = math.Inf(1)
 		}
-		left = append(left, c)
+		undecided = append(undecided, c)
 	}
 	nearest := make([]float64, len(alone))
-	err := e.rows(ctx, alone, func(x int, row []float64) {
+	err := e.visitRows(ctx, alone, func(x int, row []float64) {
 		nearest[x] = math.Inf(1)
 		for j, v := range row {
 			if int32(j) != alone[x] {
@@ -181,16 +176,16 @@ func (e *elimination) rest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for x := range left {
-		if math.IsInf(left[x].index, 1) {
-			left[x].index, nearest = nearest[0], nearest[1:]
+	for x := range undecided {
+		if math.IsInf(undecided[x].index, 1) {
+			undecided[x].index, nearest = nearest[0], nearest[1:]
 		}
 	}
-	if err := e.sort(ctx, left); err != nil {
+	if err := e.sortRanked(ctx, undecided); err != nil {
 		return err
 	}
-	for _, c := range left {
-		e.keep(c)
+	for _, c := range undecided {
+		e.keepFeature(c)
 	}
 	return nil
 }

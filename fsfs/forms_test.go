@@ -76,7 +76,7 @@ func copies() [][]float64 {
 func TestTiesAreTheNaiveForm(t *testing.T) {
 	for name, x := range map[string][][]float64{"constant": tied(48, 1), "tied": tied(80, 2), "copies": copies()} {
 		d, g := len(x[0]), gramOf(x)
-		index := func(i, j int) float64 { return index(g[i*d+i], g[j*d+j], g[i*d+j]) }
+		index := func(i, j int) float64 { return compressionIndex(g[i*d+i], g[j*d+j], g[i*d+j]) }
 		forms := map[string]*gram.Matrix{"full": gram.Full(g, d), "factor": factor(x)}
 		if name != "constant" { // these are left out
 			forms["narrow"] = narrow(t, x)
@@ -84,8 +84,8 @@ func TestTiesAreTheNaiveForm(t *testing.T) {
 		for k := 1; k < d; k += 1 + k/3 {
 			want := naive(d, k, index)
 			for form, m := range forms {
-				for _, room := range []int{1, 3 * d, pairs(d)} {
-					r := must.Get(choose(t.Context(), m, Options{Neighbors: k, K: d, Threads: 1 + room%3}, room))(t)
+				for _, room := range []int{1, 3 * d, pairCapacity(d)} {
+					r := must.Get(selectWithCapacity(t.Context(), m, Options{Neighbors: k, K: d, Threads: 1 + room%3}, room))(t)
 					if !slices.Equal(r.Order, want) {
 						t.Fatalf("%s, %s, first k %d, %d pairs: %v, want %v", name, form, k, room, r.Order, want)
 					}
@@ -98,7 +98,7 @@ func TestTiesAreTheNaiveForm(t *testing.T) {
 // More features than a block has: both forms, any threads and room for pairs choose what the naive form
 // does.
 func TestFormsChooseAlike(t *testing.T) {
-	const d = side + 90
+	const d = blockSide + 90
 	x, _ := groups(40, d, 11)
 	for i := range x { // unequal spread: λ₂ is small for all pairs of some features
 		for j := range d / 3 {
@@ -117,9 +117,9 @@ func TestFormsChooseAlike(t *testing.T) {
 		}
 		first := make(map[string]string)
 		for form, m := range map[string]*gram.Matrix{"full": gram.Full(g, d), "factor": factor(x)} {
-			for _, room := range []int{100, 4000, pairs(d)} {
+			for _, room := range []int{100, 4000, pairCapacity(d)} {
 				for _, threads := range []int{1, 8} {
-					got := must.Get(choose(t.Context(), m, Options{K: k, Threads: threads}, room))(t)
+					got := must.Get(selectWithCapacity(t.Context(), m, Options{K: k, Threads: threads}, room))(t)
 					if !slices.Equal(got.Order, want.Order) || got.Neighbors != want.Neighbors {
 						t.Fatalf("k = %d, %s, %d pairs: first k %d leaves %v, want %d, %v", k, form, room, got.Neighbors, got.Order, want.Neighbors, want.Order)
 					}
@@ -149,7 +149,7 @@ type watched struct {
 
 func (w watched) Err() error { return w.look() }
 
-// What a run on a factor holds stays within what Bytes says, which has no d².
+// A run on a factor stays within Bytes, which has no d² then.
 func TestBytes(t *testing.T) {
 	const n, d = 12, 5000
 	x := rowstest.Zeros(n, d)
@@ -187,7 +187,7 @@ func TestCancel(t *testing.T) {
 	m := factor(x)
 	for after := 0; ; after++ {
 		calls := 0
-		_, err := choose(watched{t.Context(), func() error {
+		_, err := selectWithCapacity(watched{t.Context(), func() error {
 			if calls++; calls > after {
 				return context.Canceled
 			}
@@ -213,7 +213,7 @@ func TestNth(t *testing.T) {
 			x[i] = float64(rng.IntN(10))
 		}
 		sorted, k := slices.Sorted(slices.Values(x)), rng.IntN(len(x))
-		if got := nth(x, k); got != sorted[k] || slices.Max(x[:k+1]) != got || slices.Min(x[k:]) != got {
+		if got := nthSmallest(x, k); got != sorted[k] || slices.Max(x[:k+1]) != got || slices.Min(x[k:]) != got {
 			t.Fatalf("place %d of %v: %v; left %v", k, sorted, got, x)
 		}
 	}

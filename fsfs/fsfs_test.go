@@ -60,7 +60,7 @@ func naive(d, k int, of func(i, j int) float64) (order []int) {
 			sorted[i] = append(sorted[i], index[i][j])
 		}
 	}
-	// denser tells features apart that are each other's nearest.
+	// denser decides between features that are each other's nearest.
 	denser := func(i, j int) bool { return slices.Compare(sorted[i], sorted[j]) < 0 }
 	left := rowstest.Ints(d)
 	nearest := func(i int) (open []int) {
@@ -135,7 +135,7 @@ func TestIndex(t *testing.T) {
 		for j := range 8 {
 			a, b, c := g[i*8+i], g[j*8+j], g[i*8+j]
 			want := (a + b - math.Sqrt((a-b)*(a-b)+4*c*c)) / 2
-			if got := index(a, b, c); math.Abs(got-want) > 1e-14*(a+b) || i == j && got > 1e-14*a {
+			if got := compressionIndex(a, b, c); math.Abs(got-want) > 1e-14*(a+b) || i == j && got > 1e-14*a {
 				t.Errorf("%d, %d: %v, want %v", i, j, got, want)
 			}
 		}
@@ -146,7 +146,7 @@ func TestIndex(t *testing.T) {
 		x[i][7] = -1e8 * x[i][6]
 	}
 	turned := gramOf(x)
-	of := func(g []float64, i, j int) float64 { return index(g[i*8+i], g[j*8+j], g[i*8+j]) }
+	of := func(g []float64, i, j int) float64 { return compressionIndex(g[i*8+i], g[j*8+j], g[i*8+j]) }
 	if a, b := of(g, 0, 5), of(turned, 0, 5); math.Abs(a-b) > 1e-12*a {
 		t.Errorf("rotated from %v to %v", a, b)
 	}

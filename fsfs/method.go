@@ -22,26 +22,26 @@ func Specs() []method.Spec {
 			Weight: true, Factor: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
 			WhyScales: stream.Textf("it compares covariances: the columns must be centred"),
 		},
-		Scale: gram.ScaleCenter, New: func() method.Method { return new(declared) },
+		Scale: gram.ScaleCenter, New: func() method.Method { return new(fsfsMethod) },
 	}}
 }
 
-// declared is FSFS with its setting.
-type declared struct{ neighbors int }
+// fsfsMethod is FSFS with its setting.
+type fsfsMethod struct{ neighbors int }
 
-func (m *declared) Options(o *method.Options) {
+func (m *fsfsMethod) Options(o *method.Options) {
 	o.Int(&m.neighbors, "neighbors", 0, "features that the first one kept stands for (default: the most that leave as many features as wanted)").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	if s.OutOfCore { // it has no form that reads the rows again
+func (m *fsfsMethod) Cost(s method.Shape) (method.Cost, error) {
+	if s.OutOfCore { // FSFS has no form that reads the rows again
 		return method.Cost{Bytes: method.Unaffordable, Least: method.Unaffordable}, nil
 	}
 	return method.Cost{Bytes: Bytes(len(s.Columns), s.Rank)}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *fsfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	res, err := Select(ctx, &e.Gram.Matrix, Options{K: e.K, Neighbors: m.neighbors, Threads: e.Threads})
 	if err != nil {
 		return nil, err

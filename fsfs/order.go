@@ -9,40 +9,40 @@ import (
 	"slices"
 )
 
-// ranked is a feature with what it is ranked by, lower first.
-type ranked struct {
+// rankedFeature is a feature with its sort key, lower first.
+type rankedFeature struct {
 	feature int32
 	index   float64
 }
 
 const (
-	// steps is how many neighbours are compared in the graph, where λ₂ of each is a product of its own.
-	steps = 16
-	// headSize is how many nearest features are kept of those that are equal in these.
+	// nearSteps neighbours are compared in the graph; each λ₂ there costs a product of its own.
+	nearSteps = 16
+	// headSize nearest features are stored for features that are equal in the first nearSteps.
 	headSize = 64
 )
 
-// head is the beginning of a feature's λ₂ to all others, ascending, and a digest of them all.
-type head struct {
+// distanceHead has the smallest λ₂ of a feature to the others, ascending, and a digest of all of them.
+type distanceHead struct {
 	nearest []float64
 	digest  *[sha256.Size]byte
 }
 
-// sort sorts features by their index; of two that are equal in that the one with the nearer features comes
-// first, the nearest of all compared, then the second nearest and so on; then column order decides. It
-// tells features apart that are each other's nearest, where column order would be the alternative.
-func (s *similar) sort(ctx context.Context, list []ranked) error {
-	slices.SortFunc(list, func(a, b ranked) int {
+// sortRanked sorts features by index; of two with equal index the one with nearer neighbours comes first, compared by
+// the nearest, then the second nearest and so on; then column order decides. So column order need not decide between
+// two features that are each other's nearest.
+func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error {
+	slices.SortFunc(list, func(a, b rankedFeature) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.feature, b.feature))
 	})
-	tied := split([][]ranked{list}, func(a, b ranked) int { return cmp.Compare(a.index, b.index) })
-	if s.whole {
-		tied = split(tied, s.compareNear)
+	tied := splitTies([][]rankedFeature{list}, func(a, b rankedFeature) int { return cmp.Compare(a.index, b.index) })
+	if s.graphHasAll {
+		tied = splitTies(tied, s.compareNeighbours)
 	}
 	if err := s.addHeads(ctx, tied); err != nil {
 		return err
 	}
-	tied = split(tied, func(a, b ranked) int {
+	tied = splitTies(tied, func(a, b rankedFeature) int {
 		return slices.Compare(s.heads[a.feature].nearest, s.heads[b.feature].nearest)
 	})
 	if s.d-1 <= headSize || len(tied) == 0 {
@@ -52,15 +52,15 @@ func (s *similar) sort(ctx context.Context, list []ranked) error {
 		return err
 	}
 	for _, run := range tied {
-		if err := s.sortWhole(ctx, run); err != nil {
+		if err := s.sortByWholeLists(ctx, run); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sortWhole sorts a run by whole lists, of which those with one digest are equal.
-func (s *similar) sortWhole(ctx context.Context, run []ranked) (err error) {
+// sortByWholeLists sorts a run by the whole lists of λ₂; lists with the same digest are equal.
+func (s *similarity) sortByWholeLists(ctx context.Context, run []rankedFeature) (err error) {
 	places := make(map[[sha256.Size]byte]int)
 	var distinct []int32
 	for _, c := range run {
@@ -75,7 +75,7 @@ func (s *similar) sortWhole(ctx context.Context, run []ranked) (err error) {
 			return 0
 		}
 		var lists [2][]float64
-		err = s.rows(ctx, []int32{i, j}, func(x int, row []float64) {
+		err = s.visitRows(ctx, []int32{i, j}, func(x int, row []float64) {
 			lists[x] = slices.Clone(row)
 			slices.Sort(lists[x])
 		})
@@ -84,14 +84,14 @@ func (s *similar) sortWhole(ctx context.Context, run []ranked) (err error) {
 	for place, i := range distinct {
 		places[*s.heads[i].digest] = place
 	}
-	slices.SortStableFunc(run, func(a, b ranked) int {
+	slices.SortStableFunc(run, func(a, b rankedFeature) int {
 		return cmp.Compare(places[*s.heads[a.feature].digest], places[*s.heads[b.feature].digest])
 	})
 	return err
 }
 
-// split sorts each of the runs and returns what stays equal in them.
-func split(runs [][]ranked, compare func(a, b ranked) int) (equal [][]ranked) {
+// splitTies sorts each run and returns the sub-runs of equal elements.
+func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (equal [][]rankedFeature) {
 	for _, run := range runs {
 		slices.SortStableFunc(run, compare)
 		for from := 0; from < len(run); {
@@ -108,44 +108,43 @@ func split(runs [][]ranked, compare func(a, b ranked) int) (equal [][]ranked) {
 	return equal
 }
 
-// compareNear compares the first neighbours of two in the graph of all features. Those beyond it are farther away.
-func (s *similar) compareNear(a, b ranked) int {
-	x, y := s.graph.of(a.feature), s.graph.of(b.feature)
-	for p := range steps {
+// compareNeighbours compares the first neighbours of two features in the graph of all features; neighbours outside are
+// farther.
+func (s *similarity) compareNeighbours(a, b rankedFeature) int {
+	x, y := s.graph.neighbours(a.feature), s.graph.neighbours(b.feature)
+	for p := range nearSteps {
 		if p == len(x) || p == len(y) {
 			return cmp.Compare(len(y), len(x))
 		}
-		if c := cmp.Compare(s.index(a.feature, x[p]), s.index(b.feature, y[p])); c != 0 {
+		if c := cmp.Compare(s.pairCompressionIndex(a.feature, x[p]), s.pairCompressionIndex(b.feature, y[p])); c != 0 {
 			return c
 		}
 	}
 	return 0
 }
 
-// addHeads makes the heads that are missing.
-func (s *similar) addHeads(ctx context.Context, runs [][]ranked) error {
+func (s *similarity) addHeads(ctx context.Context, runs [][]rankedFeature) error {
 	var list []int32
 	for _, run := range runs {
 		for _, c := range run {
 			if s.heads[c.feature] == nil {
 				list = append(list, c.feature)
-				s.heads[c.feature] = &head{nearest: make([]float64, min(headSize, s.d-1))}
+				s.heads[c.feature] = &distanceHead{nearest: make([]float64, min(headSize, s.d-1))}
 			}
 		}
 	}
-	return s.rows(ctx, list, func(x int, row []float64) {
-		others := without(row, list[x])
+	return s.visitRows(ctx, list, func(x int, row []float64) {
+		others := removeSelf(row, list[x])
 		to := s.heads[list[x]].nearest
 		if len(to) > 0 {
-			nth(others, len(to)-1)
+			nthSmallest(others, len(to)-1)
 		}
 		copy(to, others)
 		slices.Sort(to)
 	})
 }
 
-// addDigests makes the digests that are missing.
-func (s *similar) addDigests(ctx context.Context, runs [][]ranked) error {
+func (s *similarity) addDigests(ctx context.Context, runs [][]rankedFeature) error {
 	var list []int32
 	for _, run := range runs {
 		for _, c := range run {
@@ -154,7 +153,7 @@ func (s *similar) addDigests(ctx context.Context, runs [][]ranked) error {
 			}
 		}
 	}
-	return s.rows(ctx, list, func(x int, row []float64) {
+	return s.visitRows(ctx, list, func(x int, row []float64) {
 		slices.Sort(row)
 		sum, word := sha256.New(), make([]byte, 8)
 		for _, v := range row {
@@ -166,11 +165,10 @@ func (s *similar) addDigests(ctx context.Context, runs [][]ranked) error {
 	})
 }
 
-// without is a row without the feature's own place, in the row's room.
-func without(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
+func removeSelf(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
 
-// nth is the value of place k of x in ascending order; x is reordered so that no lower one comes after it.
-func nth(x []float64, k int) float64 {
+// nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x about it.
+func nthSmallest(x []float64, k int) float64 {
 	lo, hi := 0, len(x)
 	for {
 		a, b, c := x[lo], x[lo+(hi-lo)/2], x[hi-1]

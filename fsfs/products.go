@@ -7,63 +7,62 @@ import (
 )
 
 const (
-	// side is the number of features of a block of covariances, 2 MiB.
-	side = 512
-	// strip is the number of a block's rows that are a task.
-	strip = 16
-	// together is the number of whole rows of λ₂ that are held at a time.
-	together = 32
+	// blockSide is the number of features on a side of a block of covariances, 2 MiB.
+	blockSide = 512
+	// stripRows rows of a block are one task.
+	stripRows = 16
+	// rowsTogether whole rows of λ₂ are in memory at a time.
+	rowsTogether = 32
 )
 
-// block is the covariances of some features, its rows, with others, its columns.
+// block holds the covariances of the features rows with the features cols.
 type block struct {
 	rows, cols []int32
-	same       bool // both are the same features
+	isDiagonal bool // rows and cols are the same features
 	stride     int
 	cov        []float64
 }
 
 func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
 
-// products calls visit for the covariances of the rows with the columns, a block at a time; without columns for
-// those of the rows with each other, where a block beside the diagonal comes once. Costs 2r flops an entry of a factor
-// of r rows. An entry has the same bits in any block, and for the two features in the other order: so [kernel.Gemm]
-// promises.
-func (s *similar) products(ctx context.Context, rows, cols []int32, visit func(*block)) error {
+// visitProducts calls visit for the covariances of rows with cols, a block at a time; if cols is nil, of rows with each
+// other, with only one block of each symmetric pair. It costs 2r flops an entry for a factor of r rows. An entry has
+// the same bits in any block and for either order of the two features, as [kernel.Gemm] guarantees.
+func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visit func(*block)) error {
 	square := cols == nil
 	if square {
 		cols = rows
 	}
 	var a, b, room []float64
 	if s.m.IsFactor() {
-		a, b = make([]float64, min(side, len(rows))*s.m.Rank), make([]float64, min(side, len(cols))*s.m.Rank)
+		a, b = make([]float64, min(blockSide, len(rows))*s.m.Rank), make([]float64, min(blockSide, len(cols))*s.m.Rank)
 	}
-	for from := 0; from < len(rows); from += side {
+	for from := 0; from < len(rows); from += blockSide {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		of := rows[from:min(from+side, len(rows))]
-		left := s.features(a, of)
+		blockRows := rows[from:min(from+blockSide, len(rows))]
+		left := s.factorRows(a, blockRows)
 		start := 0
 		if square {
 			start = from
 		}
-		for at := start; at < len(cols); at += side {
-			with := cols[at:min(at+side, len(cols))]
-			out := &block{rows: of, cols: with, same: square && at == from, stride: len(with)}
+		for at := start; at < len(cols); at += blockSide {
+			blockCols := cols[at:min(at+blockSide, len(cols))]
+			out := &block{rows: blockRows, cols: blockCols, isDiagonal: square && at == from, stride: len(blockCols)}
 			if room == nil {
-				room = make([]float64, min(side, len(rows))*min(side, len(cols)))
+				room = make([]float64, min(blockSide, len(rows))*min(blockSide, len(cols)))
 			}
-			out.cov = room[:len(of)*len(with)]
+			out.cov = room[:len(blockRows)*len(blockCols)]
 			if s.m.IsFactor() {
 				right := left
-				if !out.same {
-					right = s.features(b, with)
+				if !out.isDiagonal {
+					right = s.factorRows(b, blockCols)
 				}
 				clear(out.cov)
-				kernel.Gemm(s.team, 1, left, right.Trans(), kernel.RowMajor(out.cov, len(of), len(with), len(with)))
+				kernel.Gemm(s.team, 1, left, right.Trans(), kernel.RowMajor(out.cov, len(blockRows), len(blockCols), len(blockCols)))
 			} else {
-				s.gather(out)
+				s.gatherBlock(out)
 			}
 			visit(out)
 		}
@@ -71,17 +70,17 @@ func (s *similar) products(ctx context.Context, rows, cols []int32, visit func(*
 	return nil
 }
 
-// features are the columns of the factor listed, as rows, in room or where they are.
-func (s *similar) features(room []float64, list []int32) kernel.Matrix[float64] {
+// factorRows returns the listed features of the factor as rows, in room or in place; empty without a factor.
+func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[float64] {
 	if !s.m.IsFactor() {
 		return kernel.Matrix[float64]{}
 	}
 	r := s.m.Rank
-	if s.m.R != nil && isRun(list) {
+	if s.m.R != nil && isConsecutive(list) {
 		return kernel.RowMajor(s.m.R[int(list[0])*r:], len(list), r, r)
 	}
-	kernel.Each(s.team.Threads(), (len(list)+strip-1)/strip, func(task int) {
-		for x := task * strip; x < min((task+1)*strip, len(list)); x++ {
+	kernel.Each(s.team.Threads(), (len(list)+stripRows-1)/stripRows, func(task int) {
+		for x := task * stripRows; x < min((task+1)*stripRows, len(list)); x++ {
 			to := room[x*r:][:r]
 			copy(to, s.m.Feature(to, int(list[x])))
 		}
@@ -89,10 +88,9 @@ func (s *similar) features(room []float64, list []int32) kernel.Matrix[float64] 
 	return kernel.RowMajor(room, len(list), r, r)
 }
 
-// gather fills a block from the matrix in full.
-func (s *similar) gather(b *block) {
-	run := isRun(b.cols)
-	s.each(b, func(x int) {
+func (s *similarity) gatherBlock(b *block) {
+	run := isConsecutive(b.cols)
+	s.eachRow(b, func(x int) {
 		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.row(x)
 		if run {
 			copy(to, row[b.cols[0]:])
@@ -104,8 +102,7 @@ func (s *similar) gather(b *block) {
 	})
 }
 
-// isRun says that the features listed are neighbouring columns.
-func isRun(list []int32) bool {
+func isConsecutive(list []int32) bool {
 	for x, i := range list {
 		if i != list[0]+int32(x) {
 			return false
@@ -114,17 +111,16 @@ func isRun(list []int32) bool {
 	return true
 }
 
-// each calls f for the rows of a block, from several threads.
-func (s *similar) each(b *block, f func(x int)) {
-	kernel.Each(s.team.Threads(), (len(b.rows)+strip-1)/strip, func(task int) {
-		for x := task * strip; x < min((task+1)*strip, len(b.rows)); x++ {
+func (s *similarity) eachRow(b *block, f func(x int)) {
+	kernel.Each(s.team.Threads(), (len(b.rows)+stripRows-1)/stripRows, func(task int) {
+		for x := task * stripRows; x < min((task+1)*stripRows, len(b.rows)); x++ {
 			f(x)
 		}
 	})
 }
 
-// diagonal finds the variances, with the bits of other products, so that of equal columns λ₂ is 0.
-func (s *similar) diagonal() {
+// computeVariances computes variances with the same bits as other products, so that λ₂ of equal columns is 0.
+func (s *similarity) computeVariances() {
 	s.variance = make([]float64, s.d)
 	if !s.m.IsFactor() {
 		for i := range s.variance {
@@ -132,11 +128,11 @@ func (s *similar) diagonal() {
 		}
 		return
 	}
-	room, cov := make([]float64, together*s.m.Rank), make([]float64, together*together)
-	for from := 0; from < s.d; from += together {
-		list := s.all[from:min(from+together, s.d)]
+	room, cov := make([]float64, rowsTogether*s.m.Rank), make([]float64, rowsTogether*rowsTogether)
+	for from := 0; from < s.d; from += rowsTogether {
+		list := s.all[from:min(from+rowsTogether, s.d)]
 		n := len(list)
-		a := s.features(room, list)
+		a := s.factorRows(room, list)
 		clear(cov)
 		kernel.Gemm(s.team, 1, a, a.Trans(), kernel.RowMajor(cov, n, n, n))
 		for x, i := range list {
@@ -145,32 +141,31 @@ func (s *similar) diagonal() {
 	}
 }
 
-// index is λ₂ of two features.
-func (s *similar) index(i, j int32) float64 {
+func (s *similarity) pairCompressionIndex(i, j int32) float64 {
 	if !s.m.IsFactor() {
-		return index(s.variance[i], s.variance[j], s.m.Sym[int(i)*s.d+int(j)])
+		return compressionIndex(s.variance[i], s.variance[j], s.m.Sym[int(i)*s.d+int(j)])
 	}
 	var cov [1]float64
 	r := s.m.Rank
 	room := make([]float64, 2*r)
 	a, b := s.m.Feature(room, int(i)), s.m.Feature(room[r:], int(j))
 	kernel.Gemm(s.team, 1, kernel.RowMajor(a, 1, r, r), kernel.ColMajor(b, r, 1, r), kernel.RowMajor(cov[:], 1, 1, 1))
-	return index(s.variance[i], s.variance[j], cov[0])
+	return compressionIndex(s.variance[i], s.variance[j], cov[0])
 }
 
-// rows calls visit for λ₂ of each feature listed, the one at place x, to all features, from several threads; of
-// the feature to itself it is 0. A row is lent, and may be changed.
-func (s *similar) rows(ctx context.Context, list []int32, visit func(x int, row []float64)) error {
-	room := make([]float64, min(together, len(list))*s.d)
-	for from := 0; from < len(list); from += together {
-		some := list[from:min(from+together, len(list))]
-		err := s.products(ctx, some, s.all, func(b *block) {
-			s.each(b, func(x int) {
+// visitRows calls visit for each listed feature, with its index x in the list and its λ₂ to all features, 0 to itself,
+// in several threads. visit may change the row but not keep it.
+func (s *similarity) visitRows(ctx context.Context, list []int32, visit func(x int, row []float64)) error {
+	room := make([]float64, min(rowsTogether, len(list))*s.d)
+	for from := 0; from < len(list); from += rowsTogether {
+		some := list[from:min(from+rowsTogether, len(list))]
+		err := s.visitProducts(ctx, some, s.all, func(b *block) {
+			s.eachRow(b, func(x int) {
 				i := b.rows[x]
 				to := room[x*s.d:][:s.d]
 				for y, cov := range b.row(x) {
 					j := b.cols[y]
-					to[j] = index(s.variance[i], s.variance[j], cov)
+					to[j] = compressionIndex(s.variance[i], s.variance[j], cov)
 				}
 			})
 		})

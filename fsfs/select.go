@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options says how many features to keep.
+// Options set the number of features to keep.
 type Options struct {
-	K         int // at least so many, where Neighbors is 0
+	K         int // keep at least K, if Neighbors is 0
 	Neighbors int // the paper's first k; 0 means the largest that leaves K
 	Threads   int // 0 means GOMAXPROCS; the answer does not depend on it
 }
@@ -26,27 +26,27 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// Result is what is kept.
+// Result lists the kept features.
 type Result struct {
-	Order     []int     // the features kept, at least K unless Neighbors says how many
-	Turns     []float64 // of each: λ₂ to its k-th nearest when it was kept, in units of G; lower is denser
+	Order     []int     // at least K features, unless Neighbors is set
+	Turns     []float64 // of each: λ₂ to its k-th nearest at its turn, in units of G; lower is denser
 	Neighbors int       // the first k; 0 keeps all
 }
 
-// Bytes is what Select holds at most beside G of d features, which is a factor of so many rows, or in full where rank
-// is 0: the pairs of its graph, blocks of products, and rows of λ₂.
+// Bytes bounds the memory of Select in addition to G of d features, a factor of rank rows, or in full if rank is 0: the
+// edges of its graph, blocks of products, and rows of λ₂.
 func Bytes(d, rank int) int64 {
-	edges := int64(pairs(d))
-	block := int64(min(side, d))
-	found := 16 * 5 / 4 * block * block // as they grow
-	blocks := 8*block*block + found + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
-	return (16+2*4)*edges + blocks + 8*together*int64(d) + (8*headSize+256)*int64(d)
+	edges := int64(pairCapacity(d))
+	block := int64(min(blockSide, d))
+	pairBytes := 16 * 5 / 4 * block * block // including growth
+	blocks := 8*block*block + pairBytes + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
+	return (16+2*4)*edges + blocks + 8*rowsTogether*int64(d) + (8*headSize+256)*int64(d)
 }
 
-// Select chooses among d features by the Gram matrix of their centred columns, which it does not
-// modify. It holds [Bytes], and costs n·d² flops for a factor of n rows and a test of all pairs, then for each
-// first k that it tries a look at the graph of the nearest pairs. Where a first k reaches beyond that graph, pairs are
-// looked for again, up to some 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
+// Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs
+// [Bytes] of memory, and costs n·d² flops for a factor of n rows and a test of all pairs, then for each first k that it
+// tries a search of the graph of the nearest pairs. For a first k beyond that graph, pairs are searched again, at up to
+// some 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
 func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := opt.Validate(m.D); err != nil {
 		return nil, err
@@ -54,50 +54,50 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := m.Check(); err != nil {
 		panic(fmt.Sprintf("fsfs: %v", err))
 	}
-	return choose(ctx, m, opt, pairs(m.D))
+	return selectWithCapacity(ctx, m, opt, pairCapacity(m.D))
 }
 
-// choose is Select with a graph of so many pairs, on which the answer does not depend.
-func choose(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
-	s, err := newSimilar(ctx, opt.Threads, m, pairs)
+// selectWithCapacity is Select with a graph of at most pairs edges; the result does not depend on pairs.
+func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
+	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
 	if err != nil {
 		return nil, err
 	}
 	k := opt.Neighbors
 	if k == 0 {
-		if k, err = s.largest(ctx, max(opt.K, 1)); err != nil {
+		if k, err = s.largestNeighbourhood(ctx, max(opt.K, 1)); err != nil {
 			return nil, err
 		}
 	}
-	left, err := s.eliminate(ctx, k, 0)
+	result, err := s.runElimination(ctx, k, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := left.rest(ctx); err != nil {
+	if err := result.keepOpenFeatures(ctx); err != nil {
 		return nil, err
 	}
-	return &Result{Order: left.order, Turns: left.turns, Neighbors: k}, nil
+	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil
 }
 
-// largest looks by bisection for the largest first k that leaves so many features.
-func (s *similar) largest(ctx context.Context, want int) (k int, err error) {
-	most := s.d - 1 // which leaves one feature
+// largestNeighbourhood finds by bisection the largest first k that leaves at least want features.
+func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int, err error) {
+	most := s.d - 1 // leaves one feature
 	for k < most {
 		middle := (k + most + 1) / 2
-		if s.leaves(middle) < want {
+		if s.leftAfterFirstTurn(middle) < want {
 			most = middle - 1
 			continue
 		}
-		if middle > s.most && s.densest[middle] == nil {
-			if err := s.census(ctx, s.steps(k, most, want, ahead)); err != nil {
+		if middle > s.mostNeighbours && s.densest[middle] == nil {
+			if err := s.findDensest(ctx, s.bisectionNumbers(k, most, want, censusSteps)); err != nil {
 				return 0, err
 			}
 		}
-		left, err := s.eliminate(ctx, middle, want)
+		trial, err := s.runElimination(ctx, middle, want)
 		if err != nil {
 			return 0, err
 		}
-		if len(left.order)+left.count >= want {
+		if len(trial.order)+trial.openCount >= want {
 			k = middle
 		} else {
 			most = middle - 1
@@ -106,21 +106,20 @@ func (s *similar) largest(ctx context.Context, want int) (k int, err error) {
 	return k, nil
 }
 
-// leaves is the number of features that the first turn leaves, with the one that it keeps.
-func (s *similar) leaves(k int) int { return s.d - k }
+func (s *similarity) leftAfterFirstTurn(k int) int { return s.d - k }
 
-// steps are the numbers that the bisection from k to most may come to in so many steps and that want a census.
-func (s *similar) steps(k, most, want, n int) (numbers []int) {
+// bisectionNumbers lists the k above mostNeighbours that the bisection between k and most may reach in n steps.
+func (s *similarity) bisectionNumbers(k, most, want, n int) (numbers []int) {
 	if k >= most || n == 0 {
 		return nil
 	}
 	middle := (k + most + 1) / 2
-	numbers = s.steps(k, middle-1, want, n-1)
-	if s.leaves(middle) < want {
+	numbers = s.bisectionNumbers(k, middle-1, want, n-1)
+	if s.leftAfterFirstTurn(middle) < want {
 		return numbers
 	}
-	if middle > s.most {
+	if middle > s.mostNeighbours {
 		numbers = append(numbers, middle)
 	}
-	return append(numbers, s.steps(middle, most, want, n-1)...)
+	return append(numbers, s.bisectionNumbers(middle, most, want, n-1)...)
 }

@@ -8,59 +8,59 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// similar are d features with λ₂ of all pairs, of which those nearest to each other are held.
-type similar struct {
+// similarity holds d features and the pairs with the smallest λ₂.
+type similarity struct {
 	m        *gram.Matrix
 	team     *kernel.Team
 	d        int
 	variance []float64 // of each feature, in units of G
 	all      []int32   // 0, 1, …, d−1
 
-	farthest float64 // ε is no larger for any first k
-	most     int     // neighbours that a feature has at most in the graph of all features
-	graph    graph
-	whole    bool // the graph is of all features
-	heads    map[int32]*head
-	densest  map[int][]ranked // of numbers k above most, the features whose k-th nearest is nearest
+	epsilonBound   float64 // an upper bound of ε for any first k
+	mostNeighbours int     // most neighbours of a feature in the graph of all features
+	graph          graph
+	graphHasAll    bool // graph is of all features
+	heads          map[int32]*distanceHead
+	densest        map[int][]rankedFeature // for k above mostNeighbours: the features with the nearest k-th nearest
 }
 
-func newSimilar(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similar, error) {
-	s := &similar{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*head), densest: make(map[int][]ranked)}
+func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similarity, error) {
+	s := &similarity{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*distanceHead), densest: make(map[int][]rankedFeature)}
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
-	// Room that grew would be there twice for a while.
-	s.graph = graph{room: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
-	s.diagonal()
-	// λ₂ is at most the smaller variance: the feature that varies least is near to all others, and for
-	// every k some feature's k-th nearest is as near as the farthest of that one.
+	// Allocate at full size: growing slices would need the memory twice for a while.
+	s.graph = graph{capacity: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
+	s.computeVariances()
+	// λ₂ is at most the smaller variance: the feature with the least variance is near to all others, so for every k its
+	// k-th nearest is within its farthest, which therefore bounds ε.
 	least := s.all[:0:0]
 	for _, i := range s.all {
 		if len(least) == 0 || s.variance[i] < s.variance[least[0]] {
 			least = s.all[i : i+1]
 		}
 	}
-	err := s.rows(ctx, least, func(_ int, row []float64) {
+	err := s.visitRows(ctx, least, func(_ int, row []float64) {
 		for _, v := range row {
-			s.farthest = max(s.farthest, v)
+			s.epsilonBound = max(s.epsilonBound, v)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.connect(ctx); err != nil {
+	if err := s.connectAll(ctx); err != nil {
 		return nil, err
 	}
 	for i := range s.d {
-		s.most = max(s.most, len(s.graph.of(int32(i))))
+		s.mostNeighbours = max(s.mostNeighbours, len(s.graph.neighbours(int32(i))))
 	}
 	return s, nil
 }
 
-// index is λ₂ of two features of variances a and b, in units of G, without the cancellation of its
-// definition: λ₁λ₂ is the determinant. It is the same for b and a.
-func index(a, b, cov float64) float64 {
-	// Squares are of shares of the larger of the two, so that none overflows.
+// compressionIndex returns λ₂ of two features with variances a and b, in units of G, without the cancellation of its
+// definition: λ₁λ₂ is the determinant. It is symmetric in a and b.
+func compressionIndex(a, b, cov float64) float64 {
+	// Divide by the larger variance, so that no square overflows.
 	size := max(a, b)
 	if size == 0 {
 		return 0
@@ -70,14 +70,14 @@ func index(a, b, cov float64) float64 {
 	return size * max(a*b-cov*cov, 0) / largest
 }
 
-// slack is more than rounding moves λ₂ by, as a share of the smaller variance.
+// slack exceeds the rounding error of λ₂, relative to the smaller variance.
 const slack = 1e-13
 
-// thresholds writes to dst a number for each of the features listed. λ₂ ≤ t only where the product of those of two is
-// at most cov²: where t is below both variances, λ₂ ≤ t is (v_x − t)(v_y − t) ≤ cov².
-func (s *similar) thresholds(dst []float64, list []int32, t float64) {
+// setThresholds writes a number for each listed feature to dst: λ₂ ≤ t for two features only if the product of their
+// numbers is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x − t)(v_y − t) ≤ cov².
+func (s *similarity) setThresholds(dst []float64, list []int32, t float64) {
 	for x, i := range list {
-		// Products below the normal numbers have no relative precision.
+		// Subnormal products have no relative precision.
 		if dst[x] = (s.variance[i]*(1-slack) - t) * (1 - slack); dst[x] < 1e-145 {
 			dst[x] = 0
 		}

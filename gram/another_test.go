@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestAnother: states that share their scratch, and take rows in turns, are those of the same rows
-// by themselves, bit for bit, also once one of them was read back.
+// TestAnother: states that share their scratch and take rows in turns equal states that take the same rows alone, bit
+// for bit, even after one of them was read back.
 func TestAnother(t *testing.T) {
 	tab := sample(1, 900, true, true)
 	first := NewMoments(len(tab.Cols), Options{Threads: 2})
@@ -36,8 +36,8 @@ func TestAnother(t *testing.T) {
 	}
 }
 
-// TestSharedBytes: the first state costs what it says by itself, and one more less; a share
-// and the whole are each other's inverse, but for what a division leaves.
+// TestSharedBytes: the first state costs Bytes, and each further one less; ShareOf and WholeOf are each other's
+// inverse, up to the rounding of a division.
 func TestSharedBytes(t *testing.T) {
 	for _, d := range []int{1, 47, 600} {
 		one := Bytes(d, 3)
@@ -54,7 +54,7 @@ func TestSharedBytes(t *testing.T) {
 	}
 }
 
-// TestTakeCounts: what sums of parts have lost comes back from a profile of the rows in their order.
+// TestTakeCounts: counts that sums of parts have lost come back from a profile of the rows in their order.
 func TestTakeCounts(t *testing.T) {
 	tab := sample(1, 300, true, false)
 	whole, odd, even := NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols))

@@ -9,20 +9,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// LeftOut lists the columns that cannot be features, whatever fills their missing
-// entries, and why: no value observed, constant, or a centred sum of squares that
-// float64 cannot hold. cols are the profile's columns.
+// LeftOut lists the columns that cannot be features, however missing entries are filled, with the reason: no value
+// observed, constant, or a centred sum of squares that float64 cannot hold. cols are the profile's columns.
 func (p *Profile) LeftOut(cols []stream.Column) []stream.LeftOut {
 	var out []stream.LeftOut
 	for j := range p.Columns {
-		if why := p.Columns[j].unusable(p.Rows); why != "" {
+		if why := p.Columns[j].whyUnusable(p.Rows); why != "" {
 			out = append(out, p.leftOut(cols, j, why))
 		}
 	}
 	return out
 }
 
-// leftOut is the report of column j, with what was missing in it.
 func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOut {
 	var counts []string
 	n := p.Columns[j].Missing
@@ -41,28 +39,28 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 }
 
 const (
-	// trust is the share of the pilot's sum of squares below which the centred one is
-	// rounding: reached only if the pilot's row has next to no weight and lies far off.
-	trust = 64 * 0x1p-52
-	// leastSquares is the smallest sum of squares whose terms keep all their digits:
-	// below it squares fall into the subnormal range.
-	leastSquares = 0x1p-1022 / 0x1p-52
+	// roundingShare is the share of the pilot's sum of squares below which the centred sum is rounding. It is reached
+	// only if the pilot's row has almost no weight and lies far off.
+	roundingShare = 64 * 0x1p-52
+	// minSquares is the smallest sum of squares whose terms keep all their digits: below it squares fall into the
+	// subnormal range.
+	minSquares = 0x1p-1022 / 0x1p-52
 )
 
-// How the reasons of columns without values, and with a single one, begin.
+// First words of the reasons for columns without values, and with a single one.
 const (
 	emptyColumn    = "no value observed"
 	constantColumn = "constant ("
 )
 
-// IsConstant says of the reason that a column was left out for that it has a single value.
+// IsConstant reports whether a column was left out for the reason that it has a single value.
 func IsConstant(why string) bool { return strings.HasPrefix(why, constantColumn) }
 
-// HoldsNothing says of the reason that a column was left out for that it has no value, or a single one.
+// HoldsNothing reports whether a column was left out for the reason that it has no value, or a single one.
 func HoldsNothing(why string) bool { return IsConstant(why) || strings.HasPrefix(why, emptyColumn) }
 
-// unusable says why the column cannot be a feature of a table of so many rows, or "".
-func (c *ColumnProfile) unusable(rows int64) string {
+// whyUnusable is the reason why the column cannot be a feature of a table of the given number of rows, or "".
+func (c *ColumnProfile) whyUnusable(rows int64) string {
 	if c.Observed == 0 {
 		return emptyColumn
 	}
@@ -73,25 +71,25 @@ func (c *ColumnProfile) unusable(rows int64) string {
 		}
 		return fmt.Sprintf(constantColumn+"%s %s)", strconv.FormatFloat(c.Min+0, 'g', -1, 64), where)
 	}
-	return imprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
+	return whyImprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
 }
 
-// imprecise says why a centred sum of squares cannot be used, or "". about is the sum
-// before the subtraction that gave it.
-func imprecise(centred, about float64) string {
+// whyImprecise is the reason why a centred sum of squares cannot be used, or "". about is the sum from which the
+// mean's part was subtracted.
+func whyImprecise(centred, about float64) string {
 	switch {
 	case !isFinite(centred):
 		return "its centred sum of squares overflows"
-	case centred < leastSquares:
+	case centred < minSquares:
 		return "its centred sum of squares underflows"
-	case centred <= trust*about:
+	case centred <= roundingShare*about:
 		return "it varies less than rounding shows"
 	}
 	return ""
 }
 
-// filled describes a column after its missing entries were filled.
-type filled struct {
+// filledColumn describes a column after its missing entries were filled.
+type filledColumn struct {
 	value   float64 // of the entries that were missing
 	offset  float64 // value - pilot
 	missing float64 // Σw of the entries filled
@@ -102,21 +100,21 @@ type filled struct {
 	max     float64
 }
 
-// fill describes column j under a fill, or says why it is no feature.
-func (p *Profile) fill(j int, fill Fill) (filled, string) {
+// describeFilled describes column j under a fill, or returns the reason why it is no feature.
+func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
 	c := &p.Columns[j]
-	if why := c.unusable(p.Rows); why != "" {
-		return filled{}, why
+	if why := c.whyUnusable(p.Rows); why != "" {
+		return filledColumn{}, why
 	}
-	f := filled{min: c.Min, max: c.Max, sum: c.Sum, mean: c.Pilot + c.Sum/c.Weight}
+	f := filledColumn{min: c.Min, max: c.Max, sum: c.Sum, mean: c.Pilot + c.Sum/c.Weight}
 	f.value, f.offset = f.mean, c.Sum/c.Weight
 	if fill == FillZero {
 		f.value, f.offset = 0, -c.Pilot
 	}
 	squares := c.Squares
-	if fill == FillPairwise { // the observed entries, as if there were one in every row
+	if fill == FillPairwise { // the observed entries, scaled as if there were one in every row
 		f.centred = (squares - f.sum*f.sum/c.Weight) * (p.Weight / c.Weight)
-		return f, imprecise(f.centred, squares)
+		return f, whyImprecise(f.centred, squares)
 	}
 	if c.Observed < p.Rows {
 		f.missing = p.Weight - c.Weight
@@ -126,12 +124,12 @@ func (p *Profile) fill(j int, fill Fill) (filled, string) {
 		f.min, f.max = min(f.min, f.value), max(f.max, f.value)
 	}
 	f.centred = squares - f.sum*f.sum/p.Weight
-	return f, imprecise(f.centred, squares)
+	return f, whyImprecise(f.centred, squares)
 }
 
-// affine returns shift and factor of a = (y - shift)·factor, and c = mean - shift
-// without cancellation, or why the column has none. weight is Σw over all rows.
-func (f *filled) affine(scale Scale, weight float64) (shift, factor, c float64, why string) {
+// shiftAndFactor returns shift and factor of a = (y - shift)·factor, and c = mean - shift without cancellation, or
+// the reason why the column has none. weight is Σw over all rows.
+func (f *filledColumn) shiftAndFactor(scale Scale, weight float64) (shift, factor, c float64, why string) {
 	factor = 1
 	switch scale {
 	case ScaleNone:

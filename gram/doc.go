@@ -11,11 +11,11 @@
 //  4. Finish fills, leaves out the columns that cannot be features, scales, and
 //     mirrors, in the memory of the sums.
 //
-// Finer [Histograms] give [Scores], which map values to normal scores of their ranks ([ScaleRank]).
-// [Histograms] go beside them where it is to be known how far a column moved since. Moments and
-// Histograms can be discounted, so that rows weigh less the older they are.
+// Finer [Histograms] give [Scores], which map values to normal scores of their ranks ([ScaleRank]). Ordinary
+// [Histograms] of a table allow measuring later how far a column has moved since. Moments and Histograms can be
+// discounted, so that older rows weigh less.
 //
-// [Profile] is the O(d) part alone, and [Standardizer] applies the same filling and
-// scaling to rows where d² does not fit. Of few rows [Rows] are a factor of G, exactly; of many a
-// [Sketch] is one of an estimate, whose sums add up to the bit in any order.
+// [Profile] is the O(d) part alone, and [Standardizer] applies the same filling and scaling to rows if d² does not
+// fit. For few rows [Rows] are an exact factor of G; for many rows a [Sketch] is a factor of an estimate, whose sums
+// add up to the bit in any order.
 package gram

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The words that open the forms; the last character is the version.
+// Magic words of the binary forms; the last character is the version.
 const (
 	profileMagic = "ufsprof1"
 	momentsMagic = "ufsgram1"
@@ -24,10 +24,10 @@ const (
 //	         and, if there are rows, the upper triangle of G̃ by rows, A, and the
 //	         upper triangle of N by rows
 //	Sketch   "ufssket1", d, r, seed, 1 if there are rows, dm, and then for ones, each
-//	         of dm columns with missing entries (behind its number) and each of d
+//	         of dm columns with missing entries (preceded by its number) and each of d
 //	         columns: top, r sums of the higher digit and r of the lower one
 
-// Words of a profile's head behind its magic, and of one column's record.
+// Words of a profile's head after its magic, and of one column's record.
 const (
 	headWords   = 4
 	columnWords = 11
@@ -36,11 +36,11 @@ const (
 // WriteTo writes the binary form of p. It implements io.WriterTo.
 func (p *Profile) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	p.encode(e)
+	p.encodeProfile(e)
 	return e.Finish()
 }
 
-func (p *Profile) encode(w *words.Writer) {
+func (p *Profile) encodeProfile(w *words.Writer) {
 	w.Word(words.Magic(profileMagic))
 	w.Int(int64(len(p.Columns)))
 	w.Int(p.Rows)
@@ -60,15 +60,14 @@ func (p *Profile) encode(w *words.Writer) {
 	}
 }
 
-// ReadFrom replaces p by what WriteTo wrote and reads no further. Where p has
-// columns, the number must agree. Memory grows with the bytes read, not with the
-// sizes in the head; p is unchanged on error.
+// ReadFrom replaces p by a profile that WriteTo wrote, and reads no further. If p has columns, the number must agree.
+// Memory grows with the bytes read, not with the sizes in the head; p is unchanged on error.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(p, r, p.decode)
+	return words.Replace(p, r, p.decodeProfile)
 }
 
-// decode reads a profile, of as many columns as p if p has any.
-func (p *Profile) decode(r *words.Reader) *Profile {
+// decodeProfile reads a profile with as many columns as p, if p has any.
+func (p *Profile) decodeProfile(r *words.Reader) *Profile {
 	r.Magic(profileMagic, "profile")
 	r.Expect(headWords)
 	want, p := len(p.Columns), new(Profile)
@@ -112,7 +111,7 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	d, dm := len(m.Columns), len(m.missing)
 	e.Word(words.Magic(momentsMagic))
-	m.encode(e)
+	m.encodeProfile(e)
 	e.Int(int64(dm))
 	for _, j := range m.missing {
 		e.Int(int64(j))
@@ -129,18 +128,16 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces m's state by what WriteTo wrote and reads no further; it keeps
-// m's Options. Adding rows to it gives the same bits as adding them to the original.
-// Where m has columns, the number must agree. The matrices are allocated once they
-// are known to fit m's limit, else it fails with a *stream.MemoryError; m is
-// unchanged on error.
+// ReadFrom replaces m's state by one that WriteTo wrote, and reads no further; it keeps m's Options. Adding rows then
+// gives the same bits as adding them to the original. If m has columns, the number must agree. The matrices are
+// allocated once they are known to fit m's limit, else it fails with a *stream.MemoryError; m is unchanged on error.
 func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(m, r, m.decode)
+	return words.Replace(m, r, m.decodeMoments)
 }
 
-func (m *Moments) decode(r *words.Reader) *Moments {
+func (m *Moments) decodeMoments(r *words.Reader) *Moments {
 	r.Magic(momentsMagic, "Gram statistics")
-	p := m.Profile.decode(r)
+	p := m.Profile.decodeProfile(r)
 	d := len(p.Columns)
 	r.Expect(1)
 	dm := r.Count("columns with missing entries", int64(d))
@@ -167,7 +164,7 @@ func (m *Moments) decode(r *words.Reader) *Moments {
 	if p.Rows == 0 {
 		return got
 	}
-	if r.Stop(got.admit(missing, false)); r.Err() != nil {
+	if r.Stop(got.makeRoom(missing, false)); r.Err() != nil {
 		return nil
 	}
 	r.Expect(int64(d)*int64(d+1)/2 + int64(len(got.cross)) + dm*(dm+1)/2)
@@ -207,19 +204,18 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 		put(s.gaps[j].top, s.gaps[j].sums)
 	}
 	for j, top := range s.top {
-		put(top, s.of(j))
+		put(top, s.columnSums(j))
 	}
 	return e.Finish()
 }
 
-// ReadFrom replaces s's state by what WriteTo wrote and reads no further; it keeps its threads and
-// limit, beyond which it fails with a *stream.MemoryError. Where s has columns, the number must agree.
-// s is unchanged on error.
+// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further; it keeps its threads and limit, beyond
+// which it fails with a *stream.MemoryError. If s has columns, the number must agree. s is unchanged on error.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decode)
+	return words.Replace(s, r, s.decodeSketch)
 }
 
-func (s *Sketch) decode(r *words.Reader) *Sketch {
+func (s *Sketch) decodeSketch(r *words.Reader) *Sketch {
 	r.Magic(sketchMagic, "sketch")
 	r.Expect(5)
 	d := r.Count("number of columns", maxColumns)
@@ -227,7 +223,7 @@ func (s *Sketch) decode(r *words.Reader) *Sketch {
 		r.Fail("%d columns, want %d", d, s.d)
 	}
 	opt := s.opt
-	rows := r.Count("rows of a sketch", mostSketchRows)
+	rows := r.Count("rows of a sketch", maxSketchRows)
 	if opt.Rows = int(rows); rows != int64(SketchRows(opt.Rows)) {
 		r.Fail("%d rows of a sketch", rows)
 	}
@@ -246,8 +242,8 @@ func (s *Sketch) decode(r *words.Reader) *Sketch {
 	}
 	one := 1 + 2*rows
 	r.Expect(one*(1+d+gaps) + gaps)
-	if r.Stop(got.fits(int(gaps))); r.Err() == nil {
-		r.Stop(got.room(nil))
+	if r.Stop(got.checkLimit(int(gaps))); r.Err() == nil {
+		r.Stop(got.makeRoom(nil))
 	}
 	if r.Err() != nil {
 		return nil
@@ -259,7 +255,7 @@ func (s *Sketch) decode(r *words.Reader) *Sketch {
 		if j <= last {
 			r.Fail("columns with missing entries do not ascend")
 		}
-		if r.Stop(got.room([]int{int(j)})); r.Err() != nil {
+		if r.Stop(got.makeRoom([]int{int(j)})); r.Err() != nil {
 			return nil
 		}
 		get(&got.gaps[int(j)].top, got.gaps[int(j)].sums)
@@ -269,7 +265,7 @@ func (s *Sketch) decode(r *words.Reader) *Sketch {
 		if r.Err() != nil {
 			return nil
 		}
-		get(&got.top[j], got.of(j))
+		get(&got.top[j], got.columnSums(j))
 	}
 	return got
 }

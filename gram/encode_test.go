@@ -55,8 +55,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Everything that decodes is a state: it encodes to the same bytes (except patterns of
-// NaN), takes rows, and finishes or says why not.
+// Everything that decodes is a state: it encodes to the same bytes (except patterns of NaN), takes rows, and finishes
+// or returns an error.
 func FuzzMoments(f *testing.F) {
 	for _, m := range states(f) {
 		if len(m.Columns) < 20 {

@@ -2,26 +2,24 @@ package gram
 
 import "math"
 
-// Exact sums, which come out the same in whatever order numbers are added, after Demmel and Nguyen
-// (Parallel reproducible summation, 2015), with whole numbers in place of their floating-point bins.
+// Exact sums, which are the same for any order of addition, after Demmel and Nguyen (Parallel reproducible summation,
+// 2015), with whole numbers in place of their floating-point bins.
 //
-// A number is cut into digits of base 2³², the boundaries of which are the same for all numbers, and
-// the two highest digits of the column's largest number are summed: r sums of the higher digit, and
-// behind them r of the lower one. A column whose numbers grow past the boundary loses its lower
-// digit, as it would have if the large number had come first. What is not summed is below 2⁻³² of
-// the largest number; 2³¹ numbers fit.
+// A number is cut into digits of base 2³², whose boundaries are the same for all numbers, and the two highest digits
+// of the column's largest number are summed: r sums of the higher digit, followed by r of the lower one. A column
+// whose numbers grow past the boundary loses its lower digit, as it would have if the large number had come first.
+// The part that is not summed is below 2⁻³² of the largest number; 2³¹ numbers fit.
 const (
 	digitBits = 32
-	// lowestTop: a column of top t has numbers below 2^(32·t). Below this one a number of the
-	// lower digit would leave float64's range.
+	// lowestTop: a column of top t has numbers below 2^(32·t). Below this top a number of the lower digit would leave
+	// float64's range.
 	lowestTop  = -28
 	highestTop = 33
 )
 
-// addTo adds sign[i]·x[i] to the sums of row[i], and returns the number of missing entries among x,
-// which add nothing. A nil x stands for ones; where missing is not nil, for ones in its missing
-// entries alone.
-func addTo(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (holes int) {
+// addSigned adds sign[i]·x[i] to the sums of row[i], and returns the number of missing entries of x, which add
+// nothing. A nil x stands for ones; if missing is not nil, for ones in the missing entries of `missing` alone.
+func addSigned(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (holes int) {
 	high, low := sums[:r:r], sums[r:2*r:2*r]
 	scale := digitScale(*top)
 	for i, at := range row {
@@ -38,7 +36,7 @@ func addTo(top *int8, sums []int64, r int, row []int, sign, x, missing []float64
 				holes++
 				continue
 			}
-			raise(top, sums, topOf(v))
+			raiseTop(top, sums, topOf(v))
 			scale = digitScale(*top)
 			digits = v * scale
 		}
@@ -49,7 +47,7 @@ func addTo(top *int8, sums []int64, r int, row []int, sign, x, missing []float64
 	return holes
 }
 
-// digitScale is what makes the higher digit of a number its whole part.
+// digitScale is the factor that makes the higher digit of a number its whole part.
 func digitScale(top int8) float64 { return math.Ldexp(1, digitBits*(1-int(top))) }
 
 // topOf is the top of a column whose largest number is v.
@@ -62,8 +60,7 @@ func topOf(v float64) int8 {
 	return int8(max(t, lowestTop))
 }
 
-// raise moves the boundary of a column up.
-func raise(top *int8, sums []int64, to int8) {
+func raiseTop(top *int8, sums []int64, to int8) {
 	if to <= *top {
 		return
 	}
@@ -77,9 +74,8 @@ func raise(top *int8, sums []int64, to int8) {
 	*top = to
 }
 
-// mergeSums adds the sums of another column.
 func mergeSums(top *int8, sums []int64, otherTop int8, others []int64) {
-	raise(top, sums, otherTop)
+	raiseTop(top, sums, otherTop)
 	r := len(sums) / 2
 	switch *top - otherTop {
 	case 0:
@@ -93,8 +89,7 @@ func mergeSums(top *int8, sums []int64, otherTop int8, others []int64) {
 	}
 }
 
-// floatsOf writes the sums of a column as numbers.
-func floatsOf(dst []float64, top int8, sums []int64) {
+func sumsToFloats(dst []float64, top int8, sums []int64) {
 	r := len(dst)
 	high := math.Ldexp(1, digitBits*(int(top)-1))
 	low := math.Ldexp(1, -digitBits)

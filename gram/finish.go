@@ -8,20 +8,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FinishOptions says from which matrix A the Gram matrix is made. The zero value is raw
-// values, with missing entries at their column's mean.
+// FinishOptions defines the matrix A of which the Gram matrix is made. The zero value means raw values, with missing
+// entries at their column's mean.
 type FinishOptions struct {
 	Scale Scale
 	Fill  Fill
-	// Plain scales indicators of categories as numbers: who scales afterwards by a [Standardizer]'s
-	// factors, as a graph does, wants centred columns that are not scaled yet.
+	// Plain scales indicators of categories like numbers. A graph, which scales later by a [Standardizer]'s factors,
+	// needs centred columns that are not scaled yet.
 	Plain bool
-	// Centred centres the columns whatever the scale.
+	// Centred centres the columns for every scale.
 	Centred bool
 }
 
-// standardizer scales columns as the options ask.
-func (o FinishOptions) standardizer(p *Profile, cols []stream.Column) (*Standardizer, error) {
+func (o FinishOptions) newStandardizer(p *Profile, cols []stream.Column) (*Standardizer, error) {
 	if o.Plain {
 		cols = Plain(cols)
 	}
@@ -33,7 +32,7 @@ func (o FinishOptions) standardizer(p *Profile, cols []stream.Column) (*Standard
 	return s, err
 }
 
-// Plain is columns of which none is the indicator of a category.
+// Plain returns the columns with indicators of categories turned into ordinary columns.
 func Plain(cols []stream.Column) []stream.Column {
 	if !slices.ContainsFunc(cols, func(c stream.Column) bool { return c.Type == stream.CategoryType }) {
 		return cols
@@ -45,21 +44,21 @@ func Plain(cols []stream.Column) []stream.Column {
 	return cols
 }
 
-// Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled; the
-// slices have one element for each of the D columns kept.
+// Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled; the slices have one element for each of
+// the D columns kept.
 type Gram struct {
 	Matrix            // AᵀA
 	Columns []int     // index among the source's columns, ascending
 	Mean    []float64 // of the filled column, before scaling
 	Std     []float64 // of the filled column, before scaling; divisor Σw
-	Offset  []float64 // the mean of A's column: G − Σw·Offset·Offsetᵀ is that of the centred columns
+	Offset  []float64 // the mean of A's column: G − Σw·Offset·Offsetᵀ is the Gram matrix of centred columns
 	Filled  []int64   // missing entries of used rows
 	Missing []stream.MissingCount
 
-	// Root is √w of each row of a factor; nil where rows do not weigh.
+	// Root is √w of each row of a factor; nil for rows without weights.
 	Root []float64
-	// Held is a factor of rows that are not in the matrix, where that is an estimate by a [Sketch]:
-	// what is fitted to the matrix is judged by them. Nil where the matrix is exact.
+	// Held is a factor of the held-out rows, if the matrix is an estimate by a [Sketch]: they judge models fitted to
+	// the matrix. Nil if the matrix is exact.
 	Held *Matrix
 
 	LeftOut  []stream.LeftOut
@@ -75,9 +74,9 @@ type Gram struct {
 //	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred
 //	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     a = (y - shift)·f, c = mean of y - shift
 //
-// Raw values thus come from centred ones: columns that differ little from their mean
-// keep their digits. m is consumed: only its Profile may be used afterwards, even on
-// error. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
+// So raw values come from centred ones: columns that differ little from their mean keep their digits. m is consumed:
+// only its Profile may be used afterwards, even on error. cols are the profile's columns. No rows or no usable column
+// is a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	d := len(m.Columns)
 	m.scratch = new(scratch)
@@ -86,12 +85,12 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 			m.Columns[j].Squares = m.g[j*d+j]
 		}
 	}
-	s, err := opt.standardizer(&m.Profile, cols)
+	s, err := opt.newStandardizer(&m.Profile, cols)
 	if err != nil {
 		return nil, err
 	}
 	g := newGram(s, &m.Profile)
-	g.Sym = m.compact(s.Columns)
+	g.Sym = m.compactKept(s.Columns)
 	if opt.Fill == FillPairwise {
 		if n := m.finishPairs(g.Sym, s); n > 0 {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%d pairs of columns are observed together in no row: their covariance is taken to be 0", n))
@@ -104,17 +103,16 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	return g, nil
 }
 
-// Gram is what a profile alone tells of a Gram matrix: its features, with their means and scaling; the
-// matrix itself is absent. No rows or no usable column is a *stream.DataError.
+// Gram is a Gram matrix without numbers, known by the profile alone: its features, with their means and scaling. No
+// rows or no usable column is a *stream.DataError.
 func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
-	s, err := opt.standardizer(p, cols)
+	s, err := opt.newStandardizer(p, cols)
 	if err != nil {
 		return nil, err
 	}
 	return newGram(s, p), nil
 }
 
-// newGram is the Gram matrix of the columns of s, without its numbers.
 func newGram(s *Standardizer, p *Profile) *Gram {
 	g := &Gram{
 		Matrix: Matrix{D: len(s.Columns)}, Columns: s.Columns, Mean: s.Mean, Std: s.Std, Filled: s.Filled,
@@ -129,24 +127,23 @@ func newGram(s *Standardizer, p *Profile) *Gram {
 	return g
 }
 
-// compact moves the upper triangle of the kept rows and columns to the front of m.g.
-// An entry never moves to a higher index, so ascending order overwrites nothing unread.
-func (m *Moments) compact(kept []int) []float64 {
-	d, n := len(m.Columns), len(kept)
+// compactKept moves the upper triangle of the kept rows and columns to the front of m.g. An entry never moves to a
+// higher index, so in ascending order nothing is overwritten unread.
+func (m *Moments) compactKept(places []int) []float64 {
+	d, n := len(m.Columns), len(places)
 	if n < d {
-		for k, i := range kept {
+		for k, i := range places {
 			for l := k; l < n; l++ {
-				m.g[k*n+l] = m.g[i*d+kept[l]]
+				m.g[k*n+l] = m.g[i*d+places[l]]
 			}
 		}
 	}
 	return m.g[: n*n : n*n]
 }
 
-// finishRow fills, centres and scales row i of the kept columns from its diagonal on.
-// Every expression rounds alike with i and j exchanged: permuting columns permutes the
-// result bit for bit, and equal columns have equal rows, so that ties are exact. The
-// conversions keep compilers (arm64) from fusing one of two like terms.
+// finishRow fills, centres and scales row i of the kept columns from its diagonal on. Every expression rounds alike
+// with i and j exchanged: permuting columns permutes the result bit for bit, and equal columns have equal rows, so
+// that ties are exact. The conversions keep compilers (arm64) from fusing one of two like terms.
 func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 	a, ci := &s.column[i], s.Columns[i]
 	for j := i; j < len(row); j++ {
@@ -156,12 +153,11 @@ func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 			y += float64(b.offset*m.crossAt(cj, ci)) + float64(a.offset*m.crossAt(ci, cj)) + float64(a.offset*b.offset)*m.bothAt(ci, cj)
 		}
 		y -= a.sum * b.sum / s.Weight
-		row[j] = s.place(y, i, j)
+		row[j] = s.shiftAndScale(y, i, j)
 	}
 }
 
-// place shifts and scales the centred product of kept columns i and j.
-func (s *Standardizer) place(y float64, i, j int) float64 {
+func (s *Standardizer) shiftAndScale(y float64, i, j int) float64 {
 	y += s.Weight * (s.offset[i] * s.offset[j])
 	// One factor after the other: their product may leave float64's range.
 	return y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])

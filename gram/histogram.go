@@ -9,28 +9,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// HistogramBins is the most bins of a column that are occupied, beside those of zero and
-// of missing entries.
+// HistogramBins is the largest number of occupied bins of a column, not counting the bins of zero and of missing
+// entries.
 const HistogramBins = 64
 
-// Histograms is how the values of each column are spread: mergeable, without bounds that
-// must be known before, and as fine as so few bins allow wherever the values lie.
+// Histograms describe the distribution of each column's values. They are mergeable, need no bounds in advance, and
+// are as fine as their number of bins allows wherever the values lie.
 //
-// Bins lie on the order of the float64 numbers themselves: with key the integer that orders
-// them (all bits flipped where negative, else the sign), a value's bin is key >> s, and s the
-// smallest shift at which at most HistogramBins bins (of those for ranks: RankBins) are occupied. A column of up to 64
-// different values has a bin for each; numbers about 1000 ± 1 have bins of 1/16 or so; numbers
-// about 0 have bins of an octave or half of one. More values only ever raise s, and bins of a
-// larger shift are unions of whole bins of a smaller one: the state is a function of the values
-// and their weights alone, not of chunks, threads or the order of merging. Its bits are so too
-// where sums of weights are exact, as they are without weights; else they agree to rounding.
+// Bins follow the order of the float64 numbers themselves: with key the integer that orders them (all bits flipped
+// for negative numbers, else the sign), a value's bin is key >> s, and s is the smallest shift at which at most
+// HistogramBins bins (for ranks: RankBins) are occupied. A column of up to 64 different values has a bin for each;
+// numbers about 1000 ± 1 have bins of 1/16 or so; numbers about 0 have bins of an octave or half of one. More values
+// only ever raise s, and bins of a larger shift are unions of whole bins of a smaller one: the state is a function of
+// the values and their weights alone, not of chunks, threads or the order of merging. This holds to the bit if sums
+// of weights are exact, as they are without weights; else to rounding.
 type Histograms struct {
 	columns []histogram
 	threads int
-	most    int // occupied bins of a column
+	maxBins int // largest number of occupied bins of a column
 }
 
-// histogram is that of one column.
 type histogram struct {
 	shift   uint
 	bins    []bin   // occupied, by ascending key
@@ -39,29 +37,29 @@ type histogram struct {
 }
 
 type bin struct {
-	key   uint64 // of its values, shifted
+	key   uint64 // of its values, after the shift
 	count float64
 }
 
-// histogramBytes bounds what a column takes: its bins, once more while they are sorted in
-// or read, and the rest.
+// histogramBytes bounds the memory of a column: its bins, a copy of them while they are sorted in or read, and the
+// rest.
 const histogramBytes = 2*16*HistogramBins + 128
 
-// HistogramsBytes bounds what Histograms of d columns hold.
+// HistogramsBytes bounds the memory of Histograms of d columns.
 func HistogramsBytes(d int) int64 { return histogramBytes*int64(d) + buffers }
 
-// NewHistograms returns empty histograms of d columns, which add rows on so many threads
-// (0 means GOMAXPROCS).
+// NewHistograms returns empty histograms of d columns, which add rows on the given number of threads (0 means
+// GOMAXPROCS).
 func NewHistograms(d, threads int) *Histograms {
-	return &Histograms{columns: make([]histogram, d), threads: threads, most: HistogramBins}
+	return &Histograms{columns: make([]histogram, d), threads: threads, maxBins: HistogramBins}
 }
 
 // Columns is the number of columns.
 func (h *Histograms) Columns() int { return len(h.columns) }
 
-// Add adds the rows of c in one look at each value, 2 ns on one core (BenchmarkHistograms) where
-// it is in a cache: a scan of mnist70k takes 12 % longer, two fifths of it for reading the chunk from
-// memory once more. It fails, with h unchanged, if c has other columns.
+// Add adds the rows of c in one look at each value, 2 ns on one core (BenchmarkHistograms) if it is in a cache: a
+// scan of mnist70k takes 12 % longer, two fifths of it for reading the chunk from memory once more. It fails, with h
+// unchanged, if c has other columns.
 func (h *Histograms) Add(c *stream.Chunk) error {
 	if c.Cols != len(h.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(h.columns))
@@ -70,7 +68,7 @@ func (h *Histograms) Add(c *stream.Chunk) error {
 	case c.Rows == 0:
 	case c.Sparse != nil:
 		h.addSparse(c)
-	case h.most > HistogramBins:
+	case h.maxBins > HistogramBins:
 		h.addSorted(c)
 	default:
 		eachColumn(h.threads, c.Cols, func(j int) { h.columns[j].addColumn(c.Col(j), c.Weight) })
@@ -78,7 +76,6 @@ func (h *Histograms) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// addSparse adds sparse rows: entries one by one, and what is absent as zeros.
 func (h *Histograms) addSparse(c *stream.Chunk) {
 	var all float64
 	for i := range c.Rows {
@@ -90,7 +87,7 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
 			j := c.Sparse.Index[e]
 			present[j] += w
-			h.columns[j].addValue(c.Sparse.Value[e], w, h.most)
+			h.columns[j].addValue(c.Sparse.Value[e], w, h.maxBins)
 		}
 	}
 	for j, w := range present {
@@ -101,23 +98,23 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 // Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is
 // unchanged in any case.
 func (h *Histograms) Merge(o *Histograms) error {
-	if len(h.columns) != len(o.columns) || h.most != o.most {
-		return fmt.Errorf("gram: cannot merge histograms of %d columns and %d bins with %d and %d", len(h.columns), h.most, len(o.columns), o.most)
+	if len(h.columns) != len(o.columns) || h.maxBins != o.maxBins {
+		return fmt.Errorf("gram: cannot merge histograms of %d columns and %d bins with %d and %d", len(h.columns), h.maxBins, len(o.columns), o.maxBins)
 	}
 	for j := range h.columns {
-		h.columns[j].merge(&o.columns[j], h.most)
+		h.columns[j].mergeFrom(&o.columns[j], h.maxBins)
 	}
 	return nil
 }
 
-func (c *histogram) merge(o *histogram, most int) {
+func (c *histogram) mergeFrom(o *histogram, maxBins int) {
 	c.zero += o.zero
 	c.missing += o.missing
 	other := *o
 	other.bins = slices.Clone(o.bins)
 	s := max(c.shift, o.shift)
-	c.coarsen(s)
-	other.coarsen(s)
+	c.coarsenTo(s)
+	other.coarsenTo(s)
 	union := make([]bin, 0, len(c.bins)+len(other.bins))
 	for a, b := c.bins, other.bins; len(a)+len(b) > 0; {
 		switch {
@@ -130,52 +127,50 @@ func (c *histogram) merge(o *histogram, most int) {
 			a, b = a[1:], b[1:]
 		}
 	}
-	// The union may have room for far more bins than are left of it.
+	// The union may have capacity for far more bins than remain.
 	c.bins = union
-	c.coarsen(s + tooFine(len(union), most, func(i int) uint64 { return union[i].key }))
+	c.coarsenTo(s + extraShift(len(union), maxBins, func(i int) uint64 { return union[i].key }))
 	if 4*len(c.bins) < 3*cap(c.bins) {
 		c.bins = slices.Clone(c.bins)
 	}
 }
 
-// tooFine is by how much to shift n keys, which ascend, so that there are no more than most.
-func tooFine(n, most int, key func(i int) uint64) uint {
-	if n <= most {
+// extraShift is the additional shift after which n ascending keys have at most limit different values.
+func extraShift(n, limit int, key func(i int) uint64) uint {
+	if n <= limit {
 		return 0
 	}
-	// Two neighbours fall together once the highest bit in which they differ is shifted out.
-	var at [65]int // how many pairs do so at a shift
+	// Two neighbours become equal once the highest bit in which they differ is shifted out.
+	var pairs [65]int // number of pairs that become equal at each shift
 	for i := 1; i < n; i++ {
-		at[bits.Len64(key(i-1)^key(i))]++
+		pairs[bits.Len64(key(i-1)^key(i))]++
 	}
 	s := uint(0)
-	for ; n > most; n -= at[s] {
+	for ; n > limit; n -= pairs[s] {
 		s++
 	}
 	return s
 }
 
-// coarsen raises the shift of c to s.
-func (c *histogram) coarsen(s uint) {
-	by := s - c.shift
-	if by == 0 {
+func (c *histogram) coarsenTo(s uint) {
+	extra := s - c.shift
+	if extra == 0 {
 		return
 	}
 	c.shift = s
-	kept := c.bins[:0]
+	merged := c.bins[:0]
 	for _, b := range c.bins {
-		b.key >>= by
-		if n := len(kept); n > 0 && kept[n-1].key == b.key {
-			kept[n-1].count += b.count
+		b.key >>= extra
+		if n := len(merged); n > 0 && merged[n-1].key == b.key {
+			merged[n-1].count += b.count
 			continue
 		}
-		kept = append(kept, b)
+		merged = append(merged, b)
 	}
-	c.bins = kept
+	c.bins = merged
 }
 
-// addValue adds one value.
-func (c *histogram) addValue(x, weight float64, most int) {
+func (c *histogram) addValue(x, weight float64, maxBins int) {
 	switch {
 	case x == 0:
 		c.zero += weight
@@ -184,7 +179,7 @@ func (c *histogram) addValue(x, weight float64, most int) {
 		c.missing += weight
 		return
 	}
-	key := orderOf(math.Float64bits(x)) >> c.shift
+	key := orderedBits(math.Float64bits(x)) >> c.shift
 	i, found := slices.BinarySearchFunc(c.bins, key, func(b bin, key uint64) int {
 		switch {
 		case b.key < key:
@@ -199,8 +194,8 @@ func (c *histogram) addValue(x, weight float64, most int) {
 		return
 	}
 	c.bins = slices.Insert(c.bins, i, bin{key, weight})
-	c.coarsen(c.shift + tooFine(len(c.bins), most, func(i int) uint64 { return c.bins[i].key }))
+	c.coarsenTo(c.shift + extraShift(len(c.bins), maxBins, func(i int) uint64 { return c.bins[i].key }))
 }
 
-// orderOf is the integer that orders float64 numbers as their values do, from their bits.
-func orderOf(bits uint64) uint64 { return bits ^ (uint64(int64(bits)>>63) | 1<<63) }
+// orderedBits maps the bits of a float64 to an integer such that integers order like the values.
+func orderedBits(bits uint64) uint64 { return bits ^ (uint64(int64(bits)>>63) | 1<<63) }

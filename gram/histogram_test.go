@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// spreads are columns that differ in what makes bins hard: few values, values of both signs
-// and all sizes, denormals, zeros of both signs, missing entries.
+// spreads are columns that are hard for bins in different ways: few values, values of both signs and all sizes,
+// denormals, zeros of both signs, missing entries.
 func spreads(seed uint64, n int) tabletest.Table {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var t tabletest.Table
@@ -81,8 +81,7 @@ func twin(col, weight []float64) histogram {
 	}
 }
 
-// The state is that of the definition, whatever the chunks, the threads, the form of the
-// rows, and the order of merging: the same bytes.
+// The state follows the definition for any chunks, threads, form of the rows and order of merging: the same bytes.
 func TestHistogramsAreOfTheValues(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, 700} {
 		for _, weighted := range []bool{false, true} {
@@ -92,7 +91,7 @@ func TestHistogramsAreOfTheValues(t *testing.T) {
 					tab.Weight = append(tab.Weight, float64(1+i%7)/16)
 				}
 			}
-			twins := &Histograms{most: HistogramBins}
+			twins := &Histograms{maxBins: HistogramBins}
 			for _, col := range tab.Cols {
 				twins.columns = append(twins.columns, twin(col, tab.Weight))
 			}
@@ -194,7 +193,7 @@ func FuzzHistograms(f *testing.F) {
 	})
 }
 
-// BenchmarkHistograms beside BenchmarkAdd: what a value costs.
+// BenchmarkHistograms measures the cost of a value, for comparison with BenchmarkAdd.
 func BenchmarkHistograms(b *testing.B) {
 	const d, rows = 784, 2048
 	r := rand.New(rand.NewPCG(1, 1))

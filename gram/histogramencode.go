@@ -20,11 +20,11 @@ const (
 // WriteTo writes the binary form of h. It implements io.WriterTo.
 func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	if h.most == HistogramBins {
+	if h.maxBins == HistogramBins {
 		e.Word(words.Magic(histogramsMagic))
 	} else {
 		e.Word(words.Magic(ranksMagic))
-		e.Int(int64(h.most))
+		e.Int(int64(h.maxBins))
 	}
 	e.Int(int64(len(h.columns)))
 	for j := range h.columns {
@@ -41,31 +41,31 @@ func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces h's state by what WriteTo wrote and reads no further; it keeps h's
-// threads. Where h has columns, the number must agree. Memory grows with the bytes read, not
-// with the sizes in the head; h is unchanged on error.
+// ReadFrom replaces h's state by one that WriteTo wrote, and reads no further; it keeps h's threads. If h has
+// columns, the number must agree. Memory grows with the bytes read, not with the sizes in the head; h is unchanged on
+// error.
 func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(h, r, h.decode)
+	return words.Replace(h, r, h.decodeHistograms)
 }
 
-func (h *Histograms) decode(r *words.Reader) *Histograms {
-	if h.most == HistogramBins {
+func (h *Histograms) decodeHistograms(r *words.Reader) *Histograms {
+	if h.maxBins == HistogramBins {
 		r.Magic(histogramsMagic, "histograms")
 		r.Expect(1)
 	} else {
 		r.Magic(ranksMagic, "histograms for ranks")
 		r.Expect(2)
-		if most := r.Count("most bins", 1<<30); most != int64(h.most) {
-			r.Fail("bins for ranks: %d at most, want %d", most, h.most)
+		if most := r.Count("most bins", 1<<30); most != int64(h.maxBins) {
+			r.Fail("bins for ranks: %d at most, want %d", most, h.maxBins)
 		}
 	}
 	d, want := r.Count("number of columns", maxColumns), len(h.columns)
 	if want > 0 && d != int64(want) {
 		r.Fail("%d columns, want %d", d, want)
 	}
-	got := &Histograms{threads: h.threads, most: h.most, columns: make([]histogram, 0, min(d, 1024))}
+	got := &Histograms{threads: h.threads, maxBins: h.maxBins, columns: make([]histogram, 0, min(d, 1024))}
 	for range d {
-		got.columns = append(got.columns, decodeHistogram(r, int64(h.most)))
+		got.columns = append(got.columns, decodeHistogram(r, int64(h.maxBins)))
 		if r.Err() != nil {
 			return nil
 		}
@@ -73,20 +73,20 @@ func (h *Histograms) decode(r *words.Reader) *Histograms {
 	return got
 }
 
-func decodeHistogram(r *words.Reader, most int64) histogram {
+func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	r.Expect(4)
 	c := histogram{shift: uint(r.Count("shift", 63))}
-	n := r.Count("number of bins", most)
+	n := r.Count("number of bins", maxBins)
 	c.zero, c.missing = r.Float(), r.Float()
 	if !isCount(c.zero) || !isCount(c.missing) {
 		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
-	// One shift less would leave too many bins, and two of them make one at most.
-	if c.shift > 0 && n <= most/2 {
+	// One shift less would leave too many bins, and two of them become at most one.
+	if c.shift > 0 && n <= maxBins/2 {
 		r.Fail("%d bins at the shift %d", n, c.shift)
 	}
 	r.Expect(2 * n)
-	last := orderOf(math.Float64bits(math.MaxFloat64)) >> c.shift
+	last := orderedBits(math.Float64bits(math.MaxFloat64)) >> c.shift
 	for range n {
 		b := bin{r.Word(), r.Float()}
 		if before := len(c.bins); b.key > last || before > 0 && b.key <= c.bins[before-1].key || !isCount(b.count) {

@@ -8,21 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// RankBins is the most bins of a column of histograms for ranks. With so many, ranks of normal,
-// Cauchy, log-normal, uniform and far-off values are right to 1e-3 (TestScoresRankError), on average to 1e-4. Columns of no more
-// different values than this have exact ranks.
+// RankBins is the largest number of bins of a column of histograms for ranks. With 2,048 bins ranks of normal,
+// Cauchy, log-normal, uniform and far-off values are right to 1e-3 (TestScoresRankError), on average to 1e-4. Columns
+// with at most as many different values have exact ranks.
 //
-// These histograms are our own rather than a library's sketch for two reasons. A KLL sketch keeps
-// values by the toss of a coin or by the order of arrival, so that shards would differ from the
-// whole; here the state is a function of the values alone. DDSketch is one too, but its bins
-// are a share of the value wide: it has all of 1.7e9 to 1.7e9 + 1e4 (a day of time stamps) in one bin.
+// We do not use a library's sketch, for two reasons. A KLL sketch keeps values by random choice or by the order of
+// arrival, so that shards would differ from the whole; here the state is a function of the values alone. DDSketch has
+// this property too, but its bins are a share of the value wide: all of 1.7e9 to 1.7e9 + 1e4 (time stamps of a day)
+// would fall into one bin.
 const RankBins = 2048
 
-// rankColumn bounds what a column of histograms for ranks takes: its bins, and the room that a
-// slice may have beside them.
-func rankColumn(rows int64) int64 { return 16*rankBins(rows)*4/3 + 128 }
+// rankColumnBytes bounds the memory of a column of histograms for ranks: its bins, and the spare capacity of a slice.
+func rankColumnBytes(rows int64) int64 { return 16*rankBins(rows)*4/3 + 128 }
 
-// rankBins is the most bins that a column of so many rows has; -1 rows means that nobody knows.
+// rankBins is the largest number of bins of a column of the given rows; -1 if the number of rows is unknown.
 func rankBins(rows int64) int64 {
 	if rows < 0 {
 		return RankBins
@@ -30,30 +29,29 @@ func rankBins(rows int64) int64 {
 	return min(rows, RankBins)
 }
 
-// RankHistogramsBytes bounds what histograms for ranks of d columns of so many rows hold (-1: any
-// number), and a chunk's keys while it is added on so many threads.
+// RankHistogramsBytes bounds the memory of histograms for ranks of d columns and the given rows (-1: any number), and
+// of a chunk's keys while it is added on the given threads.
 func RankHistogramsBytes(d int, rows int64, threads int) int64 {
 	run := int64(3*16*RankBins + 3*16*stream.BlockRows(d))
-	return rankColumn(rows)*int64(d) + run*int64(max(threads, 1)) + buffers
+	return rankColumnBytes(rows)*int64(d) + run*int64(max(threads, 1)) + buffers
 }
 
-// NewRankHistograms returns empty histograms of d columns that are fine enough for ranks
-// ([Scores]).
+// NewRankHistograms returns empty histograms of d columns that are fine enough for ranks ([Scores]).
 func NewRankHistograms(d, threads int) *Histograms {
-	return &Histograms{columns: make([]histogram, d), threads: threads, most: RankBins}
+	return &Histograms{columns: make([]histogram, d), threads: threads, maxBins: RankBins}
 }
 
-// Only is h of the columns at the positions listed; it shares their bins.
+// Only returns the histograms of the columns at the given positions; it shares their bins with h.
 func (h *Histograms) Only(index []int) *Histograms {
-	o := &Histograms{threads: h.threads, most: h.most}
+	o := &Histograms{threads: h.threads, maxBins: h.maxBins}
 	for _, j := range index {
 		o.columns = append(o.columns, h.columns[j])
 	}
 	return o
 }
 
-// addSorted adds dense rows by sorting each column's keys: a hash table for so many bins would take
-// longer to fill than a chunk of a wide table has rows.
+// addSorted adds dense rows by sorting each column's keys: a hash table for so large a number of bins would take
+// longer to fill than sorting a chunk of a wide table.
 func (h *Histograms) addSorted(c *stream.Chunk) {
 	const run = 16 // columns that share their buffers
 	kernel.Each(h.threads, (c.Cols+run-1)/run, func(t int) {
@@ -68,7 +66,7 @@ func (h *Histograms) addSorted(c *stream.Chunk) {
 				part.sortWeighted(c.Col(j), c.Weight)
 			}
 			own = part.bins
-			column.merge(&part, h.most)
+			column.mergeFrom(&part, h.maxBins)
 		}
 	})
 }
@@ -76,7 +74,7 @@ func (h *Histograms) addSorted(c *stream.Chunk) {
 // sortColumn fills an empty histogram, at its shift, and returns the buffer of keys.
 func (c *histogram) sortColumn(col []float64, keys []uint64) []uint64 {
 	for _, x := range col {
-		switch key := keyOf(math.Float64bits(x), c.shift); key {
+		switch key := binKey(math.Float64bits(x), c.shift); key {
 		case zeroKey:
 			c.zero++
 		case missingKey:
@@ -96,11 +94,11 @@ func (c *histogram) sortColumn(col []float64, keys []uint64) []uint64 {
 	return keys
 }
 
-// sortWeighted is sortColumn with weights. Sorting is stable, so that weights of a bin add up in
-// the order of the rows.
+// sortWeighted is sortColumn with weights. The sort is stable, so that weights of a bin add up in the order of the
+// rows.
 func (c *histogram) sortWeighted(col, weight []float64) {
 	for i, x := range col {
-		switch key := keyOf(math.Float64bits(x), c.shift); key {
+		switch key := binKey(math.Float64bits(x), c.shift); key {
 		case zeroKey:
 			c.zero += weight[i]
 		case missingKey:
@@ -118,18 +116,17 @@ func (c *histogram) sortWeighted(col, weight []float64) {
 		}
 		return 0
 	})
-	c.unite()
+	c.mergeEqualKeys()
 }
 
-// unite adds up neighbours of one key.
-func (c *histogram) unite() {
-	kept := c.bins[:0]
+func (c *histogram) mergeEqualKeys() {
+	merged := c.bins[:0]
 	for _, b := range c.bins {
-		if n := len(kept); n > 0 && kept[n-1].key == b.key {
-			kept[n-1].count += b.count
+		if n := len(merged); n > 0 && merged[n-1].key == b.key {
+			merged[n-1].count += b.count
 			continue
 		}
-		kept = append(kept, b)
+		merged = append(merged, b)
 	}
-	c.bins = kept
+	c.bins = merged
 }

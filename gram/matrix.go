@@ -7,43 +7,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full, D² numbers,
-// or as a factor R, r×D with G = RᵀR, which is exact where R are the rows of A themselves, and
-// cheap where they are few. Selectors ask for what they need, columns, products, the diagonal,
-// and get the same numbers from both forms, to rounding.
+// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full, D² numbers, or as a factor R,
+// r×D with G = RᵀR. A factor is exact if R holds the rows of A themselves, and cheap if these are few. Selectors use
+// columns, products and the diagonal, and get the same numbers from both forms, to rounding.
 //
 // A Matrix must not be copied once it is in use. Methods may be called at the same time.
 type Matrix struct {
 	D   int
-	Sym []float64 // D×D row-major, both triangles; nil where there is a factor
+	Sym []float64 // D×D row-major, both triangles; nil for a factor
 
-	// R is the factor by features: column j of R, the entries of feature j, is R[j*Rank:(j+1)*Rank]. It is
-	// nil where the rows are kept as float32, which Feature and Panels turn into such columns.
+	// R is the factor by features: column j of R, the entries of feature j, is R[j*Rank:(j+1)*Rank]. It is nil if the
+	// rows are kept as float32, which Feature and Panels turn into such columns.
 	R    []float64
 	Rank int // rows of R
 
-	narrow *narrow // in place of R
+	narrow *narrowFactor // in place of R
 
 	dual     []float64
 	makeDual sync.Once
 
-	axes []float64 // what Rotate has turned the rows by, r×r; nil at first
+	rotation []float64 // the product of all rotations by Rotate, r×r; nil before the first
 }
 
 // Full is the matrix of d×d numbers, row-major with both triangles, which it keeps.
 func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
 
-// Factored is the matrix RᵀR of d features for a factor of so many rows, by features, which it
-// keeps.
+// Factored is the matrix RᵀR of d features for a factor of rank rows, by features, which it keeps.
 func Factored(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
 
-// IsFactor says that G is a factor.
+// IsFactor reports whether G is a factor.
 func (m *Matrix) IsFactor() bool { return m.R != nil || m.narrow != nil }
 
-// Absent says that G has no numbers: it is known by its order alone.
+// Absent reports whether G has no numbers: only its order is known.
 func (m *Matrix) Absent() bool { return !m.IsFactor() && m.Sym == nil }
 
-// Check fails where the numbers are not those of a matrix of order D.
+// Check fails if the sizes do not fit a matrix of order D.
 func (m *Matrix) Check() error {
 	if m.IsFactor() {
 		size := len(m.R)
@@ -61,15 +59,15 @@ func (m *Matrix) Check() error {
 	return nil
 }
 
-// factor is Rᵀ, D×r, the features as rows, of a factor of float64.
-func (m *Matrix) factor() kernel.Matrix[float64] {
+// floatFactor is Rᵀ, D×r, the features as rows, of a factor of float64.
+func (m *Matrix) floatFactor() kernel.Matrix[float64] {
 	if m.R == nil {
 		panic("gram: no factor of float64")
 	}
 	return kernel.RowMajor(m.R, m.D, m.Rank, m.Rank)
 }
 
-// At is Gᵢⱼ, 2r flops of a factor.
+// At is Gᵢⱼ; 2r flops for a factor.
 func (m *Matrix) At(i, j int) float64 {
 	if !m.IsFactor() {
 		return m.Sym[i*m.D+j]
@@ -85,14 +83,14 @@ func (m *Matrix) At(i, j int) float64 {
 	return kernel.Dot(a, m.Feature(room[len(room)/2:], j))
 }
 
-// Diagonal is the diagonal of G, in O(rD) of a factor.
+// Diagonal is the diagonal of G; O(rD) for a factor.
 func (m *Matrix) Diagonal(workers int) []float64 {
 	diag := make([]float64, m.D)
 	if !m.IsFactor() {
 		eachColumn(workers, m.D, func(j int) { diag[j] = m.At(j, j) })
 		return diag
 	}
-	m.panels(workers, func(from int, rows kernel.Matrix[float64]) {
+	m.eachPanel(workers, func(from int, rows kernel.Matrix[float64]) {
 		eachColumn(workers, rows.Rows, func(j int) {
 			a := rows.Data[j*m.Rank:][:m.Rank]
 			diag[from+j] = kernel.Dot(a, a)
@@ -101,7 +99,7 @@ func (m *Matrix) Diagonal(workers int) []float64 {
 	return diag
 }
 
-// ColumnTo writes column j of G to dst, in 2rD flops of a factor.
+// ColumnTo writes column j of G to dst; 2rD flops for a factor.
 func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	if !m.IsFactor() {
 		copy(dst, m.Sym[j*m.D:][:m.D])
@@ -111,33 +109,31 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	m.AddUp(workers, m.Feature(make([]float64, m.Rank), j), dst)
 }
 
-// AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics where G is in
-// full.
+// AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics if G is in full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
 	if m.narrow != nil {
-		m.addThin(kernel.NewTeam(workers).Threads(), 1, z, y)
+		m.addFewRows(kernel.NewTeam(workers).Threads(), 1, z, y)
 		return
 	}
-	kernel.Gemv(workers, m.D, m.Rank, m.factor().Data, m.Rank, z, y)
+	kernel.Gemv(workers, m.D, m.Rank, m.floatFactor().Data, m.Rank, z, y)
 }
 
-// thinRows go through R at a time where rows are few: so few that kernel.Gemm does not pack it. More
-// than a few times as many are worth the packing.
-const thinRows = 16
+// unpackedRows is the number of rows that go through R at a time if there are few rows: kernel.Gemm does not pack R
+// then. More than a few times as many are worth the packing.
+const unpackedRows = 16
 
-// AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major: 2krD flops. It panics where G is
-// in full.
+// AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major: 2krD flops. It panics if G is in full.
 func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	team := kernel.NewTeam(threads)
-	if m.narrow != nil && k <= thin {
-		m.addThin(team.Threads(), k, z, y)
+	if m.narrow != nil && k <= fewRows {
+		m.addFewRows(team.Threads(), k, z, y)
 		return
 	}
 	together := k
-	if k <= 4*thinRows {
-		together = thinRows
+	if k <= 4*unpackedRows {
+		together = unpackedRows
 	}
-	m.panels(team.Threads(), func(at int, rows kernel.Matrix[float64]) {
+	m.eachPanel(team.Threads(), func(at int, rows kernel.Matrix[float64]) {
 		for i := 0; i < k; i += together {
 			h := min(together, k-i)
 			kernel.Gemm(team, 1, kernel.RowMajor(z[i*m.Rank:], h, m.Rank, m.Rank), rows.Trans(), kernel.RowMajor(y[i*m.D:], h, m.D, m.D).Sub(0, at, h, rows.Rows))
@@ -145,7 +141,7 @@ func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	})
 }
 
-// Row is column j of G: in full it is lent, else written to room, which has D numbers.
+// Row is column j of G: lent if G is in full, else written to room, which has D numbers.
 func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	if !m.IsFactor() {
 		return m.Sym[j*m.D:][:m.D]
@@ -154,8 +150,8 @@ func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	return room
 }
 
-// ColumnsTo writes the columns listed to the rows of dst, len(list)×D: of a factor in one product
-// of 2rD flops a column.
+// ColumnsTo writes the listed columns to the rows of dst, len(list)×D: for a factor in one product of 2rD flops a
+// column.
 func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	if !m.IsFactor() {
 		for i, j := range list {
@@ -171,8 +167,8 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	m.AddUps(threads, len(list), some, dst)
 }
 
-// AddProduct adds X·G to Y, both of so many rows of D numbers: 2kD² flops in full, 4krD of a factor,
-// with k·r numbers of scratch.
+// AddProduct adds X·G to Y, both of k rows of D numbers: 2kD² flops in full, 4krD for a factor, with k·r numbers of
+// scratch.
 func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 	team, to, from := kernel.NewTeam(threads), kernel.RowMajor(y, k, m.D, m.D), kernel.RowMajor(x, k, m.D, m.D)
 	if !m.IsFactor() {
@@ -180,63 +176,63 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 		return
 	}
 	down := kernel.RowMajor(make([]float64, k*m.Rank), k, m.Rank, m.Rank)
-	m.panels(threads, func(at int, rows kernel.Matrix[float64]) {
+	m.eachPanel(threads, func(at int, rows kernel.Matrix[float64]) {
 		kernel.Gemm(team, 1, from.Sub(0, at, k, rows.Rows), rows, down)
 	})
 	m.AddUps(threads, k, down.Data, y)
 }
 
-// Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are those of G. It
-// is made once, in r²D flops, and kept: it must not be changed. It panics where G is in full.
+// Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are the eigenvalues of G. It is
+// computed once, in r²D flops, and kept: it must not be changed. It panics if G is in full.
 func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
 		team := kernel.NewTeam(threads)
-		m.panels(threads, func(_ int, rows kernel.Matrix[float64]) { kernel.Syrk(team, 1, rows.Trans(), dual) })
+		m.eachPanel(threads, func(_ int, rows kernel.Matrix[float64]) { kernel.Syrk(team, 1, rows.Trans(), dual) })
 		kernel.Mirror(threads, dual)
 		m.dual = dual.Data
 	})
 	return m.dual
 }
 
-// Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r row-major, in place: G stays what
-// it is, to rounding. Costs 2r²D flops. It must not be called while others work with the matrix, and panics
-// where its rows are kept as float32.
+// Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r row-major, in place: G stays the same, to
+// rounding. Cost: 2r²D flops. It must not be called while others work with the matrix, and panics if the rows are
+// kept as float32.
 func (m *Matrix) Rotate(threads int, v []float64) {
 	const block = 512 // features
-	team, by := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)
+	team, turn := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)
 	room := make([]float64, min(block, m.D)*m.Rank)
 	for from := 0; from < m.D; from += block {
 		n := min(block, m.D-from)
 		clear(room)
-		kernel.Gemm(team, 1, m.factor().Sub(from, 0, n, m.Rank), by, kernel.RowMajor(room, n, m.Rank, m.Rank))
+		kernel.Gemm(team, 1, m.floatFactor().Sub(from, 0, n, m.Rank), turn, kernel.RowMajor(room, n, m.Rank, m.Rank))
 		copy(m.R[from*m.Rank:], room[:n*m.Rank])
 	}
-	if m.axes != nil { // V₁V₂
+	if m.rotation != nil { // V₁V₂
 		both := make([]float64, m.Rank*m.Rank)
-		kernel.Gemm(team, 1, kernel.RowMajor(m.axes, m.Rank, m.Rank, m.Rank), by, kernel.RowMajor(both, m.Rank, m.Rank, m.Rank))
+		kernel.Gemm(team, 1, kernel.RowMajor(m.rotation, m.Rank, m.Rank, m.Rank), turn, kernel.RowMajor(both, m.Rank, m.Rank, m.Rank))
 		v = both
 	}
-	m.axes = v
+	m.rotation = v
 	m.makeDual, m.dual = sync.Once{}, nil
 }
 
-// Turned is VᵀB for a B of the rows that the factor had at first, r×cols row-major: what belongs to the
-// rows it has now. Without a rotation it is B itself.
+// Turned is VᵀB for a matrix B, r×cols row-major, that belongs to the rows that the factor had at first: the result
+// belongs to its present rows. Without a rotation it is B itself.
 func (m *Matrix) Turned(threads, cols int, b []float64) []float64 {
-	if m.axes == nil {
+	if m.rotation == nil {
 		return b
 	}
 	out := make([]float64, len(b))
-	kernel.Gemm(kernel.NewTeam(threads), 1, kernel.RowMajor(m.axes, m.Rank, m.Rank, m.Rank).Trans(), kernel.RowMajor(b, m.Rank, cols, cols), kernel.RowMajor(out, m.Rank, cols, cols))
+	kernel.Gemm(kernel.NewTeam(threads), 1, kernel.RowMajor(m.rotation, m.Rank, m.Rank, m.Rank).Trans(), kernel.RowMajor(b, m.Rank, cols, cols), kernel.RowMajor(out, m.Rank, cols, cols))
 	return out
 }
 
 // Scale multiplies row and column j of G by factor[j].
 func (m *Matrix) Scale(workers int, factor []float64) {
 	if m.narrow != nil {
-		for j, by := range factor {
-			m.narrow.scale(j, by)
+		for j, f := range factor {
+			m.narrow.scaleFeature(j, f)
 		}
 		return
 	}
@@ -256,28 +252,27 @@ func (m *Matrix) Scale(workers int, factor []float64) {
 	})
 }
 
-// keep reduces the matrix to the features at the places kept, which ascend.
-func (m *Matrix) keep(kept []int) {
-	n := len(kept)
+func (m *Matrix) keepFeatures(places []int) {
+	n := len(places)
 	if m.Absent() {
 		m.D = n
 		return
 	}
-	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
+	// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
 	if m.narrow != nil {
-		m.narrow.keep(m.Rank, kept)
+		m.narrow.keepFeatures(m.Rank, places)
 		m.D = n
 		return
 	}
 	if m.IsFactor() {
-		for k, j := range kept {
+		for k, j := range places {
 			copy(m.R[k*m.Rank:][:m.Rank], m.R[j*m.Rank:])
 		}
 		m.D, m.R = n, m.R[:n*m.Rank]
 		return
 	}
-	for a, i := range kept {
-		for b, j := range kept {
+	for a, i := range places {
+		for b, j := range places {
 			m.Sym[a*n+b] = m.Sym[i*m.D+j]
 		}
 	}

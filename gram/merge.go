@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Merge adds the moments of o, whose rows follow those of m, in O(d²). m keeps its
+// Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its
 // pilots, and o's sums are moved to them by exact identities: with t the difference
 // of pilots, x̃' = x̃ + t where observed, so
 //
@@ -21,7 +21,7 @@ func (m *Moments) Merge(o *Moments) error {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))
 	}
 	if o.g != nil {
-		if err := m.admit(o.missing, false); err != nil {
+		if err := m.makeRoom(o.missing, false); err != nil {
 			return err
 		}
 		m.mergeMatrices(o)
@@ -29,7 +29,7 @@ func (m *Moments) Merge(o *Moments) error {
 	return m.Profile.Merge(&o.Profile)
 }
 
-// MergedBytes is what [Bytes] says of m once o is merged, where it is not nil.
+// MergedBytes is [Bytes] of m after merging o, if o is not nil.
 func (m *Moments) MergedBytes(o *Moments) int64 {
 	missing := len(m.missing)
 	if o != nil {
@@ -42,7 +42,7 @@ func (m *Moments) MergedBytes(o *Moments) int64 {
 	return Bytes(len(m.Columns), missing)
 }
 
-// SetLimit changes Options.Limit from here on.
+// SetLimit changes Options.Limit from now on.
 func (m *Moments) SetLimit(limit int64) { m.opt.Limit = Options{Limit: limit}.withDefaults().Limit }
 
 func (m *Moments) mergeMatrices(o *Moments) {
@@ -56,7 +56,7 @@ func (m *Moments) mergeMatrices(o *Moments) {
 		}
 		lost[j] = o.Weight - b.Weight
 	}
-	// observedSum is S's entry: Σ w x̃ᵢ over rows where j is observed.
+	// observedSum is S's entry: Σ w x̃ᵢ over rows in which j is observed.
 	observedSum := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
 	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {

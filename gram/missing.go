@@ -10,30 +10,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnsWithHoles lists the columns with a missing entry among the rows of c, ascending.
 func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
 	if c.Sparse != nil {
-		return sparseHoles(c)
+		return sparseMissingColumns(c)
 	}
 	if c.Missing == nil {
 		return nil
 	}
-	found := make([]bool, c.Cols)
+	hasHole := make([]bool, c.Cols)
 	eachColumn(m.opt.Threads, c.Cols, func(j int) {
-		found[j] = mayMiss(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
+		hasHole[j] = mayHaveMissing(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
 	})
 	var holes []int
-	for j, yes := range found {
-		if yes {
+	for j, has := range hasHole {
+		if has {
 			holes = append(holes, j)
 		}
 	}
 	return holes
 }
 
-// admit makes room for rows in which the given columns have missing entries, and
-// for packing if the rows are dense. It fails without a change beyond the limit.
-func (m *Moments) admit(holes []int, pack bool) error {
+// makeRoom allocates memory for rows with missing entries in the given columns, and for packing if the rows are
+// dense. Beyond the limit it fails without a change.
+func (m *Moments) makeRoom(holes []int, pack bool) error {
 	d := len(m.Columns)
 	missing := slices.Clone(m.missing)
 	for _, j := range holes {
@@ -42,7 +41,7 @@ func (m *Moments) admit(holes []int, pack bool) error {
 		}
 	}
 	slices.Sort(missing)
-	if err := m.fits(d, len(missing)); err != nil {
+	if err := m.checkLimit(d, len(missing)); err != nil {
 		return err
 	}
 	if m.g == nil {
@@ -52,10 +51,10 @@ func (m *Moments) admit(holes []int, pack bool) error {
 		m.team = kernel.NewTeam(m.opt.Threads)
 		m.packed = make([]float64, d*stripRows)
 		m.root = make([]float64, 0, stripRows)
-		m.wholes = newWholes(d)
+		m.wholeNumbers = newWholeNumbers(d)
 	}
 	if len(missing) > len(m.missing) {
-		m.grow(missing)
+		m.growMissing(missing)
 	}
 	if pack && len(m.holes) < len(m.missing)*stripRows {
 		m.holes = make([]float64, len(m.missing)*stripRows)
@@ -63,20 +62,19 @@ func (m *Moments) admit(holes []int, pack bool) error {
 	return nil
 }
 
-func (m *Moments) fits(d, missing int) error {
+func (m *Moments) checkLimit(d, missing int) error {
 	need := Bytes(d, missing)
 	if need <= m.opt.Limit {
 		return nil
 	}
-	what := fmt.Sprintf("the Gram matrix of %d features", d)
+	description := fmt.Sprintf("the Gram matrix of %d features", d)
 	if missing > 0 {
-		what += fmt.Sprintf(", %d of them with missing values,", missing)
+		description += fmt.Sprintf(", %d of them with missing values,", missing)
 	}
-	return &stream.MemoryError{What: what, Need: need, Limit: m.opt.Limit}
+	return &stream.MemoryError{What: description, Need: need, Limit: m.opt.Limit}
 }
 
-// grow moves A and N to a larger set of columns with missing entries, ascending.
-func (m *Moments) grow(missing []int) {
+func (m *Moments) growMissing(missing []int) {
 	d, dm, old := len(m.Columns), len(missing), len(m.missing)
 	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
 	to := make([]int, old) // new position of each old column

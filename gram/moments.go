@@ -14,7 +14,7 @@ type Options struct {
 	Threads int   // goroutines; 0 means GOMAXPROCS
 	Limit   int64 // bytes that Moments may hold, see Bytes; 0 means 2 GiB
 
-	// Busy measures converting rows for the products, and the products. Nil measures nothing.
+	// Busy measures the time for converting rows and for the products. Nil measures nothing.
 	Busy *stream.Busy
 }
 
@@ -23,12 +23,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Moments is a profile and the Gram matrix about its pilots: everything that a Gram
-// matrix of the whole table needs, under any scaling and any filling of missing
-// entries, from one pass over the rows.
+// Moments is a profile and the Gram matrix about its pilots: from one pass over the rows, all that a Gram matrix of
+// the whole table needs, under any scaling and any filling of missing entries.
 //
-// With m = 1 where an entry is missing, and x̃ = x - pilot where it is observed and
-// 0 where missing, it holds
+// With m = 1 for a missing entry, and x̃ = x - pilot for an observed entry and 0 for a missing one, it holds
 //
 //	G̃ = Σ w x̃ x̃ᵀ   d×d, upper triangle
 //	A = Σ w m x̃ᵀ    dm×d } only for the dm columns that have
@@ -45,23 +43,23 @@ type Moments struct {
 	cross   []float64 // A, dm×d
 	both    []float64 // N, dm×dm, upper triangle
 
-	*scratch // of its own, or that of the Moments it was made by Another of
+	*scratch // its own, or shared with the Moments on which Another was called
 }
 
-// scratch is the memory of a strip in work, column-major with stripRows rows a column.
+// scratch is the memory for the current strip, column-major with stripRows rows a column.
 type scratch struct {
 	team   *kernel.Team
 	packed []float64 // √w·x̃, d columns
-	wholes
+	wholeNumbers
 	holes []float64 // √w·m, dm columns
 	root  []float64 // √w
 }
 
-// buffers bounds what encoding, decoding and bookkeeping hold beside the matrices.
+// buffers bounds the memory of encoding, decoding and bookkeeping, in addition to the matrices.
 const buffers = 256 << 10
 
-// Bytes bounds what a Moments of d columns holds where so many of them have missing entries,
-// with its scratch and the moment of growth:
+// Bytes bounds the memory of Moments of d columns, of which `missing` have missing entries, with its scratch and
+// during growth:
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
 //
@@ -72,11 +70,11 @@ func Bytes(d, missing int) int64 {
 		return math.MaxInt64
 	}
 	n, k := int64(d), int64(missing)
-	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + wholesBytes(d) + buffers
+	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + wholeNumbersBytes(d) + buffers
 }
 
-// SharedBytes bounds what so many Moments hold that share their scratch (see Another): [Bytes]
-// of each less the scratch of all but one.
+// SharedBytes bounds the memory of `states` Moments that share their scratch (see Another): [Bytes] of each less the
+// scratch of all but one.
 func SharedBytes(d, missing, states int) int64 {
 	one := Bytes(d, missing)
 	if one == math.MaxInt64 || states < 1 {
@@ -86,20 +84,19 @@ func SharedBytes(d, missing, states int) int64 {
 	return one + int64(states-1)*(8*n*n+16*(k*n+k*k)+columnBytes*n)
 }
 
-// ShareOf is the limit for each of so many Moments that share their scratch, where all of them
-// may hold limit together; [WholeOf] is its inverse.
+// ShareOf is the limit for each of `states` Moments that share their scratch, if all of them may hold limit together;
+// [WholeOf] is its inverse.
 func ShareOf(limit int64, d, states int) int64 {
-	own := scratchBytes(d)
-	return max((limit-own)/int64(states)+own, 1)
+	shared := scratchBytes(d)
+	return max((limit-shared)/int64(states)+shared, 1)
 }
 
-// WholeOf is what so many Moments need together where each needs share with the scratch.
+// WholeOf is the total for `states` Moments if each needs share, including the scratch.
 func WholeOf(share int64, d, states int) int64 {
-	own := scratchBytes(d)
-	return (share-own)*int64(states) + own
+	shared := scratchBytes(d)
+	return (share-shared)*int64(states) + shared
 }
 
-// scratchBytes is the part of Bytes that Moments may share.
 func scratchBytes(d int) int64 { return Bytes(d, 0) - (8*int64(d)+columnBytes)*int64(d) }
 
 // maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
@@ -115,31 +112,30 @@ func NewMoments(d int, opt Options) *Moments {
 	return m
 }
 
-// Another returns empty moments of as many columns and with m's options, whose scratch is
-// m's own: rows must not be added to both at the same time.
+// Another returns empty moments with m's columns and options that share m's scratch: rows must not be added to both
+// at the same time.
 func (m *Moments) Another() *Moments {
 	o := NewMoments(len(m.Columns), m.opt)
 	o.scratch = m.scratch
 	return o
 }
 
-// Add adds the rows of c in O(rows·d²) flops for dense chunks, O(Σ nnz²) for sparse
-// ones. It fails, with m unchanged, if the columns differ, if sparse rows follow
-// dense ones (merge two Moments instead), or with a *stream.MemoryError.
+// Add adds the rows of c in O(rows·d²) flops for dense chunks, O(Σ nnz²) for sparse ones. It fails, with m unchanged,
+// if the columns differ, if sparse rows follow dense ones (merge two Moments instead), or with a *stream.MemoryError.
 //
 // The result does not depend on the number of workers, not even in the last bit.
 // Cutting the same rows into other chunks changes it by rounding.
 func (m *Moments) Add(c *stream.Chunk) error {
-	if err := m.accepts(c); err != nil {
+	if err := m.checkChunk(c); err != nil {
 		return err
 	}
 	holes := m.columnsWithHoles(c)
 	if c.Rows > 0 {
-		if err := m.admit(holes, c.Sparse == nil); err != nil {
+		if err := m.makeRoom(holes, c.Sparse == nil); err != nil {
 			return err
 		}
 	}
-	m.count(c)
+	m.addCounts(c)
 	if c.Sparse != nil {
 		start := time.Now()
 		m.addSparse(c)
@@ -158,15 +154,15 @@ func (m *Moments) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// addStrip adds rows to the profile and to the matrices. Every column is read from
-// memory once: adding it to its sums also packs it for the products.
+// addStrip adds rows to the profile and to the matrices. Every column is read from memory once: adding it to its sums
+// also packs it for the products.
 func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
 	packing := eachColumn(m.opt.Threads, d, func(j int) {
 		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
-		m.narrow(j, m.packed[j*stripRows:][:s.rows])
+		m.noteColumn(j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
-			s.indicate(m.holes[k*stripRows:][:s.rows], j)
+			s.writeMissing(m.holes[k*stripRows:][:s.rows], j)
 		}
 	})
 	m.opt.Busy.Add(stream.PartConvert, packing)

@@ -221,7 +221,7 @@ func TestLimit(t *testing.T) {
 		t.Error("a failed step changed the state")
 	}
 	if err := NewMoments(d, Options{Limit: Bytes(d, len(full.missing))}).Merge(full); err != nil {
-		t.Error(err)
+		t.Errorf("merging within the exact limit: %v", err)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestDroppedRowsAreCounted(t *testing.T) {
 	}
 }
 
-// The matrix is not made beside garbage that it does not fit beside.
+// Garbage is collected before the matrix is allocated, if both do not fit.
 func TestRoomIsMade(t *testing.T) {
 	const d = 1500
 	c := &stream.Chunk{Rows: 1, Block: 1, Cols: d, Stride: 1, Data: make([]float64, d)}

@@ -48,7 +48,7 @@ func TestNarrowFactor(t *testing.T) {
 		sameFactor(t, "finished", &narrow.Matrix, &wide.Matrix, 0)
 		centred, want, room := narrow.Centred(2), wide.Centred(2), make([]float64, narrow.Rank)
 		for j := range narrow.D {
-			size := 0.0 // of what the mean is taken from, which rounds
+			size := 0.0 // largest absolute value, the scale of the mean's rounding
 			for _, v := range wide.Feature(nil, j) {
 				size = max(size, math.Abs(v))
 			}
@@ -77,8 +77,8 @@ func TestNarrowFactor(t *testing.T) {
 	})
 }
 
-// sameFactor wants two factors to be the same, entries to a share of each feature's largest, and what they
-// give to the rounding of sums.
+// sameFactor requires two factors to be equal: entries to a share of each feature's largest, and products to the
+// rounding of sums.
 func sameFactor(t *testing.T, what string, got, want *Matrix, tol float64) {
 	t.Helper()
 	d, r := want.D, want.Rank
@@ -109,8 +109,8 @@ func sameFactor(t *testing.T, what string, got, want *Matrix, tol float64) {
 		all += v * v
 	}
 	near("dual", got.Dual(2), want.Dual(2), func(int) float64 { return all })
-	const k = thin + 2
-	for _, n := range []int{1, thin, k} {
+	const k = fewRows + 2
+	for _, n := range []int{1, fewRows, k} {
 		list := make([]int, n)
 		for i := range list {
 			list[i] = (2 * i) % d
@@ -138,7 +138,7 @@ func sameFactor(t *testing.T, what string, got, want *Matrix, tol float64) {
 
 // More features than a panel holds are the same sums, and panels are all features, once each, in order.
 func TestNarrowPanels(t *testing.T) {
-	const d, n = 2*panelLeast + 37, 5
+	const d, n = 2*minPanelFeatures + 37, 5
 	tab := table{}
 	for j := range d {
 		col := make([]float64, n)

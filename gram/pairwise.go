@@ -2,9 +2,9 @@ package gram
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// finishPairs turns the kept part of G̃ into pairwise-complete products (Little and Rubin,
-// Statistical Analysis with Missing Data, 2002, section 3.4), d×d, upper triangle. With M = 1 where
-// an entry is observed and X₀ = x̃ = M∘(x − pilot),
+// finishPairs turns the kept part of G̃ into pairwise-complete products (Little and Rubin, Statistical Analysis with
+// Missing Data, 2002, section 3.4), d×d, upper triangle. With M = 1 for an observed entry and X₀ = x̃ = M∘(x −
+// pilot),
 //
 //	N = MᵀM   P = X₀ᵀX₀   Q = X₀ᵀM
 //	cov_ij = (P_ij − Q_ij·Q_ji/N_ij)/N_ij
@@ -13,10 +13,10 @@ import "github.com/ufs-stream/ufs-stream/internal/kernel"
 // All three are in the moments: P = G̃, and with m = 1 − M
 //
 //	N_ij = Σw − Σw mᵢ − Σw mⱼ + N̄_ij   (N̄ is the N of [Moments])
-//	Q_ij = Σw x̃ᵢ − A_ji                (Σ w x̃ᵢ less that where j is missing)
+//	Q_ij = Σw x̃ᵢ − A_ji                (Σ w x̃ᵢ less the rows in which j is missing)
 //
-// The result need not be positive semidefinite. It returns the number of pairs that no row has:
-// their covariance is taken to be 0.
+// The result need not be positive semidefinite. It returns the number of pairs that no row has: their covariance is
+// taken to be 0.
 func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 	n := len(s.Columns)
 	counts := make([]int, n)
@@ -32,13 +32,13 @@ func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 				own, other = a.Sum-m.crossAt(cj, ci), b.Sum-m.crossAt(ci, cj)
 			}
 			y := 0.0
-			// Rounding of a sum of weights leaves some 1e-16 of it.
+			// Rounding leaves some 1e-16 of a sum of weights.
 			if weight > 1e-12*m.Weight {
 				y = (sym[i*n+j] - own*other/weight) * (m.Weight / weight)
 			} else {
 				counts[i]++
 			}
-			sym[i*n+j] = s.place(y, i, j)
+			sym[i*n+j] = s.shiftAndScale(y, i, j)
 		}
 	})
 	for _, c := range counts {

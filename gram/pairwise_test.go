@@ -67,7 +67,7 @@ func (t table) pairwise(scale Scale) [][]float64 {
 	return g
 }
 
-// TestPairwiseIsTheTwins: for every scale, weighted or not, whatever the chunks, and merged.
+// TestPairwiseIsTheTwins: for every scale, weighted or not, for any chunks, and merged.
 func TestPairwiseIsTheTwins(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		tab := sample(2, 61, true, weighted)

@@ -9,27 +9,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Profile is the mergeable O(d) statistics of a table: what scaling and the choice
-// of usable columns need. Its sums are taken about a pilot, a value of the column
-// itself, so that a mean of 1e8 costs no digits: the pilot is one of the n values,
-// hence n·(mean-pilot)² is at most n times, and usually about 2 times, the centred
-// sum of squares that is left after subtracting it.
+// Profile is the mergeable O(d) statistics of a table for scaling and for finding the usable columns. Its sums are
+// taken about a pilot, a value of the column itself, so that a mean of 1e8 costs no digits: the pilot is one of the n
+// values, hence n·(mean-pilot)² is at most n times, and usually about 2 times, the centred sum of squares that is
+// left after subtracting it.
 type Profile struct {
 	Rows    int64   // rows used
 	Seen    int64   // rows before any was dropped
-	Weight  float64 // Σw over the rows used; Rows where the source has no weights
+	Weight  float64 // Σw over the rows used; Rows if the source has no weights
 	Columns []ColumnProfile
 
-	// Entries counts those of the sparse rows added; what is read from a file does not tell.
+	// Entries is the number of entries of the sparse rows added; files do not store it.
 	Entries int64
-	// Present counts them by column, missing ones included; nil before there are any.
+	// Present is the number of entries by column, missing ones included; nil before there are any.
 	Present []int64
 
 	block []sparseSums // of a sparse block; zeros between blocks
 }
 
-// ColumnProfile is one column of a Profile. An entry is observed if it is not
-// missing; all but Missing is about observed entries of used rows.
+// ColumnProfile is one column of a Profile. An entry is observed if it is not missing; all fields but Missing
+// describe observed entries of used rows.
 type ColumnProfile struct {
 	Pilot    float64             // s: the first observed value; 0 for sparse chunks
 	Weight   float64             // Σw
@@ -38,11 +37,11 @@ type ColumnProfile struct {
 	Min, Max float64             // meaningful if Observed > 0
 	Observed int64               // entries observed
 	Missing  stream.MissingCount // of all rows, dropped ones included
-	Rising   bool                // every row holds a whole number above the one before, from Min to Max
+	Rising   bool                // every row holds a whole number above the number before, from Min to Max
 }
 
-// columnBytes bounds what one column costs beside matrices: 88 bytes of profile, once
-// more while sparse rows are added or a file is read, and about 200 in a Standardizer.
+// columnBytes bounds the memory of one column in addition to matrices: 88 bytes of profile, once more while sparse
+// rows are added or a file is read, and about 200 in a Standardizer.
 const columnBytes = 512
 
 // NewProfile returns an empty profile of d columns.
@@ -54,18 +53,18 @@ func NewProfile(d int) *Profile {
 func newProfile(d int) Profile {
 	p := Profile{Columns: make([]ColumnProfile, d)}
 	for j := range p.Columns {
-		p.Columns[j].Rising = true // until two rows say otherwise
+		p.Columns[j].Rising = true // until two rows contradict
 	}
 	return p
 }
 
-// Add adds the rows of c. It fails, with p unchanged, if c has other columns, or is
-// sparse where earlier dense rows have set a pilot other than 0.
+// Add adds the rows of c. It fails, with p unchanged, if c has other columns, or is sparse after dense rows have set
+// a pilot other than 0.
 func (p *Profile) Add(c *stream.Chunk) error {
-	if err := p.accepts(c); err != nil {
+	if err := p.checkChunk(c); err != nil {
 		return err
 	}
-	p.count(c)
+	p.addCounts(c)
 	if c.Sparse != nil {
 		p.addSparse(c)
 		return nil
@@ -80,7 +79,7 @@ func (p *Profile) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (p *Profile) accepts(c *stream.Chunk) error {
+func (p *Profile) checkChunk(c *stream.Chunk) error {
 	if c.Cols != len(p.Columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(p.Columns))
 	}
@@ -95,8 +94,8 @@ func (p *Profile) accepts(c *stream.Chunk) error {
 	return nil
 }
 
-// count adds the counts that include dropped rows.
-func (p *Profile) count(c *stream.Chunk) {
+// addCounts adds the counts that include dropped rows.
+func (p *Profile) addCounts(c *stream.Chunk) {
 	p.Rows += int64(c.Rows)
 	p.Seen += int64(c.Block)
 	for j, n := range c.Missing {
@@ -104,9 +103,8 @@ func (p *Profile) count(c *stream.Chunk) {
 	}
 }
 
-// TakeCounts takes over from o, a profile of the same rows in their order, what sums of shards of
-// them have lost: the rows before any was dropped, which kinds of values were missing, and whether
-// columns rise.
+// TakeCounts copies from o, a profile of the same rows in their order, the counts that sums of shards have lost: the
+// rows before any was dropped, the kinds of missing values, and whether columns rise.
 func (p *Profile) TakeCounts(o *Profile) {
 	p.Seen = o.Seen
 	for j := range p.Columns {
@@ -114,8 +112,7 @@ func (p *Profile) TakeCounts(o *Profile) {
 	}
 }
 
-// eachColumn calls fn for every column, from several goroutines in runs of columns. It returns how
-// long they were busy together.
+// eachColumn calls fn for every column, from several goroutines in runs of columns. It returns their total busy time.
 func eachColumn(workers, d int, fn func(j int)) time.Duration {
 	const run = 16
 	return kernel.Each(workers, (d+run-1)/run, func(t int) {
@@ -125,8 +122,7 @@ func eachColumn(workers, d int, fn func(j int)) time.Duration {
 	})
 }
 
-// observe adds the sums of n observed entries about c.Pilot.
-func (c *ColumnProfile) observe(n int64, weight, sum, squares, lo, hi float64) {
+func (c *ColumnProfile) addObserved(n int64, weight, sum, squares, lo, hi float64) {
 	if n == 0 {
 		return
 	}
@@ -140,7 +136,7 @@ func (c *ColumnProfile) observe(n int64, weight, sum, squares, lo, hi float64) {
 	c.Squares += squares
 }
 
-// Merge adds the statistics of o, whose rows follow those of p (the order matters to
+// Merge adds the statistics of o, whose rows follow the rows of p (the order matters to
 // Rising only). o is unchanged, and so is p on error. An empty profile is neutral.
 func (p *Profile) Merge(o *Profile) error {
 	if len(p.Columns) != len(o.Columns) {
@@ -157,25 +153,25 @@ func (p *Profile) Merge(o *Profile) error {
 		p.Present[j] += n
 	}
 	for j := range p.Columns {
-		p.Columns[j].merge(&o.Columns[j])
+		p.Columns[j].mergeColumn(&o.Columns[j])
 	}
 	return nil
 }
 
-func (c *ColumnProfile) merge(o *ColumnProfile) {
+func (c *ColumnProfile) mergeColumn(o *ColumnProfile) {
 	c.Missing = c.Missing.Plus(o.Missing)
 	c.Rising = c.Rising && o.Rising && (c.Observed == 0 || o.Observed == 0 || c.Max < o.Min)
 	if c.Observed == 0 {
 		c.Pilot = o.Pilot
 	}
 	t := o.Pilot - c.Pilot // x - c.Pilot = (x - o.Pilot) + t
-	c.observe(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
+	c.addObserved(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
 }
 
-// Spread is mean and standard deviation (divisor Σw) of column j after filling, also where the
-// column is not fit to be a feature; what float64 cannot hold is not finite.
+// Spread is mean and standard deviation (divisor Σw) of column j after filling, even if the column cannot be a
+// feature. A value that float64 cannot hold is not finite.
 func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
-	f, why := p.fill(j, fill)
+	f, why := p.describeFilled(j, fill)
 	if why == "" {
 		return f.mean, math.Sqrt(f.centred / p.Weight)
 	}
@@ -183,13 +179,13 @@ func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
 	return c.Pilot + c.Sum/c.Weight, math.Sqrt(max(c.Squares-c.Sum*c.Sum/c.Weight, 0) / c.Weight)
 }
 
-// Empty lists the columns that tell rows apart by no scale, ranks included: without an observed value, or
+// Empty lists the columns that distinguish no rows under any scale, ranks included: without an observed value, or
 // with a single one.
 func (p *Profile) Empty(cols []stream.Column) []stream.LeftOut {
 	var out []stream.LeftOut
 	for j := range p.Columns {
 		if c := &p.Columns[j]; c.Observed == 0 || c.Min == c.Max {
-			out = append(out, p.leftOut(cols, j, c.unusable(p.Rows)))
+			out = append(out, p.leftOut(cols, j, c.whyUnusable(p.Rows)))
 		}
 	}
 	return out

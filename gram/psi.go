@@ -5,47 +5,43 @@ import (
 	"slices"
 )
 
-// Shift says how far a column's values moved from one table to another.
+// Shift measures how far a column's values moved from one table to another.
 type Shift struct {
-	// Value is the population stability index Σ (a−b)·ln(a/b) over the groups, a and b the
-	// shares of the tables' weight in a group: 0 where they are alike; among credit scorers
-	// below 0.1 counts as unmoved and above 0.25 as moved (Siddiqi, "Credit Risk Scorecards",
-	// Wiley 2006). NaN where a table has no rows.
+	// Value is the population stability index Σ (a−b)·ln(a/b) over the groups, a and b the shares of the tables'
+	// weight in a group: 0 for equal distributions. Among credit scorers below 0.1 counts as unmoved and above 0.25
+	// as moved (Siddiqi, "Credit Risk Scorecards", Wiley 2006). NaN if a table has no rows.
 	Value  float64
 	Groups int
 }
 
 const (
-	// groupShare is the share of the weight of either table that closes a group: a tenth, as
-	// the index is usually taken, less what rounding may take off a tenth.
+	// groupShare is the share of the weight of either table that closes a group: a tenth, as is usual for the index,
+	// less a margin for rounding.
 	groupShare = 0.1 * (1 - 1e-9)
-	// leastShare stands for the share of a group that is empty in one table, whose logarithm
-	// has no value: one row in 10,000. A group of a tenth that is new counts 0.69 then.
-	leastShare = 1e-4
+	// emptyShare replaces the share of a group that is empty in one table, whose logarithm has no value: one row in
+	// 10,000. So a new group of a tenth counts 0.69.
+	emptyShare = 1e-4
 )
 
-// PSI compares column j of h with column k of o. Both are brought to the larger of the two
-// shifts, so that bins are whole and common to both. From the lowest bin on, bins make a
-// group as soon as either table has a tenth of its observed weight there; what is left at
-// the end joins the last group. By either table's, not by that of h alone: so values that h
-// has none of are seen, and the order of the two does not matter. Missing entries are a
-// group of their own.
+// PSI compares column j of h with column k of o. Both are brought to the larger of the two shifts, so that bins are
+// whole and common to both. From the lowest bin on, bins make a group as soon as either table has a tenth of its
+// observed weight there; the rest at the end joins the last group. Using either table, not h alone, makes values
+// visible that h lacks, and the result symmetric. Missing entries are a group of their own.
 //
-// Of two samples of n and m rows of the same distribution the index is about
-// (Groups − 1)·(1/n + 1/m) on average (Yurdakul, "Statistical properties of population
-// stability index", Western Michigan University 2018).
+// For two samples of n and m rows of the same distribution the index is about (Groups − 1)·(1/n + 1/m) on average
+// (Yurdakul, "Statistical properties of population stability index", Western Michigan University 2018).
 func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
-	a, b := h.columns[j].aligned(o.columns[k].shift), o.columns[k].aligned(h.columns[j].shift)
-	if !(a.total() > 0 && b.total() > 0) {
+	a, b := h.columns[j].alignedTo(o.columns[k].shift), o.columns[k].alignedTo(h.columns[j].shift)
+	if !(a.totalWeight() > 0 && b.totalWeight() > 0) {
 		return Shift{Value: math.NaN()}
 	}
 	var s Shift
 	add := func(x, y float64) {
-		p, q := max(x/a.total(), leastShare), max(y/b.total(), leastShare)
+		p, q := max(x/a.totalWeight(), emptyShare), max(y/b.totalWeight(), emptyShare)
 		s.Value += (p - q) * math.Log(p/q)
 		s.Groups++
 	}
-	for _, g := range groups(&a, &b) {
+	for _, g := range groupBins(&a, &b) {
 		add(g.a, g.b)
 	}
 	if a.missing+b.missing > 0 {
@@ -54,15 +50,15 @@ func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
 	return s
 }
 
-// aligned is c at a shift of s at least.
-func (c *histogram) aligned(s uint) histogram {
-	own := *c
-	own.bins = slices.Clone(c.bins)
-	own.coarsen(max(c.shift, s))
-	return own
+// alignedTo is a copy of c with a shift of at least s.
+func (c *histogram) alignedTo(s uint) histogram {
+	aligned := *c
+	aligned.bins = slices.Clone(c.bins)
+	aligned.coarsenTo(max(c.shift, s))
+	return aligned
 }
 
-func (c *histogram) observed() float64 {
+func (c *histogram) observedWeight() float64 {
 	sum := c.zero
 	for _, b := range c.bins {
 		sum += b.count
@@ -70,32 +66,31 @@ func (c *histogram) observed() float64 {
 	return sum
 }
 
-func (c *histogram) total() float64 { return c.observed() + c.missing }
+func (c *histogram) totalWeight() float64 { return c.observedWeight() + c.missing }
 
-// group is Σw of both tables in a run of bins, and the key of the last of them.
+// group is Σw of both tables in a run of bins, and the key of the last bin.
 type group struct {
 	a, b float64
 	last uint64
 }
 
-// groups are the observed values of a and b, which have one shift, by ascending value.
-func groups(a, b *histogram) (all []group) {
-	fullA, fullB := groupShare*a.observed(), groupShare*b.observed()
-	var open group
+func groupBins(a, b *histogram) (all []group) {
+	fullA, fullB := groupShare*a.observedWeight(), groupShare*b.observedWeight()
+	var current group
 	add := func(key uint64, x, y float64) {
-		open = group{open.a + x, open.b + y, key}
-		if open.a > 0 && open.a >= fullA || open.b > 0 && open.b >= fullB {
-			all, open = append(all, open), group{}
+		current = group{current.a + x, current.b + y, key}
+		if current.a > 0 && current.a >= fullA || current.b > 0 && current.b >= fullB {
+			all, current = append(all, current), group{}
 		}
 	}
-	// No bin has values of both signs, so that zeros have a place between bins.
-	positive, x, y := orderOf(0)>>a.shift, a.bins, b.bins
-	passed := false
+	// No bin has values of both signs, so zeros have a place between bins.
+	positive, x, y := orderedBits(0)>>a.shift, a.bins, b.bins
+	zerosAdded := false
 	zeros := func() {
-		if !passed {
+		if !zerosAdded {
 			add(positive, a.zero, b.zero)
 		}
-		passed = true
+		zerosAdded = true
 	}
 	for len(x)+len(y) > 0 {
 		key := min(firstKey(x), firstKey(y))
@@ -113,13 +108,12 @@ func groups(a, b *histogram) (all []group) {
 	}
 	zeros()
 	if n := len(all); n > 0 {
-		all[n-1].a += open.a
-		all[n-1].b += open.b
+		all[n-1].a += current.a
+		all[n-1].b += current.b
 	}
 	return all
 }
 
-// firstKey is the key of the first of some bins, or beyond all keys.
 func firstKey(bins []bin) uint64 {
 	if len(bins) == 0 {
 		return math.MaxUint64

@@ -41,11 +41,10 @@ func TestPSISymmetry(t *testing.T) {
 	}
 }
 
-// The index of a normal distribution and one shifted or widened is what its groups have in
-// theory, which is never more than the divergence of the two distributions: δ² of a shift by δ
-// deviations, and r/2 + 1/(2r) − 1 of r times the variance. Groups of a tenth keep four fifths
-// of a shift and seven tenths of a wider spread where bins are fine enough to make them; about 0,
-// where bins are octaves, two thirds and two fifths.
+// The index of a normal distribution against a shifted or widened one equals the theoretical index of its groups,
+// which is never more than the divergence of the two distributions: δ² for a shift by δ deviations, and r/2 + 1/(2r)
+// − 1 for r times the variance. Groups of a tenth keep four fifths of a shift and seven tenths of a wider spread if
+// bins are fine enough to make them; about 0, where bins are octaves, two thirds and two fifths.
 func TestPSIOfNormals(t *testing.T) {
 	const n, m = 200_000, 100_000
 	for _, c := range []struct{ mean, shift, ratio, keeps float64 }{
@@ -55,9 +54,9 @@ func TestPSIOfNormals(t *testing.T) {
 		r := rand.New(rand.NewPCG(8, 8))
 		a := drawn(t, n, func() float64 { return c.mean + r.NormFloat64() })
 		b := drawn(t, m, func() float64 { return c.mean + c.shift + math.Sqrt(c.ratio)*r.NormFloat64() })
-		x, y := a.columns[0].aligned(b.columns[0].shift), b.columns[0].aligned(a.columns[0].shift)
+		x, y := a.columns[0].alignedTo(b.columns[0].shift), b.columns[0].alignedTo(a.columns[0].shift)
 		below := func(x, mean, sd float64) float64 { return (1 + math.Erf((x-mean)/sd/math.Sqrt2)) / 2 }
-		all := groups(&x, &y)
+		all := groupBins(&x, &y)
 		var theory, variance, p0, q0 float64
 		for i, g := range all {
 			p1, q1 := 1.0, 1.0
@@ -74,7 +73,7 @@ func TestPSIOfNormals(t *testing.T) {
 			variance += dp*dp*p/n + dq*dq*q/m
 		}
 		got := a.PSI(0, b, 0)
-		// Five deviations, and five times the mean of what is left where the slope is 0.
+		// Five deviations, and five times the mean index of equal distributions, about which the slope is 0.
 		tol := 5*math.Sqrt(variance) + 5*float64(len(all))*(1.0/n+1.0/m)
 		if got.Groups != len(all) || math.Abs(got.Value-theory) > tol {
 			t.Errorf("%+v: index %g in %d groups, theory %g ± %g in %d", c, got.Value, got.Groups, theory, tol, len(all))
@@ -87,7 +86,7 @@ func TestPSIOfNormals(t *testing.T) {
 	}
 }
 
-// valueOf is the inverse of orderOf.
+// valueOf is the inverse of orderedBits.
 func valueOf(key uint64) float64 {
 	if key>>63 == 1 {
 		return math.Float64frombits(key &^ (1 << 63))
@@ -102,7 +101,7 @@ func TestPSISeesWhatIsNew(t *testing.T) {
 	for name, other := range map[string]float64{"another value": 2, "zero": 0, "missing": math.NaN(), "below": -3} {
 		i := 0
 		a, b := drawn(t, 100, ones), drawn(t, 100, func() float64 { i++; return []float64{1, other}[i%2] })
-		want := 0.5*math.Log(2) + (0.5-leastShare)*math.Log(0.5/leastShare) // shares 1 and 1/2, then none and 1/2
+		want := 0.5*math.Log(2) + (0.5-emptyShare)*math.Log(0.5/emptyShare) // shares 1 and 1/2, then none and 1/2
 		if got := a.PSI(0, b, 0); math.Abs(got.Value-want) > 1e-12 {
 			t.Errorf("%s: %g, want %g", name, got.Value, want)
 		}

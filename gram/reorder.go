@@ -2,23 +2,23 @@ package gram
 
 import "slices"
 
-// Reorder makes column j of p what column order[j] was; order is a permutation.
+// Reorder moves column order[j] of p to position j; order is a permutation.
 func (p *Profile) Reorder(order []int) {
-	p.Columns = gathered(p.Columns, order)
+	p.Columns = permutedCopy(p.Columns, order)
 	if p.Present != nil {
-		p.Present = gathered(p.Present, order)
+		p.Present = permutedCopy(p.Present, order)
 	}
 }
 
-// Reorder makes column j of m what column order[j] was, in O(d²) and in place, but for what
-// belongs to columns with missing entries, which is copied as when they become more.
+// Reorder moves column order[j] of m to position j, in O(d²) and in place, except for the sums of columns with
+// missing entries, which are copied.
 func (m *Moments) Reorder(order []int) {
 	d := len(m.Columns)
 	m.Profile.Reorder(order)
 	if m.g != nil {
-		swaps(order, func(i, j int) { swapSymmetric(m.g, d, i, j) })
+		eachSwap(order, func(i, j int) { swapSymmetric(m.g, d, i, j) })
 	}
-	dm, to := len(m.missing), inverse(order)
+	dm, to := len(m.missing), inversePermutation(order)
 	if dm == 0 {
 		return
 	}
@@ -27,7 +27,7 @@ func (m *Moments) Reorder(order []int) {
 		missing[k] = to[j]
 	}
 	slices.Sort(missing)
-	slot, was := make([]int, d), make([]int, dm) // was: the slot that each had
+	slot, was := make([]int, d), make([]int, dm) // was: the former slot of each
 	for j := range slot {
 		slot[j] = -1
 	}
@@ -47,11 +47,10 @@ func (m *Moments) Reorder(order []int) {
 	m.missing, m.slot, m.cross, m.both = missing, slot, cross, both
 }
 
-// Reorder makes column j of h what column order[j] was.
-func (h *Histograms) Reorder(order []int) { h.columns = gathered(h.columns, order) }
+// Reorder moves column order[j] of h to position j.
+func (h *Histograms) Reorder(order []int) { h.columns = permutedCopy(h.columns, order) }
 
-// gathered is x in another order.
-func gathered[T any](x []T, order []int) []T {
+func permutedCopy[T any](x []T, order []int) []T {
 	y := make([]T, len(x))
 	for j, from := range order {
 		y[j] = x[from]
@@ -59,8 +58,8 @@ func gathered[T any](x []T, order []int) []T {
 	return y
 }
 
-// inverse says where each column goes.
-func inverse(order []int) []int {
+// inversePermutation returns the new position of each column.
+func inversePermutation(order []int) []int {
 	to := make([]int, len(order))
 	for j, from := range order {
 		to[from] = j
@@ -68,26 +67,26 @@ func inverse(order []int) []int {
 	return to
 }
 
-// swaps takes a permutation apart into exchanges of two places, at most one a place.
-func swaps(order []int, swap func(i, j int)) {
-	at := make([]int, len(order)) // where a column is now
-	is := make([]int, len(order)) // which column is at a place now
-	for j := range at {
-		at[j], is[j] = j, j
+// eachSwap decomposes a permutation into exchanges of two places, at most one for each place.
+func eachSwap(order []int, swap func(i, j int)) {
+	placeOf := make([]int, len(order))  // present position of each column
+	columnAt := make([]int, len(order)) // column at each position
+	for j := range placeOf {
+		placeOf[j], columnAt[j] = j, j
 	}
 	for j, from := range order {
-		k := at[from]
+		k := placeOf[from]
 		if k == j {
 			continue
 		}
 		swap(j, k)
-		is[k] = is[j]
-		at[is[k]], is[j], at[from] = k, from, j
+		columnAt[k] = columnAt[j]
+		placeOf[columnAt[k]], columnAt[j], placeOf[from] = k, from, j
 	}
 }
 
-// swapSymmetric exchanges rows and columns i and j of a symmetric d×d matrix of which the upper
-// triangle is there.
+// swapSymmetric exchanges rows and columns i and j of a symmetric d×d matrix, of which only the upper triangle is
+// stored.
 func swapSymmetric(g []float64, d, i, j int) {
 	at := func(a, b int) *float64 { return &g[min(a, b)*d+max(a, b)] }
 	for k := range d {

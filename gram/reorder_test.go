@@ -11,8 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// States whose columns are put into another order are, byte for byte, those of the rows with their
-// columns in that order.
+// States with reordered columns equal, byte for byte, states of the rows with their columns in that order.
 func TestReorder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 1))
 	for d := 1; d < 12; d++ {
@@ -70,7 +69,7 @@ func TestSwaps(t *testing.T) {
 		for j := range x {
 			x[j] = j
 		}
-		swaps(order, func(i, j int) {
+		eachSwap(order, func(i, j int) {
 			x[i], x[j] = x[j], x[i]
 			n++
 		})

@@ -11,34 +11,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Rows is a profile and the rows themselves, for a Gram matrix that is a factor: as with
-// [Moments] one pass serves any scaling and filling. It holds [RowsBytes], and is what is cheap
-// where features outnumber rows.
+// Rows is a profile and the rows themselves, for a Gram matrix that is a factor: as with [Moments] one pass serves
+// any scaling and filling. It holds [RowsBytes], and is cheap if features outnumber rows.
 type Rows struct {
 	Profile
-	threads int
-	room    int       // rows that there is room for
-	n       int       // rows kept
-	x       []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
-	single  []float32 // in place of x, where all values are float32
-	root    []float64 // √w of each row; nil where none has a weight
-	at      []int64   // global position of each row
+	threads      int
+	capacity     int       // rows that fit
+	n            int       // rows kept
+	x            []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
+	narrowValues []float32 // in place of x, if all values are float32
+	root         []float64 // √w of each row; nil for rows without weights
+	positions    []int64   // global position of each row
 }
 
-// NewRows returns no rows of d columns, with room for so many. Narrow says that all values are such that a
-// float32 holds them, and are to be kept so; a matrix made of them has no R of float64.
+// NewRows returns no rows of d columns, with capacity for the given number. narrow declares that all values are exact
+// as float32, and keeps them so; a matrix made of them has no R of float64.
 func NewRows(d int, rows int64, threads int, narrow bool) *Rows {
-	r := &Rows{Profile: *NewProfile(d), threads: threads, room: int(rows)}
+	r := &Rows{Profile: *NewProfile(d), threads: threads, capacity: int(rows)}
 	if narrow {
-		r.single = make([]float32, int64(d)*rows)
+		r.narrowValues = make([]float32, int64(d)*rows)
 	} else {
 		r.x = make([]float64, int64(d)*rows)
 	}
 	return r
 }
 
-// RowsBytes is what Rows of d columns hold: 8·rows·d, or 4·rows·d where they are narrow, weight and position
-// of each row, and 512·d.
+// RowsBytes is the memory of Rows of d columns: 8·rows·d, or 4·rows·d if they are narrow, weight and position of each
+// row, and 512·d.
 func RowsBytes(d int, rows int64, narrow bool) int64 {
 	size := int64(8)
 	if narrow {
@@ -47,21 +46,20 @@ func RowsBytes(d int, rows int64, narrow bool) int64 {
 	return size*rows*int64(d) + 16*rows + columnBytes*int64(d)
 }
 
-// Add adds the rows of c. It fails, with r unchanged, where the columns differ, sparse rows follow
-// dense ones, or there is no room; and where narrow rows get a value that no float32 holds, after
-// which r must not be used.
+// Add adds the rows of c. It fails, with r unchanged, if the columns differ, sparse rows follow dense ones, or there
+// is no room; and if narrow rows get a value that no float32 holds, after which r must not be used.
 func (r *Rows) Add(c *stream.Chunk) error {
-	if err := r.accepts(c); err != nil {
+	if err := r.checkChunk(c); err != nil {
 		return err
 	}
-	if r.n+c.Rows > r.room {
-		return fmt.Errorf("gram: %d rows, and room for %d", r.n+c.Rows, r.room)
+	if r.n+c.Rows > r.capacity {
+		return fmt.Errorf("gram: %d rows, and room for %d", r.n+c.Rows, r.capacity)
 	}
 	if err := r.Profile.Add(c); err != nil {
 		return err
 	}
 	if c.Weight != nil && r.root == nil {
-		r.root = make([]float64, r.n, r.room)
+		r.root = make([]float64, r.n, r.capacity)
 		for i := range r.root {
 			r.root[i] = 1
 		}
@@ -75,35 +73,35 @@ func (r *Rows) Add(c *stream.Chunk) error {
 			r.root = append(r.root, math.Sqrt(w))
 		}
 	}
-	if err := r.copy(c); err != nil {
+	if err := r.copyValues(c); err != nil {
 		return err
 	}
 	for i := range c.Rows {
-		r.at = append(r.at, c.Position(i))
+		r.positions = append(r.positions, c.Position(i))
 	}
 	r.n += c.Rows
 	return nil
 }
 
-// copy takes over the values of c; the room is zeros, and absent entries stay so.
-func (r *Rows) copy(c *stream.Chunk) error {
+// copyValues copies the values of c; the memory is zeroed, so absent entries need no writing.
+func (r *Rows) copyValues(c *stream.Chunk) error {
 	var broken atomic.Bool
 	if s := c.Sparse; s != nil {
 		for i := range c.Rows {
 			for e := s.RowPtr[i]; e < s.RowPtr[i+1]; e++ {
-				at := int(s.Index[e])*r.room + r.n + i
-				if r.single == nil {
+				at := int(s.Index[e])*r.capacity + r.n + i
+				if r.narrowValues == nil {
 					r.x[at] = s.Value[e]
-				} else if !singles(s.Value[e:e+1], r.single[at:at+1]) {
+				} else if !storeAsFloat32(s.Value[e:e+1], r.narrowValues[at:at+1]) {
 					broken.Store(true)
 				}
 			}
 		}
 	} else {
 		eachColumn(r.threads, c.Cols, func(j int) {
-			if at := j*r.room + r.n; r.single == nil {
+			if at := j*r.capacity + r.n; r.narrowValues == nil {
 				copy(r.x[at:][:c.Rows], c.Col(j))
-			} else if !singles(c.Col(j), r.single[at:][:c.Rows]) {
+			} else if !storeAsFloat32(c.Col(j), r.narrowValues[at:][:c.Rows]) {
 				broken.Store(true)
 			}
 		})
@@ -118,39 +116,39 @@ func (r *Rows) copy(c *stream.Chunk) error {
 func (r *Rows) Len() int { return r.n }
 
 // Position is the global position of row i.
-func (r *Rows) Position(i int) int64 { return r.at[i] }
+func (r *Rows) Position(i int) int64 { return r.positions[i] }
 
-// Entries writes the entries of column j in the rows listed to dst; NaN is missing.
+// Entries writes the entries of column j in the listed rows to dst; NaN is missing.
 func (r *Rows) Entries(dst []float64, j int, rows []int) {
 	for k, i := range rows {
-		if at := j*r.room + i; r.single == nil {
+		if at := j*r.capacity + i; r.narrowValues == nil {
 			dst[k] = r.x[at]
 		} else {
-			dst[k] = float64(r.single[at])
+			dst[k] = float64(r.narrowValues[at])
 		}
 	}
 }
 
-// Finish turns r into the Gram matrix of the filled and scaled columns as a factor, in place and
-// in O(nD): its R are the rows of A, each times √w, as those of [Standardizer.To]. r is consumed:
-// only its Profile may be used afterwards, even on error. cols are the profile's columns. No rows
-// or no usable column is a *stream.DataError. Missing entries cannot be left out pair by pair.
+// Finish turns r into the Gram matrix of the filled and scaled columns as a factor, in place and in O(nD): its R are
+// the rows of A, each times √w, like the rows of [Standardizer.To]. r is consumed: only its Profile may be used
+// afterwards, even on error. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
+// FillPairwise is an error.
 func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a factor has no pairwise products")
 	}
-	s, err := opt.standardizer(&r.Profile, cols)
+	s, err := opt.newStandardizer(&r.Profile, cols)
 	if err != nil {
 		return nil, err
 	}
 	g := newGram(s, &r.Profile)
 	n := r.n
 	g.Rank, g.Root = n, r.root
-	if r.single != nil {
+	if r.narrowValues != nil {
 		g.narrow = r.finishNarrow(s)
 		return g, nil
 	}
-	front(r.x, s.Columns, r.room, n)
+	moveToFront(r.x, s.Columns, r.capacity, n)
 	x, root := r.x[:g.D*n], r.root
 	r.x, r.root = nil, nil
 	eachColumn(r.threads, g.D, func(k int) {
@@ -164,32 +162,31 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	return g, nil
 }
 
-// finishNarrow hands the rows over.
-func (r *Rows) finishNarrow(s *Standardizer) *narrow {
+func (r *Rows) finishNarrow(s *Standardizer) *narrowFactor {
 	d, n := len(s.Columns), r.n
-	front(r.single, s.Columns, r.room, n)
-	out := &narrow{x: r.single[:d*n], shift: slices.Clone(s.Shift), factor: slices.Clone(s.Factor), missing: make([]float64, d), root: r.root}
+	moveToFront(r.narrowValues, s.Columns, r.capacity, n)
+	out := &narrowFactor{x: r.narrowValues[:d*n], shift: slices.Clone(s.Shift), factor: slices.Clone(s.Factor), missing: make([]float64, d), root: r.root}
 	for k, fill := range s.Fill {
 		out.missing[k] = (fill - s.Shift[k]) * s.Factor[k]
 	}
-	r.single, r.root = nil, nil
+	r.narrowValues, r.root = nil, nil
 	return out
 }
 
-// front moves the n numbers of each column kept, of the room that it has, to the front of x.
-func front[T float32 | float64](x []T, kept []int, room, n int) {
-	for k, j := range kept {
-		if k*n != j*room {
-			copy(x[k*n:][:n], x[j*room:][:n])
+// moveToFront moves the n numbers of each kept column, out of capacity numbers a column, to the front of x.
+func moveToFront[T float32 | float64](x []T, columns []int, capacity, n int) {
+	for k, j := range columns {
+		if k*n != j*capacity {
+			copy(x[k*n:][:n], x[j*capacity:][:n])
 		}
 	}
 }
 
-// Centred is a factor with its columns centred: G less Σw·Offset·Offsetᵀ. It is a copy, but of float32 rows,
+// Centred is a factor with its columns centred: G less Σw·Offset·Offsetᵀ. It is a copy, except for float32 rows,
 // which it shares with g.
 func (g *Gram) Centred(workers int) *Matrix {
 	if g.narrow != nil {
-		return &Matrix{D: g.D, Rank: g.Rank, narrow: g.narrow.centred(g.Offset)}
+		return &Matrix{D: g.D, Rank: g.Rank, narrow: g.narrow.centredBy(g.Offset)}
 	}
 	r := slices.Clone(g.R)
 	eachColumn(workers, g.D, func(j int) {

@@ -16,8 +16,8 @@ func (t table) kept(tb testing.TB, height, room int) *Rows {
 	return r
 }
 
-// A factor is that of the Gram matrix, under every scale, fill and weight, whatever the chunks and the
-// room, and its parts are those of the matrix in full.
+// A factor equals the Gram matrix, under every scale, fill and weight, for any chunks and capacity, and its parts
+// equal the parts of the matrix in full.
 func TestRowsAreAFactor(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		tab.Cols = slices.Insert(tab.Cols, 3, make([]float64, tab.N())) // constant: left out
@@ -66,7 +66,7 @@ func TestRowsAreAFactor(t *testing.T) {
 				t.Fatalf("other chunks: entry %d is %v, want %v", i, v, w)
 			}
 		}
-		for _, some := range []int{1, thinRows, thinRows + 1} {
+		for _, some := range []int{1, unpackedRows, unpackedRows + 1} {
 			var z []float64
 			for i := range some {
 				z = append(z, g.Feature(nil, i%d)...)
@@ -97,8 +97,8 @@ func trace(a []float64, n int) (s float64) {
 	return s
 }
 
-// Rotating the rows leaves G alone, and turns what belongs to the rows; scaling and keeping features
-// are those of G in full; Centred takes the mean out.
+// Rotating the rows does not change G, and Turned rotates matrices that belong to the rows; scaling and keeping
+// features act as on G in full; Centred removes the mean.
 func TestFactorLaws(t *testing.T) {
 	tab := sample(5, 40, false, true)
 	g := must.Get(tab.kept(t, 40, 40).Finish(tab.Columns(), FinishOptions{Scale: ScaleUnit}))(t)
@@ -175,7 +175,7 @@ func TestFactorLaws(t *testing.T) {
 	}
 }
 
-// Sparse rows are the same rows; positions and entries are those of the table.
+// Sparse rows are the same rows; positions and entries equal the table's.
 func TestRowsOfTheTable(t *testing.T) {
 	tab := wide(11, 30, false)
 	dense, sparse := tab.kept(t, 30, 30), NewRows(11, 30, 2, false)

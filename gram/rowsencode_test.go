@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestRowsGoOn: rows that were written halfway and read into others made alike take the rest as the first would
-// have, bit by bit, whatever they are kept as; cut off, with too little room or of other columns they are an error.
+// TestRowsGoOn: rows written halfway and read into others made alike take the rest like the first, bit by bit, in any
+// storage; cut off, with too little room or of other columns they are an error.
 func TestRowsGoOn(t *testing.T) {
 	for _, missing := range []bool{false, true} {
 		for _, weighted := range []bool{false, true} {

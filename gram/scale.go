@@ -7,11 +7,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scale says how a column's values enter the matrix A that selectors see:
-// a = (x - shift)·factor. The zero value is ScaleNone.
+// Scale defines how a column's values enter the matrix A that selectors see: a = (x - shift)·factor. The zero value
+// is ScaleNone.
 type Scale int
 
-// The scales, by what a column's value x becomes.
+// The scales, each with the expression that replaces a column's value x.
 const (
 	ScaleNone     Scale = iota // x
 	ScaleCenter                // x - mean
@@ -22,9 +22,9 @@ const (
 	// becomes its standard deviation (van den Berg et al., Centering, scaling, and
 	// transformations, BMC Genomics 2006).
 	ScalePareto
-	// ScaleRank is centred normal scores: the rows are mapped by [Scores] before any statistics see
-	// them, and what is left to do is to centre (van der Waerden scores, for which a far value is
-	// no more than the last; nonparanormal: Liu, Lafferty, Wasserman, The nonparanormal, JMLR 2009).
+	// ScaleRank is centred normal scores: the rows are mapped by [Scores] before any statistics see them, and then
+	// only need centring (van der Waerden scores, for which a far value is no more than the last; nonparanormal: Liu,
+	// Lafferty, Wasserman, The nonparanormal, JMLR 2009).
 	ScaleRank
 )
 
@@ -33,23 +33,22 @@ var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard", "pa
 // String is the name that [ParseScale] takes.
 func (s Scale) String() string { return scaleNames[s] }
 
-// centres reports whether values have a mean of 0 under the scale.
-func (s Scale) centres() bool {
+func (s Scale) centresValues() bool {
 	return s == ScaleCenter || s == ScaleStandard || s == ScalePareto || s == ScaleRank
 }
 
 // ParseScale is the inverse of String; other names are a *stream.UsageError.
-func ParseScale(name string) (Scale, error) { return parse[Scale]("scale", name, scaleNames[:]) }
+func ParseScale(name string) (Scale, error) { return parseName[Scale]("scale", name, scaleNames[:]) }
 
-// Fill is the value that takes the place of missing entries.
+// Fill is the value that replaces missing entries.
 type Fill int
 
 // The fills.
 const (
 	FillMean Fill = iota // the column's mean over the whole input's observed entries
 	FillZero             // 0, before scaling
-	// FillPairwise fills nothing: a product of two columns is over the rows that have both, as if
-	// all rows had (see pairwise.go).
+	// FillPairwise fills nothing: a product of two columns is over the rows that have both, scaled up to all rows
+	// (see pairwise.go).
 	FillPairwise
 )
 
@@ -59,9 +58,9 @@ var fillNames = [...]string{"mean", "zero", "pairwise"}
 func (f Fill) String() string { return fillNames[f] }
 
 // ParseFill is the inverse of String; other names are a *stream.UsageError.
-func ParseFill(name string) (Fill, error) { return parse[Fill]("missing", name, fillNames[:]) }
+func ParseFill(name string) (Fill, error) { return parseName[Fill]("missing", name, fillNames[:]) }
 
-func parse[T ~int](option, name string, names []string) (T, error) {
+func parseName[T ~int](option, name string, names []string) (T, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return T(i), nil
 	}

@@ -12,42 +12,41 @@ import (
 // function of the column's observed values: F(x) = (Σw below x + ½·Σw at x)/Σw. It never falls as x
 // rises.
 //
-// F comes from the bins of histograms. A bin of one value has its rank exactly: all of a column of
-// at most RankBins different values. In wider bins scores go straight from the bin's lowest
-// rank to its highest, by the values' place in it. Where a bin has several times what its
-// neighbours have, it is taken for a value that many rows share (a sensor at its stop), and
-// all of it has the middle rank: half of what else is in the bin is the error.
+// F comes from the bins of histograms. A bin of one value has its exact rank: this holds for all of a column of at
+// most RankBins different values. In wider bins scores are linear from the bin's lowest rank to its highest, by the
+// values' place in it. A bin that has several times as much weight as its neighbours is taken for one value that many
+// rows share (a sensor at its stop), and all of it gets the middle rank: the error is half of the bin's other values.
 //
-// Columns without two different values are left as they are, so that they are told by their values.
+// Columns without two different values are left unchanged, so that they are recognized by their values.
 type Scores struct {
 	columns []scoreColumn
 	threads int
 }
 
 type scoreColumn struct {
-	plain     bool // left as it is
-	shift     uint
-	keys      []uint64  // of its bins, ascending
-	low, high []float64 // scores at a bin's lower and upper end; high is NaN of a bin among the steep
-	zero      float64   // score of 0
-	steep     map[int]steepBin
-	whole     float64 // Σw observed
+	isUnmapped  bool // left as it is
+	shift       uint
+	keys        []uint64  // of its bins, ascending
+	low, high   []float64 // scores at a bin's lower and upper end; high is NaN for a steep bin
+	zero        float64   // score of 0
+	steepBins   map[int]steepBin
+	totalWeight float64 // Σw observed
 }
 
-// steepBin is a bin far out, in which the rank is straight and Φ⁻¹ is not.
+// steepBin is a bin far out, in which the rank is linear and Φ⁻¹ is not.
 type steepBin struct{ from, to float64 } // Σw below its lower and upper end
 
-// ScoresBytes bounds what Scores of d columns of so many rows (-1: any number) and a mapped chunk
-// hold. A bin has a key and two scores. Steep bins take more, but there are only some dozens of
-// them in a column: each has an eighth more than all beyond it.
+// ScoresBytes bounds the memory of Scores of d columns of the given rows (-1: any number) and a mapped chunk. A bin
+// has a key and two scores. Steep bins take more, but a column has only some dozens of them: each has an eighth more
+// than all beyond it.
 func ScoresBytes(d int, rows int64) int64 {
 	const steepBins = 64
 	column := 24*rankBins(rows) + 48*min(steepBins, rankBins(rows)) + 256
 	return (column+8*int64(stream.BlockRows(d)))*int64(d) + buffers
 }
 
-// NewScores derives the scores from the histograms and the profile of the same rows, whose columns
-// must agree. Cost O(d·RankBins).
+// NewScores derives the scores from the histograms and the profile of the same rows, whose columns must agree. Cost
+// O(d·RankBins).
 func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 	if len(h.columns) != len(p.Columns) {
 		return nil, fmt.Errorf("gram: histograms of %d columns, a profile of %d", len(h.columns), len(p.Columns))
@@ -58,37 +57,37 @@ func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 		if c := &p.Columns[j]; c.Observed > 0 {
 			unit = c.Weight / float64(c.Observed)
 		}
-		s.columns[j] = scoresOf(&h.columns[j], unit)
+		s.columns[j] = newScoreColumn(&h.columns[j], unit)
 	})
 	return s, nil
 }
 
-// steep is the share of what lies farther out, from which on a bin is steep: the scores of a fuller one would
-// bend by some 0.01 within it. The last bin of 1,399 of uniform values, read straight, is wrong by 2e-3.
-const steep = 0.125
+// steepShare: a bin is steep if it has more than this share of the weight farther out: linear scores within it would
+// be wrong by some 0.01. The last of 1,399 bins of uniform values, read linearly, is wrong by 2e-3.
+const steepShare = 0.125
 
-// atom is how many times what its fuller neighbour has makes a bin one value's. A density that
-// changes so fast from bin to bin has bins of next to no rows, where either is right.
-const atom = 4
+// atomRatio: a bin with this many times the weight of its fuller neighbour is taken for one value. If a density
+// changes so fast from bin to bin, the bins have almost no rows, and either choice is right.
+const atomRatio = 4
 
-func scoresOf(c *histogram, unit float64) scoreColumn {
+func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	if values := len(c.bins) + min(1, int(math.Ceil(c.zero))); values < 2 {
-		return scoreColumn{plain: true}
+		return scoreColumn{isUnmapped: true}
 	}
-	whole := c.observed()
+	whole := c.observedWeight()
 	s := scoreColumn{
 		shift: c.shift, keys: make([]uint64, len(c.bins)),
-		low: make([]float64, len(c.bins)), high: make([]float64, len(c.bins)), whole: whole,
+		low: make([]float64, len(c.bins)), high: make([]float64, len(c.bins)), totalWeight: whole,
 	}
 	score := func(below float64) float64 { return normalScore(below, whole-below, whole) }
-	positive := orderOf(0) >> c.shift
-	below, passed := 0.0, false
+	positive := orderedBits(0) >> c.shift
+	below, zerosAdded := 0.0, false
 	zeros := func() {
-		if !passed { // without zeros it is the rank between the neighbours
+		if !zerosAdded { // without zeros it is the rank between the neighbours
 			s.zero = score(min(max(below+c.zero/2, unit/2), whole-unit/2))
 			below += c.zero
 		}
-		passed = true
+		zerosAdded = true
 	}
 	for i, b := range c.bins {
 		if b.key >= positive {
@@ -96,16 +95,16 @@ func scoresOf(c *histogram, unit float64) scoreColumn {
 		}
 		s.keys[i] = b.key
 		edge := min(unit, b.count) / 2
-		if c.shift == 0 || b.count > atom*max(c.beside(i, -1), c.beside(i, 1)) {
+		if c.shift == 0 || b.count > atomRatio*max(c.neighbourCount(i, -1), c.neighbourCount(i, 1)) {
 			edge = b.count / 2
 		}
 		s.low[i] = score(below + edge)
 		s.high[i] = max(s.low[i], score(below+b.count-edge)) // edges of one value may differ by rounding
-		if outside := min(below, whole-below-b.count); s.high[i] > s.low[i] && b.count > steep*outside {
-			if s.steep == nil {
-				s.steep = make(map[int]steepBin)
+		if outside := min(below, whole-below-b.count); s.high[i] > s.low[i] && b.count > steepShare*outside {
+			if s.steepBins == nil {
+				s.steepBins = make(map[int]steepBin)
 			}
-			s.steep[i], s.high[i] = steepBin{below + edge, below + b.count - edge}, math.NaN()
+			s.steepBins[i], s.high[i] = steepBin{below + edge, below + b.count - edge}, math.NaN()
 		}
 		below += b.count
 	}
@@ -113,8 +112,8 @@ func scoresOf(c *histogram, unit float64) scoreColumn {
 	return s
 }
 
-// beside is what the bin next to number i has, on the side that step says.
-func (c *histogram) beside(i, step int) float64 {
+// neighbourCount is the weight of the bin next to bin i, at i+step; 0 if there is none.
+func (c *histogram) neighbourCount(i, step int) float64 {
 	at := i + step
 	if at < 0 || at >= len(c.bins) || c.bins[at].key != c.bins[i].key+uint64(step) {
 		return 0
@@ -122,8 +121,8 @@ func (c *histogram) beside(i, step int) float64 {
 	return c.bins[at].count
 }
 
-// normalScore is Φ⁻¹(below/whole), above being whole − below: from the smaller of the two, so that
-// either tail keeps its digits and the scores of a symmetric column are symmetric.
+// normalScore is Φ⁻¹(below/whole), with above = whole − below. It uses the smaller of the two, so that either tail
+// keeps its digits and the scores of a symmetric column are symmetric.
 func normalScore(below, above, whole float64) float64 {
 	least := whole * 0x1p-60 // only rounding goes below
 	below, above = max(below, least), max(above, least)
@@ -132,18 +131,18 @@ func normalScore(below, above, whole float64) float64 {
 	}
 	p := min(below/whole, 0.5)
 	z := -math.Sqrt2 * math.Erfinv(1-2*p)
-	// 1 − 2p has lost the last digits of a small p. One step of Newton's brings them back.
+	// 1 − 2p has lost the last digits of a small p. One Newton step restores them.
 	return z - (math.Erfc(-z/math.Sqrt2)/2-p)*math.Sqrt(2*math.Pi)*math.Exp(z*z/2)
 }
 
 // Score is the score of the value x of column j; NaN stays NaN.
 func (s *Scores) Score(j int, x float64) float64 { return s.columns[j].score(x) }
 
-// Entry is what To makes of the entry x of column j of rows of either form.
+// Entry is the value that To writes for the entry x of column j, of dense or sparse rows.
 func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
 	c := &s.columns[j]
 	switch {
-	case c.plain:
+	case c.isUnmapped:
 		return x
 	case sparse:
 		return c.score(x) - c.zero
@@ -155,14 +154,14 @@ func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
 
 func (c *scoreColumn) score(x float64) float64 {
 	switch {
-	case c.plain || x != x:
+	case c.isUnmapped || x != x:
 		return x
 	case x == 0:
 		return c.zero
 	}
-	order := orderOf(math.Float64bits(x))
+	order := orderedBits(math.Float64bits(x))
 	key := order >> c.shift
-	// The last key that is not above, by halving without a branch that cannot be foreseen.
+	// The last key that is not above, by halving without an unpredictable branch.
 	keys := c.keys
 	at, n := 0, len(keys)
 	for n > 1 {
@@ -176,23 +175,23 @@ func (c *scoreColumn) score(x float64) float64 {
 		low, high := c.low[at], c.high[at]
 		place := float64(order-key<<c.shift) / float64(uint64(1)<<c.shift)
 		if high != high {
-			bin := c.steep[at]
+			bin := c.steepBins[at]
 			below := bin.from + place*(bin.to-bin.from)
-			return normalScore(below, c.whole-below, c.whole)
+			return normalScore(below, c.totalWeight-below, c.totalWeight)
 		}
 		return low + place*(high-low)
 	}
-	return c.between(key, x)
+	return c.scoreBetween(key, x)
 }
 
-// between is the score of a value that was not among those counted: in the middle of its
-// neighbours, or that of the outermost one.
-func (c *scoreColumn) between(key uint64, x float64) float64 {
+// scoreBetween is the score of a value outside all bins: the middle between its neighbours, or the score of the
+// outermost one.
+func (c *scoreColumn) scoreBetween(key uint64, x float64) float64 {
 	i := sort.Search(len(c.keys), func(i int) bool { return c.keys[i] > key })
 	low, high := math.Inf(-1), math.Inf(1)
 	if i > 0 {
 		if low = c.high[i-1]; low != low {
-			low = normalScore(c.steep[i-1].to, c.whole-c.steep[i-1].to, c.whole)
+			low = normalScore(c.steepBins[i-1].to, c.totalWeight-c.steepBins[i-1].to, c.totalWeight)
 		}
 	}
 	if i < len(c.keys) {
@@ -212,9 +211,9 @@ func (c *scoreColumn) between(key uint64, x float64) float64 {
 	return (low + high) / 2
 }
 
-// To writes the scores of c to dst, which is lent like a chunk until the next call with it. Under
-// FillZero a missing entry gets the score of 0. Of sparse rows every column is shifted so that zero
-// stays zero: what is centred later is the same.
+// To writes the scores of c to dst, which is lent like a chunk until the next call with it. Under FillZero a missing
+// entry gets the score of 0. Every column of sparse rows is shifted so that zero stays zero; later centring removes
+// the shift.
 func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	if c.Cols != len(s.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(s.columns))
@@ -230,7 +229,7 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 			}
 			column := &s.columns[c.Sparse.Index[e]]
 			values[e] = column.score(x)
-			if !column.plain {
+			if !column.isUnmapped {
 				values[e] -= column.zero
 			}
 		}
@@ -245,7 +244,7 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	eachColumn(s.threads, c.Cols, func(j int) {
 		column, to := &s.columns[j], dst.Data[j*c.Rows:][:c.Rows]
 		missing := math.NaN()
-		if fill == FillZero && !column.plain {
+		if fill == FillZero && !column.isUnmapped {
 			missing = column.zero
 		}
 		for i, x := range c.Col(j) {
@@ -259,18 +258,17 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	return nil
 }
 
-// Profile is the profile of the mapped rows, from the histograms and the profile that s was derived
-// from. Within a bin scores are taken to be even, which is exact in bins of one value. Sparse rows
-// are shifted as To does it.
+// Profile is the profile of the mapped rows, from the histograms and the profile from which s was derived. Within a
+// bin scores are taken to be even, which is exact in bins of one value. Sparse rows are shifted like in To.
 func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *Profile {
 	p := &Profile{Rows: raw.Rows, Seen: raw.Seen, Weight: raw.Weight, Columns: append([]ColumnProfile(nil), raw.Columns...)}
 	eachColumn(s.threads, len(p.Columns), func(j int) {
-		if c := &s.columns[j]; !c.plain {
+		if c := &s.columns[j]; !c.isUnmapped {
 			shift := 0.0
 			if sparse {
 				shift = c.zero
 			}
-			c.describe(&h.columns[j], &p.Columns[j], shift)
+			c.describeScores(&h.columns[j], &p.Columns[j], shift)
 			if d := &p.Columns[j]; fill == FillZero && d.Observed < p.Rows {
 				missing := p.Weight - d.Weight
 				d.Sum += missing * (c.zero - shift)
@@ -283,8 +281,7 @@ func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *P
 	return p
 }
 
-// describe makes the profile of a column's values that of their scores less shift.
-func (c *scoreColumn) describe(h *histogram, out *ColumnProfile, shift float64) {
+func (c *scoreColumn) describeScores(h *histogram, out *ColumnProfile, shift float64) {
 	out.Pilot, out.Rising, out.Sum, out.Squares = 0, false, 0, 0
 	out.Min, out.Max = math.Inf(1), math.Inf(-1)
 	add := func(weight, low, high float64) {
@@ -296,7 +293,7 @@ func (c *scoreColumn) describe(h *histogram, out *ColumnProfile, shift float64) 
 	for i, b := range h.bins {
 		high := c.high[i]
 		if high != high {
-			high = normalScore(c.steep[i].to, c.whole-c.steep[i].to, c.whole)
+			high = normalScore(c.steepBins[i].to, c.totalWeight-c.steepBins[i].to, c.totalWeight)
 		}
 		add(b.count, c.low[i], high)
 	}

@@ -85,7 +85,7 @@ func TestScoresAreExactOfFewValues(t *testing.T) {
 		}
 		s := scoresFor(t, tab)
 		for j, col := range tab.Cols {
-			if s.columns[j].plain {
+			if s.columns[j].isUnmapped {
 				continue
 			}
 			for i, f := range midRanks(col, tab.Weight) {
@@ -142,9 +142,8 @@ func TestScoresRankError(t *testing.T) {
 	}
 }
 
-// A value that many rows share among many others has its rank but for half of what else is in its bin:
-// here a 64th of the normal values' density, 1e-3 of the rows on either side. What else is in the
-// bin has its rank too.
+// A value that many rows share among many others has its exact rank up to half of the bin's other rows: here a 64th
+// of the normal values' density, 1e-3 of the rows on either side. The bin's other values have its rank too.
 func TestScoresOfSharedValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	col := make([]float64, 200_000)
@@ -167,7 +166,7 @@ func TestScoresOfSharedValues(t *testing.T) {
 	}
 }
 
-// Scores never fall as values rise, also those of values that were not counted.
+// Scores never fall as values rise, even for values that were not counted.
 func TestScoresRise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
 	tab := spreads(3, 6000)
@@ -180,14 +179,14 @@ func TestScoresRise(t *testing.T) {
 		probe = slices.DeleteFunc(append(probe, 0, 1e300, -1e300), func(x float64) bool { return x != x })
 		slices.Sort(probe)
 		for i := 1; i < len(probe); i++ {
-			if a, b := s.Score(j, probe[i-1]), s.Score(j, probe[i]); b < a || math.IsInf(b, 0) && !s.columns[j].plain {
+			if a, b := s.Score(j, probe[i-1]), s.Score(j, probe[i]); b < a || math.IsInf(b, 0) && !s.columns[j].isUnmapped {
 				t.Fatalf("column %d: the scores of %g and %g are %g and %g", j, probe[i-1], probe[i], a, b)
 			}
 		}
 	}
 }
 
-// Of so few values a column's scores are those of any strictly increasing map of it, to the bit.
+// For so few values a column's scores equal the scores of any strictly increasing map of it, to the bit.
 func TestScoresOfIncreasingMaps(t *testing.T) {
 	tab := spreads(6, 900)
 	col := tab.Cols[0]
@@ -265,7 +264,7 @@ func TestScoresMapChunks(t *testing.T) {
 		for j, col := range tab.Cols {
 			for i, x := range col {
 				want := s.Score(j, x)
-				if x != x && fill == FillZero && !s.columns[j].plain {
+				if x != x && fill == FillZero && !s.columns[j].isUnmapped {
 					want = s.Score(j, 0)
 				}
 				if got := dst.Col(j)[i]; got != want && (got == got || want == want) {
@@ -286,7 +285,7 @@ func TestScoresMapChunks(t *testing.T) {
 		for e := thin.Sparse.RowPtr[i]; e < thin.Sparse.RowPtr[i+1]; e++ {
 			j := int(thin.Sparse.Index[e])
 			want := s.Score(j, tab.Cols[j][i])
-			if !s.columns[j].plain {
+			if !s.columns[j].isUnmapped {
 				want -= s.Score(j, 0)
 			}
 			if thin.Sparse.Value[e] != want {
@@ -296,8 +295,8 @@ func TestScoresMapChunks(t *testing.T) {
 	}
 }
 
-// The profile that follows from the table is that of the mapped rows: of few values to rounding, of
-// many to the width of a bin: scores of so many rows span about 8, and there are 1,024 bins at least.
+// The profile that follows from the table equals the profile of the mapped rows: for few values to rounding, for many
+// to the width of a bin: scores of 30,000 rows span about 8, and there are 1,024 bins at least.
 func TestScoresProfile(t *testing.T) {
 	for n, near := range map[int]float64{700: 1e-12, 30_000: 8.0 / 1024} {
 		for _, sparse := range []bool{false, true} {
@@ -330,7 +329,7 @@ func TestScoresProfile(t *testing.T) {
 	}
 }
 
-// BenchmarkScores: what a value costs to count, and to map.
+// BenchmarkScores measures the cost of counting and of mapping a value.
 func BenchmarkScores(b *testing.B) {
 	const d, rows = 784, 2048
 	r := rand.New(rand.NewPCG(1, 1))

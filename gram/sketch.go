@@ -11,24 +11,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Sketch is a count sketch of the rows of a table (Clarkson and Woodruff 2013; Charikar, Chen and
-// Farach-Colton 2002): S·X, where every row of X is added with a random sign to one of a few
-// thousand rows. (SX)ᵀ(SX) estimates XᵀX without bias, an entry with a standard deviation of about
-// ‖xᵢ‖‖xⱼ‖/√r. As with [Moments] one pass serves any scaling and filling.
+// Sketch is a count sketch of the rows of a table (Clarkson and Woodruff 2013; Charikar, Chen and Farach-Colton
+// 2002): S·X, in which every row of X is added with a random sign to one of a few thousand rows. (SX)ᵀ(SX) estimates
+// XᵀX without bias, an entry with a standard deviation of about ‖xᵢ‖‖xⱼ‖/√r. As with [Moments] one pass serves any
+// scaling and filling.
 //
-// Row and sign follow from seed and global position, and its sums are exact: sketches of parts add
-// up to that of the whole, to the bit, in any order.
+// Row and sign depend on seed and global position only, and its sums are exact: sketches of parts add up to the
+// sketch of the whole, to the bit, in any order.
 type Sketch struct {
 	d      int
 	opt    SketchOptions
 	groups int // of groupRows rows
 
-	sums []int64         // of column j at 2·j·r: see exactSums
-	top  []int8          // of each column
-	ones column          // of a column of ones, which shifts are taken out by
-	gaps map[int]*column // of columns with missing entries: ones where an entry is missing
-	row  []int           // of each row of the chunk
-	sign []float64       // ±√w
+	sums      []int64               // column j at 2·j·r: see exact.go
+	top       []int8                // of each column
+	ones      sketchColumn          // a column of ones, for removing shifts
+	gaps      map[int]*sketchColumn // for each column with missing entries: ones at its missing entries
+	sketchRow []int                 // of each row of the chunk
+	sign      []float64             // ±√w
 }
 
 // SketchOptions tunes a Sketch.
@@ -36,53 +36,51 @@ type SketchOptions struct {
 	Rows    int    // r, see [SketchRows]
 	Seed    uint64 // of rows and signs
 	Threads int    // 0 means GOMAXPROCS
-	Limit   int64  // bytes to hold at most, see [SketchBytes]; 0 means no bound
+	Limit   int64  // most bytes to hold, see [SketchBytes]; 0 means no bound
 }
 
-// column is the exact sums of one column.
-type column struct {
+// sketchColumn is the exact sums of one column.
+type sketchColumn struct {
 	top  int8
 	sums []int64
 }
 
 const (
-	// groupRows rows of the table that follow one another go to rows of the sketch that do: a
-	// block of the table meets a few hundred rows of the sketch, and these stay in the cache.
+	// groupRows consecutive rows of the table go to consecutive rows of the sketch: a block of the table meets a few
+	// hundred rows of the sketch, which stay in the cache.
 	groupRows = 64
-	// heldShare: one group of so many is held back, at least one, to judge by what the others say.
-	heldShare = 8
-	// mostSketchRows bounds them: more are as good as the rows themselves.
-	mostSketchRows = 1 << 20
+	// holdoutEvery: one of this many groups of rows, at least one, is held out to estimate the error of the sketch.
+	holdoutEvery = 8
+	// maxSketchRows bounds the rows of a sketch: beyond it, the rows of the table are as good.
+	maxSketchRows = 1 << 20
 )
 
-// SketchRows is the number of rows of a Sketch that is asked to have so many: at least twice 64, a
-// multiple of that.
+// SketchRows is the actual number of rows of a Sketch for a requested number: a multiple of 64, at least 128.
 func SketchRows(rows int) int {
-	return max(2, (min(rows, mostSketchRows)+groupRows-1)/groupRows) * groupRows
+	return max(2, (min(rows, maxSketchRows)+groupRows-1)/groupRows) * groupRows
 }
 
-// SketchBytes is what a Sketch of so many rows holds for d columns, missing of them with missing
-// entries.
+// SketchBytes is the memory of a Sketch of the given rows for d columns, of which `missing` have missing entries.
 func SketchBytes(d, missing, rows int) int64 {
 	return 16*int64(SketchRows(rows))*int64(d+missing+2) + int64(d)
 }
 
-// NewSketch is the sketch of no rows of d columns.
+// NewSketch returns the sketch of no rows of d columns.
 func NewSketch(d int, opt SketchOptions) *Sketch {
 	opt.Rows, opt.Threads = SketchRows(opt.Rows), kernel.NewTeam(opt.Threads).Threads()
-	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*column)}
+	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*sketchColumn)}
 }
 
 // Rows is the number of rows of the sketch.
 func (s *Sketch) Rows() int { return s.opt.Rows }
 
-// SetLimit changes SketchOptions.Limit from here on.
+// SetLimit changes SketchOptions.Limit from now on.
 func (s *Sketch) SetLimit(limit int64) { s.opt.Limit = limit }
 
-// Bytes is what s holds.
+// Bytes is the memory that s holds.
 func (s *Sketch) Bytes() int64 { return SketchBytes(s.d, len(s.gaps), s.opt.Rows) }
 
-// MergedBytes is what s holds once o is merged, where it is not nil.
+// MergedBytes is the memory of s after merging o, if o is not nil.
 func (s *Sketch) MergedBytes(o *Sketch) int64 {
 	missing := len(s.gaps)
 	if o != nil {
@@ -95,15 +93,14 @@ func (s *Sketch) MergedBytes(o *Sketch) int64 {
 	return SketchBytes(s.d, missing, s.opt.Rows)
 }
 
-// room makes room for the columns and for those of the list to have missing entries.
-func (s *Sketch) room(holes []int) error {
+func (s *Sketch) makeRoom(holes []int) error {
 	missing := len(s.gaps)
 	for _, j := range holes {
 		if s.gaps[j] == nil {
 			missing++
 		}
 	}
-	if err := s.fits(missing); err != nil {
+	if err := s.checkLimit(missing); err != nil {
 		return err
 	}
 	if s.sums == nil {
@@ -118,89 +115,86 @@ func (s *Sketch) room(holes []int) error {
 	return nil
 }
 
-// fits fails where so many columns with missing entries are too many.
-func (s *Sketch) fits(missing int) error {
+func (s *Sketch) checkLimit(missing int) error {
 	need := SketchBytes(s.d, missing, s.opt.Rows)
 	if s.opt.Limit == 0 || need <= s.opt.Limit {
 		return nil
 	}
-	what := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
+	description := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
 	if missing > 0 {
-		what += fmt.Sprintf(", %d of them with missing values,", missing)
+		description += fmt.Sprintf(", %d of them with missing values,", missing)
 	}
-	return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit}
+	return &stream.MemoryError{What: description, Need: need, Limit: s.opt.Limit}
 }
 
-func (s *Sketch) newColumn() column {
-	return column{lowestTop, make([]int64, 2*s.opt.Rows)}
+func (s *Sketch) newColumn() sketchColumn {
+	return sketchColumn{lowestTop, make([]int64, 2*s.opt.Rows)}
 }
 
-// of is the sums of column j of the table.
-func (s *Sketch) of(j int) []int64 { return s.sums[2*s.opt.Rows*j:][:2*s.opt.Rows] }
+func (s *Sketch) columnSums(j int) []int64 { return s.sums[2*s.opt.Rows*j:][:2*s.opt.Rows] }
 
-// Add adds the rows of c, in time that does not depend on the rows of the sketch: one addition an
-// entry, of sparse rows one an entry present.
+// Add adds the rows of c, in time that does not depend on the rows of the sketch: one addition for each entry, or for
+// each present entry of sparse rows.
 func (s *Sketch) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, s.d)
 	}
-	if err := s.room(s.columnsWithHoles(c)); err != nil {
+	if err := s.makeRoom(s.columnsWithHoles(c)); err != nil {
 		return err
 	}
-	s.place(c)
+	s.placeRows(c)
 	r := s.opt.Rows
-	addTo(&s.ones.top, s.ones.sums, r, s.row, s.sign, nil, nil)
+	addSigned(&s.ones.top, s.ones.sums, r, s.sketchRow, s.sign, nil, nil)
 	if c.Sparse != nil {
 		s.addSparse(c)
 		return nil
 	}
 	eachColumn(s.opt.Threads, s.d, func(j int) {
 		gap := s.gaps[j]
-		if addTo(&s.top[j], s.of(j), r, s.row, s.sign, c.Col(j), nil) > 0 {
-			addTo(&gap.top, gap.sums, r, s.row, s.sign, nil, c.Col(j))
+		if addSigned(&s.top[j], s.columnSums(j), r, s.sketchRow, s.sign, c.Col(j), nil) > 0 {
+			addSigned(&gap.top, gap.sums, r, s.sketchRow, s.sign, nil, c.Col(j))
 		}
 	})
 	return nil
 }
 
-// columnsWithHoles lists the columns with a missing entry among the rows of c.
+// columnsWithHoles lists the columns with a missing entry in c, without columns that have gaps already.
 func (s *Sketch) columnsWithHoles(c *stream.Chunk) (holes []int) {
 	if c.Sparse != nil {
-		return slices.DeleteFunc(sparseHoles(c), func(j int) bool { return s.gaps[j] != nil })
+		return slices.DeleteFunc(sparseMissingColumns(c), func(j int) bool { return s.gaps[j] != nil })
 	}
 	if c.Missing == nil {
 		return nil
 	}
 	for j := range c.Cols {
-		if mayMiss(c, j) && s.gaps[j] == nil && slices.ContainsFunc(c.Col(j), math.IsNaN) {
+		if mayHaveMissing(c, j) && s.gaps[j] == nil && slices.ContainsFunc(c.Col(j), math.IsNaN) {
 			holes = append(holes, j)
 		}
 	}
 	return holes
 }
 
-// place finds row and sign of the rows of c. Two rows of the table far apart meet with a chance of
-// one in r: their groups do with that of one in r/64, and are turned at random against each other.
-// Rows of one group do not meet.
-func (s *Sketch) place(c *stream.Chunk) {
-	s.row, s.sign = s.row[:0], s.sign[:0]
+// placeRows computes row and sign of the rows of c. Two distant rows of the table share a row of the sketch with
+// probability 1/r: their groups collide with probability 64/r, and are rotated at random against each other. Rows of
+// one group never collide.
+func (s *Sketch) placeRows(c *stream.Chunk) {
+	s.sketchRow, s.sign = s.sketchRow[:0], s.sign[:0]
 	for i := range c.Rows {
 		at := uint64(c.Position(i))
 		group := splitmix.Hash(s.opt.Seed, at/groupRows)
 		turned := (at + group>>32) % groupRows
 		sign := math.Sqrt(rowWeight(c, i))
 		if short := float64(float32(sign)); short > 0 && short <= math.MaxFloat32 {
-			sign = short // 24 bits: the sums of ones, which means far from 0 multiply, then lose none
+			sign = short // 24 bits, so that sums of ones, which are multiplied by means far from 0, lose none
 		}
 		if splitmix.Hash(s.opt.Seed, ^at)&1 != 0 {
 			sign = -sign
 		}
-		s.row = append(s.row, int(group%uint64(s.groups))*groupRows+int(turned))
+		s.sketchRow = append(s.sketchRow, int(group%uint64(s.groups))*groupRows+int(turned))
 		s.sign = append(s.sign, sign)
 	}
 }
 
-// addSparse adds the entries present: every column has one worker.
 func (s *Sketch) addSparse(c *stream.Chunk) {
 	tasks := 4 * s.opt.Threads
 	each := (s.d + tasks - 1) / tasks
@@ -213,17 +207,17 @@ func (s *Sketch) addSparse(c *stream.Chunk) {
 			e, _ := slices.BinarySearch(index, first)
 			for ; e < len(index) && index[e] < end; e++ {
 				j := int(index[e])
-				if addTo(&s.top[j], s.of(j), r, s.row[i:i+1], s.sign[i:i+1], value[e:e+1], nil) > 0 {
+				if addSigned(&s.top[j], s.columnSums(j), r, s.sketchRow[i:i+1], s.sign[i:i+1], value[e:e+1], nil) > 0 {
 					gap := s.gaps[j]
-					addTo(&gap.top, gap.sums, r, s.row[i:i+1], s.sign[i:i+1], nil, value[e:e+1])
+					addSigned(&gap.top, gap.sums, r, s.sketchRow[i:i+1], s.sign[i:i+1], nil, value[e:e+1])
 				}
 			}
 		}
 	})
 }
 
-// Merge adds the rows of o, which have other positions than those of s: sketches of the same rows,
-// seed and columns. o is unchanged, and so is s on error.
+// Merge adds the rows of o, which have other positions than the rows of s, for sketches of the same size, seed and
+// columns. o is unchanged, and so is s on error.
 func (s *Sketch) Merge(o *Sketch) error {
 	switch {
 	case s.d != o.d:
@@ -237,66 +231,66 @@ func (s *Sketch) Merge(o *Sketch) error {
 	for j := range o.gaps {
 		holes = append(holes, j)
 	}
-	if err := s.room(holes); err != nil {
+	if err := s.makeRoom(holes); err != nil {
 		return err
 	}
 	mergeSums(&s.ones.top, s.ones.sums, o.ones.top, o.ones.sums)
 	for j, gap := range o.gaps {
 		mergeSums(&s.gaps[j].top, s.gaps[j].sums, gap.top, gap.sums)
 	}
-	eachColumn(s.opt.Threads, s.d, func(j int) { mergeSums(&s.top[j], s.of(j), o.top[j], o.of(j)) })
+	eachColumn(s.opt.Threads, s.d, func(j int) { mergeSums(&s.top[j], s.columnSums(j), o.top[j], o.columnSums(j)) })
 	return nil
 }
 
-// Finish turns s, a sketch of all rows of the profile p, into an estimate of the Gram matrix of the
-// filled and scaled columns: a factor of most of its rows, whose columns are scaled so that the
-// diagonal is exact, but for columns of a few entries that the held rows have. The other rows are [Gram.Held]. s is consumed: the factor takes half its place. cols are the
-// profile's columns. No rows or no usable column is a *stream.DataError.
+// Finish turns s, a sketch of all rows of the profile p, into an estimate of the Gram matrix of the filled and scaled
+// columns: a factor of most of its rows, whose columns are scaled so that the diagonal is exact, except for columns
+// of a few entries that fall into held-out rows. The other rows are [Gram.Held]. s is consumed: the factor takes half
+// its memory. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
 func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a sketch has no pairwise products")
 	}
-	std, err := opt.standardizer(p, cols)
+	std, err := opt.newStandardizer(p, cols)
 	if err != nil {
 		return nil, err
 	}
 	g := newGram(std, p)
 	r, rank := s.opt.Rows, s.Main()
-	held := r - rank
+	heldCount := r - rank
 	all, from := s.Room(), s.Reader()
-	kept := make([]float64, g.D*held)
+	heldRows := make([]float64, g.D*heldCount)
 	column := make([]float64, r)
 	// Column k of the factor ends before the sums of the next column begin, in ascending order.
 	for k, j := range std.Columns {
 		from.ColumnTo(column, j, std.Shift[k], std.Factor[k], std.Fill[k])
 		main := column[:rank]
 		norm := math.Hypot(std.Std[k], std.offset[k]) * math.Sqrt(std.Weight) * math.Abs(std.Factor[k])
-		if had := math.Sqrt(kernel.Dot(main, main)); had > 0 {
-			mend := min(max(norm/had, 0.5), 2)
+		if length := math.Sqrt(kernel.Dot(main, main)); length > 0 {
+			correction := min(max(norm/length, 0.5), 2)
 			for i := range column {
-				column[i] *= mend
+				column[i] *= correction
 			}
 		}
 		copy(all[k*rank:], main)
-		copy(kept[k*held:], column[rank:])
+		copy(heldRows[k*heldCount:], column[rank:])
 	}
 	g.R, g.Rank = all[:g.D*rank:g.D*rank], rank
-	g.Held = Factored(kept, g.D, held)
+	g.Held = Factored(heldRows, g.D, heldCount)
 	s.Drop()
 	return g, nil
 }
 
-// Main is the number of rows that estimates are made of; those behind them are held back, to judge by.
+// Main is the number of rows used for estimates; the rows after them are held out to judge these.
 func (s *Sketch) Main() int { return s.opt.Rows - SketchHeld(s.opt.Rows) }
 
-// SketchHeld is how many of the rows of a Sketch that is asked to have so many are held back.
-func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/heldShare) * groupRows }
+// SketchHeld is the number of held-out rows of a Sketch for a requested number of rows.
+func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/holdoutEvery) * groupRows }
 
-// Drop gives up the sums.
+// Drop frees the sums.
 func (s *Sketch) Drop() { s.sums, s.gaps = nil, nil }
 
-// Room is the memory of the sums as numbers, 2·r·d of them. What is written there destroys the columns
-// whose sums are there: column j has the numbers from 2·r·j on.
+// Room is the memory of the sums as floats, 2·r·d of them. Writing there destroys the column whose sums are there:
+// column j has the numbers from 2·r·j on.
 func (s *Sketch) Room() []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.sums))), len(s.sums))
 }
@@ -307,24 +301,24 @@ type SketchReader struct {
 	ones, gap []float64
 }
 
-// Reader is a new reader of s.
+// Reader returns a new reader of s.
 func (s *Sketch) Reader() *SketchReader {
 	r := &SketchReader{s, make([]float64, s.opt.Rows), make([]float64, s.opt.Rows)}
-	s.ones.floats(r.ones)
+	s.ones.floatsTo(r.ones)
 	return r
 }
 
-// ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst, x column j of the table with
-// its missing entries filled. Columns of no rows are 0.
+// ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst, x being column j of the table with its
+// missing entries filled. Columns of no rows are 0.
 func (r *SketchReader) ColumnTo(dst []float64, j int, shift, factor, fill float64) {
 	s := r.s
 	if s.sums == nil {
 		clear(dst)
 		return
 	}
-	floatsOf(dst, s.top[j], s.of(j))
+	sumsToFloats(dst, s.top[j], s.columnSums(j))
 	if m := s.gaps[j]; m != nil {
-		m.floats(r.gap)
+		m.floatsTo(r.gap)
 		kernel.Axpy(fill, r.gap, dst)
 	}
 	kernel.Axpy(-shift, r.ones, dst)
@@ -333,11 +327,10 @@ func (r *SketchReader) ColumnTo(dst []float64, j int, shift, factor, fill float6
 	}
 }
 
-// floats writes the sums of c as numbers.
-func (c *column) floats(dst []float64) {
+func (c *sketchColumn) floatsTo(dst []float64) {
 	if c.sums == nil {
 		clear(dst)
 		return
 	}
-	floatsOf(dst, c.top, c.sums)
+	sumsToFloats(dst, c.top, c.sums)
 }

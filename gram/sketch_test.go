@@ -61,7 +61,7 @@ func TestSketchIsOfTheScaledRows(t *testing.T) {
 			mend := min(max(math.Sqrt(all/norm), 0.5), 2)
 			got := slices.Concat(g.Feature(nil, k), g.Held.Feature(nil, k))
 			for i, x := range want[k*r:][:r] {
-				// A mean of 1e8 beside a deviation of 1 costs 27 of the 64 bits that sums have.
+				// With a mean of 1e8 and a deviation of 1, the mean takes 27 of the 64 bits of a sum.
 				if math.Abs(got[i]-mend*x) > 1e-6*math.Sqrt(all) {
 					t.Fatalf("feature %d, row %d of the sketch: %g, want %g", k, i, got[i], mend*x)
 				}
@@ -70,8 +70,8 @@ func TestSketchIsOfTheScaledRows(t *testing.T) {
 	})
 }
 
-// Shards add up to the sketch of the whole, to the bit, in any order, whatever the chunks and threads;
-// numbers of all sizes come late and early.
+// Shards add up to the sketch of the whole, to the bit, in any order, for any chunks and threads; numbers of all
+// sizes come late and early.
 func TestSketchesAddUp(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		tab := sample(21, 700, true, weighted)

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing: the entries
-// of a column are summed in the order of the rows, and then every column takes in its sums.
+// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing: the entries of a column are
+// summed in the order of the rows, and then added to the column's profile.
 func (p *Profile) addSparse(c *stream.Chunk) {
 	if c.Rows == 0 {
 		return
@@ -27,8 +27,8 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
 			x, b := c.Sparse.Value[e], &p.block[c.Sparse.Index[e]]
 			if x != x {
-				b.holes++
-				b.lost += w
+				b.missing++
+				b.missingWeight += w
 				continue
 			}
 			if b.entries == 0 {
@@ -44,14 +44,14 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 	p.Entries += int64(c.Sparse.RowPtr[c.Rows] - c.Sparse.RowPtr[0])
 	for j := range p.block {
 		b := &p.block[j]
-		observed := c.Rows - int(b.holes)
+		observed := c.Rows - int(b.missing)
 		if int(b.entries) < observed { // some entry is an absent 0
 			b.min, b.max = min(b.min, 0), max(b.max, 0)
 		}
 		p.Columns[j].Rising = false
-		p.Columns[j].observe(int64(observed), weight-b.lost, b.sum, b.squares, b.min, b.max)
-		if b.entries > 0 || b.holes > 0 {
-			p.Present[j] += int64(b.entries + b.holes)
+		p.Columns[j].addObserved(int64(observed), weight-b.missingWeight, b.sum, b.squares, b.min, b.max)
+		if b.entries > 0 || b.missing > 0 {
+			p.Present[j] += int64(b.entries + b.missing)
 			*b = sparseSums{}
 		}
 	}
@@ -60,12 +60,11 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 // sparseSums are the sums of the entries of one column of a block.
 type sparseSums struct {
 	sum, squares, min, max float64
-	lost                   float64 // Σw of the missing entries
-	entries, holes         int32   // observed and missing
+	missingWeight          float64 // Σw of the missing entries
+	entries, missing       int32   // observed and missing
 }
 
-// sparseHoles lists the columns with a missing entry among sparse rows, ascending.
-func sparseHoles(c *stream.Chunk) []int {
+func sparseMissingColumns(c *stream.Chunk) []int {
 	if c.Missing == nil {
 		return nil
 	}
@@ -79,11 +78,11 @@ func sparseHoles(c *stream.Chunk) []int {
 	return slices.Compact(holes)
 }
 
-// addHoles adds what the missing entries of sparse rows add to A and N, and returns the entries observed.
+// addHoles adds the missing entries of sparse rows to A and N, and returns the observed entries.
 func (m *Moments) addHoles(c *stream.Chunk) *stream.CSR {
 	d := len(m.Columns)
 	seen := &stream.CSR{RowPtr: make([]int, 1, c.Rows+1)}
-	var holes []int // places of the row's columns among those with missing entries, ascending
+	var holes []int // slots of the row's missing columns, ascending
 	for i := range c.Rows {
 		holes = holes[:0]
 		first := len(seen.Index)
@@ -116,9 +115,8 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 	return c.Weight[i]
 }
 
-// addOuter adds w·x·xᵀ for every row of c, whose observed entries are given. Tasks are blocks of rows of G; within
-// one, rows of the chunk come in order, so every sum has one order. It returns how long
-// the workers were busy together.
+// addOuter adds w·x·xᵀ for every row of c, given its observed entries. Tasks are blocks of rows of G; within one,
+// rows of the chunk come in order, so every sum has one order. It returns the workers' total busy time.
 func (m *Moments) addOuter(c *stream.Chunk, rows *stream.CSR) time.Duration {
 	const block = 32
 	d := len(m.Columns)

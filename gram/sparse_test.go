@@ -22,8 +22,8 @@ func withHoles(d, n int) table {
 	return tab
 }
 
-// Missing entries of sparse rows count as those of the same rows when dense: the mean that fills them
-// is over the zeros too, and the matrices are the same whatever the chunks, and merged.
+// Missing entries of sparse rows count like the same entries of dense rows: the mean that fills them includes the
+// zeros, and the matrices are the same for any chunks, and merged.
 func TestSparseMissing(t *testing.T) {
 	const d, n = 40, 300
 	tab := withHoles(d, n)
@@ -61,7 +61,7 @@ func TestSparseMissing(t *testing.T) {
 	}
 }
 
-// Sums of a sketch are exact: those of sparse rows with missing entries have the bits of the dense ones.
+// Sums of a sketch are exact: sums of sparse rows with missing entries have the bits of dense rows.
 func TestSparseMissingSketch(t *testing.T) {
 	tab := withHoles(11, 200)
 	opt := SketchOptions{Rows: 128, Seed: 9, Threads: 3}

@@ -26,28 +26,28 @@ type Standardizer struct {
 
 	all    int       // columns of the source
 	offset []float64 // Mean - Shift, without cancellation
-	column []filled
+	column []filledColumn
 }
 
 // NewStandardizer derives scaling and filling from the profile of the whole table.
 // It fails with a *stream.DataError if there are no rows or no usable column.
 //
-// The indicator of a category that a share p of the rows has becomes (x − p)/√p under the scales
-// that centre, in place of the scale's own factor: so the squared distance of two rows by a column of
-// categories is that of multiple correspondence analysis, and the column's variance is the number
-// of its categories less one (Greenacre, Correspondence Analysis in Practice, 2017; beside numbers
-// Pagès, Analyse factorielle de données mixtes, Revue de statistique appliquée 52(4), 2004).
+// The indicator of a category that a share p of the rows has becomes (x − p)/√p under scales that centre, in place of
+// the scale's own factor. So the squared distance of two rows by a column of categories is the distance of multiple
+// correspondence analysis, and the column's variance is the number of its categories less one (Greenacre,
+// Correspondence Analysis in Practice, 2017; together with numbers Pagès, Analyse factorielle de données mixtes,
+// Revue de statistique appliquée 52(4), 2004).
 func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (*Standardizer, error) {
 	s := &Standardizer{Rows: p.Rows, Weight: p.Weight, all: len(p.Columns)}
 	if p.Rows == 0 {
 		return nil, stream.Dataf("", "no rows to select from (%d seen, all dropped)", p.Seen)
 	}
 	for j := range p.Columns {
-		f, why := p.fill(j, fill)
+		f, why := p.describeFilled(j, fill)
 		var shift, factor, c float64
 		if why == "" {
-			shift, factor, c, why = f.affine(scale, p.Weight)
-			if cols[j].Type == stream.CategoryType && scale.centres() && why == "" {
+			shift, factor, c, why = f.shiftAndFactor(scale, p.Weight)
+			if cols[j].Type == stream.CategoryType && scale.centresValues() && why == "" {
 				factor = 1 / math.Sqrt(f.mean)
 			}
 		}
@@ -88,9 +88,9 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 		panic("gram: Standardizer.To: chunk of other columns")
 	}
 	if c.Sparse != nil {
-		s.scatter(dst, ld, c)
+		s.scatterRaw(dst, ld, c)
 	}
-	s.some(dst, ld, c, 0, len(s.Columns))
+	s.standardizeTo(dst, ld, c, 0, len(s.Columns))
 }
 
 // Some is To for the kept columns [from, to) of a dense chunk: column k goes to dst[(k-from)*ld:].
@@ -98,11 +98,12 @@ func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int
 	if c.Cols != s.all || c.Sparse != nil {
 		panic("gram: Standardizer.Some: chunk of other columns, or a sparse one")
 	}
-	s.some(dst, ld, c, from, to)
+	s.standardizeTo(dst, ld, c, from, to)
 }
 
-// some makes A of the raw entries of a dense chunk, or of what scatter wrote of a sparse one.
-func (s *Standardizer) some(dst []float64, ld int, c *stream.Chunk, from, to int) {
+// standardizeTo computes A from the raw entries of a dense chunk, or from the entries that scatterRaw wrote for a
+// sparse one.
+func (s *Standardizer) standardizeTo(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	var root []float64 // √w
 	for _, w := range c.Weight {
 		root = append(root, math.Sqrt(w))
@@ -120,16 +121,15 @@ func (s *Standardizer) some(dst []float64, ld int, c *stream.Chunk, from, to int
 	}
 }
 
-// scatter writes the raw entries of the kept columns of a sparse chunk.
-func (s *Standardizer) scatter(dst []float64, ld int, c *stream.Chunk) {
-	kept := make([]int, s.all) // position among the kept columns plus 1
+func (s *Standardizer) scatterRaw(dst []float64, ld int, c *stream.Chunk) {
+	keptIndex := make([]int, s.all) // position among the kept columns plus 1
 	for k, j := range s.Columns {
-		kept[j] = k + 1
+		keptIndex[j] = k + 1
 		clear(dst[k*ld : k*ld+c.Rows])
 	}
 	for i := range c.Rows {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-			if k := kept[c.Sparse.Index[e]]; k > 0 {
+			if k := keptIndex[c.Sparse.Index[e]]; k > 0 {
 				dst[(k-1)*ld+i] = c.Sparse.Value[e]
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Under the scales that centre, the indicator of a category of share p is (x − p)/√p, in rows and in
-// G, whatever the scale does to numbers; weights weigh p. Under others it is scaled as a number.
+// Under the scales that centre, the indicator of a category of share p is (x − p)/√p, in rows and in G, regardless of
+// the scale's factor for numbers; weights weigh p. Under other scales it is scaled like a number.
 func TestCategoryScaling(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 8))
 	const rows = 500

@@ -66,12 +66,12 @@ func TestStandardizerSparse(t *testing.T) {
 func TestParse(t *testing.T) {
 	for _, s := range scales {
 		if got, err := ParseScale(s.String()); got != s || err != nil {
-			t.Errorf("%v: %v, %v", s, got, err)
+			t.Errorf("ParseScale(%q) = %v, %v", s.String(), got, err)
 		}
 	}
 	for _, f := range []Fill{FillMean, FillZero} {
 		if got, err := ParseFill(f.String()); got != f || err != nil {
-			t.Errorf("%v: %v, %v", f, got, err)
+			t.Errorf("ParseFill(%q) = %v, %v", f.String(), got, err)
 		}
 	}
 	if _, err := ParseScale("standart"); err == nil {

@@ -7,13 +7,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the number of rows that are added together. They have sums of their own
-// first, so that rounding grows with stripRows plus the number of strips, and are packed
-// for one product. That is enough for 32 flops for every byte of G moved, and keeps the
-// packed rows of 1,000 columns in a 2 MiB cache. It divides every block height.
+// stripRows is the number of rows that are added together. They have sums of their own first, so that rounding grows
+// with stripRows plus the number of strips, and are packed for one product. 256 rows give 32 flops for every byte of
+// G moved, and keep the packed rows of 1,000 columns in a 2 MiB cache. It divides every block height.
 const stripRows = 256
 
-// strip is some rows of a dense chunk, and what all their columns share.
+// strip is some rows of a dense chunk, with the values that all their columns share.
 type strip struct {
 	chunk      *stream.Chunk
 	from, rows int
@@ -21,8 +20,8 @@ type strip struct {
 	weight     float64   // Σw
 }
 
-// nextStrip adds the weight of the rows of c from the given one on, at most stripRows,
-// and returns them. root is memory for as many.
+// nextStrip returns the rows of c from the given one on, at most stripRows, and adds their weight. root is memory for
+// as many numbers.
 func (p *Profile) nextStrip(c *stream.Chunk, from int, root []float64) strip {
 	s := strip{chunk: c, from: from, rows: min(stripRows, c.Rows-from)}
 	for i := range s.rows {
@@ -35,23 +34,22 @@ func (p *Profile) nextStrip(c *stream.Chunk, from int, root []float64) strip {
 	return s
 }
 
-// column returns the strip's entries of column j.
 func (s *strip) column(j int) []float64 { return s.chunk.Col(j)[s.from : s.from+s.rows] }
 
-// after returns the column that is likely to be asked for after j.
-func (s *strip) after(j int) []float64 { return s.column(min(j+1, s.chunk.Cols-1)) }
+// nextColumn returns the column that is likely to be read after j, for prefetching.
+func (s *strip) nextColumn(j int) []float64 { return s.column(min(j+1, s.chunk.Cols-1)) }
 
-// addColumn adds the strip's entries of column j, and writes √w·x̃ to dst: x less the
-// pilot, 0 where x is missing. Several columns may be added at once.
+// addColumn adds the strip's entries of column j, and writes √w·x̃ to dst: x less the pilot, 0 if x is missing.
+// Several columns may be added at once.
 //
-// The sums are products of the written numbers, Σw x̃ = Σ √w·(√w x̃): they cost next to
-// nothing more, and sum the same numbers as the Gram matrix.
+// The sums are products of the written numbers, Σw x̃ = Σ √w·(√w x̃): they cost almost nothing more, and sum the same
+// numbers as the Gram matrix.
 func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	c, col := &p.Columns[j], s.column(j)
 	first, n, weight := 0, s.rows, s.weight
-	missing := mayMiss(s.chunk, j)
+	missing := mayHaveMissing(s.chunk, j)
 	if missing {
-		first, n, weight = s.observed(col)
+		first, n, weight = s.countObserved(col)
 		if n == 0 {
 			c.Rising = false
 			clear(dst)
@@ -61,7 +59,7 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	if c.Observed == 0 {
 		c.Pilot, c.Min, c.Max = col[first], col[first], col[first]
 	}
-	lo, hi := kernel.Shift(dst, col, c.Pilot, c.Min, c.Max, s.after(j))
+	lo, hi := kernel.Shift(dst, col, c.Pilot, c.Min, c.Max, s.nextColumn(j))
 	if missing {
 		for i, x := range col {
 			if math.IsNaN(x) {
@@ -74,12 +72,12 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 			dst[i] *= w
 		}
 	}
-	c.Rising = c.Rising && rises(col, c.Max, c.Observed > 0)
-	c.observe(int64(n), weight, kernel.Dot(dst, s.root), kernel.Dot(dst, dst), lo, hi)
+	c.Rising = c.Rising && isRising(col, c.Max, c.Observed > 0)
+	c.addObserved(int64(n), weight, kernel.Dot(dst, s.root), kernel.Dot(dst, dst), lo, hi)
 }
 
-// indicate writes √w·m for column j.
-func (s *strip) indicate(dst []float64, j int) {
+// writeMissing writes √w·m for column j.
+func (s *strip) writeMissing(dst []float64, j int) {
 	for i, x := range s.column(j) {
 		dst[i] = 0
 		if math.IsNaN(x) {
@@ -88,12 +86,11 @@ func (s *strip) indicate(dst []float64, j int) {
 	}
 }
 
-// mayMiss reports whether column j of c may have missing entries.
-func mayMiss(c *stream.Chunk, j int) bool { return c.Missing != nil && c.Missing[j].Total() > 0 }
+func mayHaveMissing(c *stream.Chunk, j int) bool { return c.Missing != nil && c.Missing[j].Total() > 0 }
 
-// observed returns the place of the first entry of col that is not missing, and the
-// number and weight of all observed entries.
-func (s *strip) observed(col []float64) (first, n int, weight float64) {
+// countObserved returns the place of the first entry of col that is not missing, and the number and weight of all
+// observed entries.
+func (s *strip) countObserved(col []float64) (first, n int, weight float64) {
 	for i, x := range col {
 		if math.IsNaN(x) {
 			continue
@@ -107,8 +104,8 @@ func (s *strip) observed(col []float64) (first, n int, weight float64) {
 	return first, n, weight
 }
 
-// rises reports whether col holds whole numbers, each above the one before.
-func rises(col []float64, last float64, hasLast bool) bool {
+// isRising reports whether col holds whole numbers, each above the one before.
+func isRising(col []float64, last float64, hasLast bool) bool {
 	for _, x := range col {
 		if !(x == math.Floor(x)) || hasLast && !(x > last) {
 			return false

@@ -1,44 +1,43 @@
 package gram
 
-// Keep reduces g in place to the features whose source column is wanted; wanted has
-// one element for each column of the source. Costs the moving of what is kept.
+// Keep reduces g in place to the features whose source column is wanted; wanted has one element for each column of
+// the source. The cost is that of moving the kept numbers.
 func (g *Gram) Keep(wanted []bool) {
-	kept := places(g.Columns, wanted)
-	if len(kept) == g.D {
+	places := wantedPlaces(g.Columns, wanted)
+	if len(places) == g.D {
 		return
 	}
-	g.keep(kept)
+	g.keepFeatures(places)
 	if g.Held != nil {
-		g.Held.keep(kept)
+		g.Held.keepFeatures(places)
 	}
-	g.Columns, g.Mean, g.Std = take(g.Columns, kept), take(g.Mean, kept), take(g.Std, kept)
-	g.Offset = take(g.Offset, kept)
-	g.Filled, g.Missing = take(g.Filled, kept), take(g.Missing, kept)
+	g.Columns, g.Mean, g.Std = keepPlaces(g.Columns, places), keepPlaces(g.Mean, places), keepPlaces(g.Std, places)
+	g.Offset = keepPlaces(g.Offset, places)
+	g.Filled, g.Missing = keepPlaces(g.Filled, places), keepPlaces(g.Missing, places)
 }
 
 // Keep reduces s in place to the features whose source column is wanted; wanted has one
 // element for each column of the source.
 func (s *Standardizer) Keep(wanted []bool) {
-	kept := places(s.Columns, wanted)
-	s.Columns, s.Shift, s.Factor, s.Fill = take(s.Columns, kept), take(s.Shift, kept), take(s.Factor, kept), take(s.Fill, kept)
-	s.Mean, s.Std, s.Filled = take(s.Mean, kept), take(s.Std, kept), take(s.Filled, kept)
-	s.offset, s.column = take(s.offset, kept), take(s.column, kept)
+	kept := wantedPlaces(s.Columns, wanted)
+	s.Columns, s.Shift, s.Factor, s.Fill = keepPlaces(s.Columns, kept), keepPlaces(s.Shift, kept), keepPlaces(s.Factor, kept), keepPlaces(s.Fill, kept)
+	s.Mean, s.Std, s.Filled = keepPlaces(s.Mean, kept), keepPlaces(s.Std, kept), keepPlaces(s.Filled, kept)
+	s.offset, s.column = keepPlaces(s.offset, kept), keepPlaces(s.column, kept)
 }
 
-// places are the places of the wanted columns in a list of columns.
-func places(columns []int, wanted []bool) (kept []int) {
+func wantedPlaces(columns []int, wanted []bool) (places []int) {
 	for k, j := range columns {
 		if wanted[j] {
-			kept = append(kept, k)
+			places = append(places, k)
 		}
 	}
-	return kept
+	return places
 }
 
-// take moves the elements at the places kept, which ascend, to the front of x.
-func take[T any](x []T, kept []int) []T {
-	for n, k := range kept {
+// keepPlaces moves the elements at the kept indices, which ascend, to the front of x.
+func keepPlaces[T any](x []T, places []int) []T {
+	for n, k := range places {
 		x[n] = x[k]
 	}
-	return x[:len(kept)]
+	return x[:len(places)]
 }

@@ -39,8 +39,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestOffset: G less Σw·Offset·Offsetᵀ is the Gram matrix of the centred columns: its
-// correlations are those of any other scale.
+// TestOffset: G less Σw·Offset·Offsetᵀ is the Gram matrix of the centred columns: its correlations are the same as
+// for any other scale.
 func TestOffset(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		standard := NewMoments(len(tab.Cols), Options{})

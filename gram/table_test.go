@@ -29,7 +29,7 @@ func (t table) moments(tb testing.TB, opt Options, height int) *Moments {
 	return m
 }
 
-// sample makes n rows of columns that differ in what makes statistics hard.
+// sample makes n rows of columns that are hard for statistics in different ways.
 func sample(seed uint64, n int, missing, weighted bool) table {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var t table

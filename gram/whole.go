@@ -2,15 +2,15 @@ package gram
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// wholes is the strip in work as small whole numbers, where it is: pixels, counts, flags and codes
-// are, in whatever type a file has them, less a pilot that is one of them. Their products are summed
-// as integers, exactly, which float64 does too, to the same bits: so each strip and column takes
-// the way that is open to it.
-type wholes struct {
-	numbers []int16 // d columns of stripRows, those that are small made so
-	small   []bool  // which of the columns are
-	zero    []bool  // which of these are 0 throughout, and change nothing
-	index   []int   // those that are, then those that are not
+// wholeNumbers is the current strip as small whole numbers, for columns that hold such: pixels, counts, flags and
+// codes are whole numbers in any file type, and so are their differences from a pilot. Their products are summed as
+// integers, exactly. float64 sums of them are exact too and have the same bits, so each strip and column may use
+// either way.
+type wholeNumbers struct {
+	numbers []int16 // d columns of stripRows, filled for small columns
+	isSmall []bool  // by column
+	isZero  []bool  // by column: 0 throughout, and so without effect
+	index   []int   // the small columns, then the others
 	rows    []float64
 	product []float64
 }
@@ -18,41 +18,41 @@ type wholes struct {
 // wideRows is the number of other columns that are multiplied at a time.
 const wideRows = 32
 
-func newWholes(d int) wholes {
-	return wholes{
-		numbers: make([]int16, d*stripRows), small: make([]bool, d), zero: make([]bool, d), index: make([]int, 0, d),
+func newWholeNumbers(d int) wholeNumbers {
+	return wholeNumbers{
+		numbers: make([]int16, d*stripRows), isSmall: make([]bool, d), isZero: make([]bool, d), index: make([]int, 0, d),
 		rows: make([]float64, min(wideRows, d)*stripRows), product: make([]float64, min(wideRows, d)*d),
 	}
 }
 
-// wholesBytes is what wholes hold for d columns, with the packed panels of their product.
-func wholesBytes(d int) int64 {
+// wholeNumbersBytes is the memory of wholeNumbers for d columns, with the packed panels of their product.
+func wholeNumbersBytes(d int) int64 {
 	n := int64(d)
 	return (2*stripRows+10+8*wideRows)*n + 8*wideRows*stripRows + kernel.WholeBytes(d)
 }
 
-// narrow notes column j of the strip. Several may be noted at once.
-func (w *wholes) narrow(j int, x []float64) {
+// noteColumn records column j of the strip. Several columns may be recorded at once.
+func (w *wholeNumbers) noteColumn(j int, x []float64) {
 	to := w.numbers[j*stripRows:][:stripRows]
-	w.small[j], w.zero[j] = kernel.Wholes(x, to[:len(x)])
+	w.isSmall[j], w.isZero[j] = kernel.Wholes(x, to[:len(x)])
 	if len(x) < stripRows {
 		to[len(x)] = 0 // numbers are multiplied in pairs
 	}
 }
 
-// addSquares adds xt·xtᵀ to the upper triangle of g, where xt are the strip's columns: those that are small whole
-// numbers in integers, without those that are 0, and the others with all. Beyond a
-// third of the columns float64 alone is as fast.
-func (w *wholes) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
+// addSquares adds xt·xtᵀ to the upper triangle of g, xt being the strip's columns: small whole numbers in integers,
+// without columns of 0, and the other columns with all. If more than a third of the columns are others, float64 alone
+// is as fast.
+func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 	d := xt.Rows
 	w.index = w.index[:0]
 	zeros := 0
-	for j, small := range w.small {
+	for j, small := range w.isSmall {
 		switch {
-		case w.zero[j]:
+		case w.isZero[j]:
 			zeros++
 		case small:
-			// Where others lie between, these move together.
+			// If others lie between, small columns move together.
 			if to := len(w.index); to < j {
 				copy(w.numbers[to*stripRows:][:stripRows], w.numbers[j*stripRows:][:stripRows])
 			}
@@ -69,7 +69,7 @@ func (w *wholes) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 		at = nil
 	}
 	kernel.SyrkWhole(team, w.numbers, n, xt.Cols, stripRows, at, g)
-	for j, small := range w.small {
+	for j, small := range w.isSmall {
 		if !small {
 			w.index = append(w.index, j)
 		}
@@ -79,9 +79,9 @@ func (w *wholes) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 	}
 }
 
-// addOthers adds the products of some columns that are not small whole numbers with all: of two such,
-// at the first one's turn.
-func (w *wholes) addOthers(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
+// addOthers adds the products of some columns that are not small with all columns; the product of two such columns is
+// added with the first.
+func (w *wholeNumbers) addOthers(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
 	d, k := xt.Rows, xt.Cols
 	rows, product := kernel.RowMajor(w.rows, len(others), k, k), kernel.RowMajor(w.product, len(others), d, d)
 	for i, j := range others {
@@ -92,7 +92,7 @@ func (w *wholes) addOthers(team *kernel.Team, others []int, xt, g kernel.Matrix[
 	for i, j := range others {
 		row := product.Data[i*d:][:d]
 		for l := range j {
-			if w.small[l] {
+			if w.isSmall[l] {
 				g.Data[l*d+j] += row[l]
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Whatever columns are small whole numbers, and in which strips, the sums are those of float64, to the bit.
+// For any set of small whole columns, and in any strips, the sums equal float64 sums, to the bit.
 func TestWholeNumbersChangeNoBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
 	kinds := map[string]func(i, j, n int) float64{

@@ -11,17 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// aimed is graph greedy: Algorithm 1 for a target that the anchor graph makes, in place of the
-// data itself.
-type aimed struct {
-	target   string
-	smooth   string // as asked
-	rounds   int    // of smoothing; unsettled for auto
-	clusters int
-	refining
+// graphGreedy is Algorithm 1 for a target made from the anchor graph, in place of the data.
+type graphGreedy struct {
+	target     string
+	roundsText string // the option's text: a number or auto
+	rounds     int    // of smoothing; autoRounds until Select has found the number
+	clusters   int
+	refinement
 }
 
-// The targets.
+// Values of the option target.
 const (
 	targetSmooth   = "smooth"
 	targetSpectral = "spectral"
@@ -29,19 +28,19 @@ const (
 )
 
 const (
-	// defaultRounds of smoothing, as measured on 17 sets (bench/results/quality).
+	// defaultRounds of smoothing did best on 17 data sets (bench/results/quality).
 	defaultRounds = 2
-	// mostSmooth bounds the rounds: after a hundred nothing but constants is left.
-	mostSmooth = 100
+	// maxRounds: after a hundred rounds of smoothing only constants are left.
+	maxRounds = 100
 )
 
-func (m *aimed) Options(o *method.Options) {
+func (m *graphGreedy) Options(o *method.Options) {
 	o.Choice(&m.target, "target", targetSmooth, "what the features reconstruct: the data smoothed on the graph, its spectral embedding, or the smoothest directions for their scatter", targetSmooth, targetSpectral, targetScatter)
 	m.rounds = defaultRounds
-	o.Text(&m.smooth, "smooth", fmt.Sprintf("rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data; auto: of 1 to 16 the number whose choice follows long walks on the graph best (default %d)", defaultRounds)).
-		Bound(m.readRounds, stream.Textf("want 0 to %d, or auto", mostSmooth).String())
+	o.Text(&m.roundsText, "smooth", fmt.Sprintf("rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data; auto: of 1 to 16 the number whose choice follows long walks on the graph best (default %d)", defaultRounds)).
+		Bound(m.parseRounds, stream.Textf("want 0 to %d, or auto", maxRounds).String())
 	o.Clusters(&m.clusters)
-	m.declare(o)
+	m.addRefineOption(o)
 	o.Check(func(isSet func(string) bool) error {
 		switch {
 		case m.target != targetSmooth && isSet("smooth"):
@@ -53,7 +52,7 @@ func (m *aimed) Options(o *method.Options) {
 	})
 }
 
-func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
+func (m *graphGreedy) Cost(s method.Shape) (method.Cost, error) {
 	if s.OutOfCore {
 		return m.costOutOfCore(s)
 	}
@@ -75,7 +74,7 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 				building, rows = 0, s.Rank
 			}
 		}
-		if m.rounds == unsettled {
+		if m.rounds == autoRounds {
 			building = max(building, spectral.DiffusionBytes(s.Anchors, d)) + 8*int64(d)
 		}
 	}
@@ -84,38 +83,37 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 		solving = FactorBytes(d, s.K, s.Rank, rows)
 	}
 	solving += blocksBytes(d, rows, s.Blocks, s.Threads)
-	return method.Cost{Bytes: building + max(solving+m.bytes(d, s.K, rows), m.leastBytes(s))}, nil
+	return method.Cost{Bytes: building + max(solving+m.refineBytes(d, s.K, rows), m.leastErrorBytes(s))}, nil
 }
 
-// costOutOfCore is the cost where the Gram matrix is not there, for targets that do without.
-func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
+func (m *graphGreedy) costOutOfCore(s method.Shape) (method.Cost, error) {
 	d, rows, building := len(s.Columns), s.Anchors, smoothBytes(s.Anchors, len(s.Columns))
 	switch {
-	case m.on():
-		return method.Cost{}, refuseRefining(d)
+	case m.swapsFeatures():
+		return method.Cost{}, errRefineNeedsGram(d)
 	case m.target == targetSpectral:
 		rows, building = m.clusters, spectral.Bytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
-	case m.target != targetSmooth || m.rounds == unsettled || m.rounds == 0:
+	case m.target != targetSmooth || m.rounds == autoRounds || m.rounds == 0:
 		return method.Cost{}, stream.Usagef("{target} scatter and {smooth} auto and 0 work on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or give {smooth} a number", d)
 	}
 	if s.Thin && m.target == targetSmooth {
 		building += thinBytes(s.Anchors)
 	}
-	least := building + aimedStreamBytes(d, s.K, rows, entriesOf(s), s.Rows) + streamedBlocksBytes(d, rows, s.Blocks, s.Threads)
+	least := building + targetStreamBytes(d, s.K, rows, sparseEntries(s), s.Rows) + streamedBlocksBytes(d, rows, s.Blocks, s.Threads)
 	most := 2*s.K + 1
 	if s.Blocks > 0 {
 		most += blockStarts
 	}
-	if s.Rows > 0 { // see declared.Cost
+	if s.Rows > 0 { // see dataGreedy.Cost
 		most += int((int64(s.K) - 1) / s.Rows)
 	}
 	return method.Cost{Bytes: max(s.Memory, least), Least: least, Passes: method.Passes{Least: 2, Most: most,
 		Why: stream.Textf("the Gram matrix does not fit, so the selector reads the rows again for every few features")}}, nil
 }
 
-func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	g, team := e.Graph, kernel.NewTeam(e.Threads)
-	var target *aimedTarget
+	var target *graphTarget
 	var warnings []string
 	var err error
 	switch m.target {
@@ -124,7 +122,7 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	case targetScatter:
 		target, err = scatterTarget(team, g, m.clusters)
 	default:
-		if m.rounds == unsettled {
+		if m.rounds == autoRounds {
 			if m.rounds, err = m.bestRounds(ctx, team, e); err != nil {
 				return nil, err
 			}
@@ -134,11 +132,11 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	if err != nil {
 		return nil, err
 	}
-	if target.rows == 0 {
+	if target.height == 0 {
 		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
 	}
-	opt := options(e)
-	opt.Refine, opt.whole = m.on(), target.total
+	opt := selectionOptions(e)
+	opt.Refine, opt.targetSquares = m.swapsFeatures(), target.totalSquares
 	var res *Result
 	if g.G.Absent() {
 		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint})
@@ -148,14 +146,14 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	if err != nil {
 		return nil, err
 	}
-	res.Error = target.error(res.gains())
+	res.Error = target.errorCurve(res.firstLayerGains())
 	out := res.ranking(e)
 	switch {
 	case g.G.Absent() || res.Blocks != nil:
 	case m.target == targetSmooth:
-		out.Least = leastOfSmooth(team, g, target, res)
+		out.Least = leastSmoothErrors(team, g, target, res)
 	case m.target == targetSpectral:
-		out.Least = leastOfOrthonormal(target.rows, res.Error)
+		out.Least = leastOrthonormalErrors(target.height, res.Error)
 	}
 	out.Used["target"] = m.target
 	if m.target == targetSmooth {
@@ -167,10 +165,10 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	return out, nil
 }
 
-// Unnested implements method.Unnested: the rounds that auto finds are those of one number of features.
-func (m *aimed) Unnested() stream.Text {
-	if m.target == targetSmooth && m.rounds == unsettled {
+// Unnested implements method.Unnested: the number of rounds that auto finds depends on the number of features.
+func (m *graphGreedy) Unnested() stream.Text {
+	if m.target == targetSmooth && m.rounds == autoRounds {
 		return stream.Textf("finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}")
 	}
-	return m.refining.Unnested()
+	return m.refinement.Unnested()
 }

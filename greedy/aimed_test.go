@@ -166,30 +166,30 @@ func TestTargets(t *testing.T) {
 		for name, want := range map[string]*mat.Dense{targetSpectral: spectral, targetScatter: scatter} {
 			order, left := bruteForce(g.x, want, shape.k)
 			total := mat.Norm(want, 2) * mat.Norm(want, 2)
-			build := func(threads int) *aimedTarget {
+			build := func(threads int) *graphTarget {
 				team := kernel.NewTeam(threads)
 				if name == targetScatter {
 					return must.Get(scatterTarget(team, g.graph, shape.l))(t)
 				}
 				target, warnings, err := spectralTarget(team, g.graph, shape.l)
 				if err != nil || len(warnings) > 0 {
-					t.Fatalf("%s: %v, %v", name, warnings, err)
+					t.Fatalf("target %s: error %v, warnings %v, want neither", name, err, warnings)
 				}
 				return target
 			}
 			target := build(1)
-			if eight := build(8); !slices.Equal(eight.u.Data, target.u.Data) || eight.total != target.total {
+			if eight := build(8); !slices.Equal(eight.u.Data, target.u.Data) || eight.totalSquares != target.totalSquares {
 				t.Errorf("%s: 8 workers differ from 1", name)
 			}
 			// The eigenvectors are exact to some 1e-14 over a gap of 1e-2 or more.
-			if math.Abs(target.total-total) > 1e-9*total {
-				t.Errorf("%s %v: ‖T‖² = %v, want %v", name, shape, target.total, total)
+			if math.Abs(target.totalSquares-total) > 1e-9*total {
+				t.Errorf("%s %v: ‖T‖² = %v, want %v", name, shape, target.totalSquares, total)
 			}
 			got := must.Get(selectTarget(t.Context(), g.graph.G, target.target, Options{K: shape.k}))(t)
 			if !slices.Equal(got.Order, order) {
 				t.Fatalf("%s %v: chose %v, want %v", name, shape, got.Order, order)
 			}
-			for i, e := range target.error(got.Scores) {
+			for i, e := range target.errorCurve(got.Scores) {
 				if math.Abs(e-left[i]/total) > 1e-9 {
 					t.Errorf("%s %v: error %v after %d, want %v", name, shape, e, i+1, left[i]/total)
 				}
@@ -211,7 +211,7 @@ func TestTargetScales(t *testing.T) {
 			for i := range scaled.C {
 				scaled.C[i] *= unit
 			}
-			m := &aimed{target: name, clusters: 3}
+			m := &graphGreedy{target: name, clusters: 3}
 			return must.Get(m.Select(t.Context(), &method.Evidence{Graph: &scaled, K: 6, Threads: 1}))(t).Order
 		}
 		want := choose(1)
@@ -229,7 +229,7 @@ func TestTargetScales(t *testing.T) {
 // features.
 func TestTargetBlocks(t *testing.T) {
 	g := newGraphed(60, 18, 7, 5)
-	rank := func(m *aimed, graph *anchor.Graph, c method.Choice, k int) *method.Ranking {
+	rank := func(m *graphGreedy, graph *anchor.Graph, c method.Choice, k int) *method.Ranking {
 		e := &method.Evidence{K: k, Choice: c, Threads: 2, Graph: graph, Columns: make([]stream.Column, graph.D)}
 		return must.Get(m.Select(t.Context(), e))(t)
 	}
@@ -241,8 +241,8 @@ func TestTargetBlocks(t *testing.T) {
 		}
 	}
 	factor.G = gram.Factored(rows, 18, 60)
-	for _, target := range []aimed{{target: targetSmooth, rounds: 2}, {target: targetSmooth}, {target: targetSpectral, clusters: 4}} {
-		fresh := func() *aimed { m := target; m.how = refineNone; return &m }
+	for _, target := range []graphGreedy{{target: targetSmooth, rounds: 2}, {target: targetSmooth}, {target: targetSpectral, clusters: 4}} {
+		fresh := func() *graphGreedy { m := target; m.mode = refineNone; return &m }
 		ones, pairs := blocksBy(slices.Repeat([]int{1}, 18)...), blocksBy(2, 3, 1, 2, 4, 1, 2, 3)
 		want := rank(fresh(), g.graph, method.Choice{}, 3)
 		costly := slices.Clone(ones) // so that the engine for blocks is asked
@@ -280,7 +280,7 @@ func TestBestRounds(t *testing.T) {
 			best, top = rounds, a
 		}
 	}
-	m := &aimed{target: targetSmooth, rounds: unsettled}
+	m := &graphGreedy{target: targetSmooth, rounds: autoRounds}
 	r := must.Get(m.Select(t.Context(), &method.Evidence{Graph: g.graph, K: k, Threads: 2}))(t)
 	if r.Used["smooth"] != best {
 		t.Errorf("%v rounds, want %d", r.Used["smooth"], best)
@@ -304,7 +304,7 @@ func TestNoDirection(t *testing.T) {
 		g.S[i] = 1. / m
 	}
 	for _, name := range []string{targetSpectral, targetScatter} {
-		a := &aimed{target: name, clusters: 3}
+		a := &graphGreedy{target: name, clusters: 3}
 		if r, err := a.Select(t.Context(), &method.Evidence{Graph: g, K: 2, Threads: 1}); err == nil {
 			t.Errorf("%s: chose %v", name, r.Order)
 		}

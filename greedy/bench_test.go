@@ -23,7 +23,7 @@ func BenchmarkSelect(b *testing.B) {
 			b.Run(fmt.Sprintf("d=%d/k=%d/partitioned=%v", size.d, size.k, partitioned), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := Select(b.Context(), gram.Full(sym, size.d), Options{K: size.k, Partitioned: partitioned}); err != nil {
-						b.Fatal(err)
+						b.Fatalf("selecting from G: %v", err)
 					}
 				}
 				b.ReportMetric(float64(size.k*b.N)/b.Elapsed().Seconds(), "turns/s")
@@ -32,7 +32,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// BenchmarkBlocks chooses 10 of 100 blocks of 10 features, beside 100 features one by one.
+// BenchmarkBlocks compares choosing 10 of 100 blocks of 10 features with choosing 100 features one by one.
 func BenchmarkBlocks(b *testing.B) {
 	x := random(1, 400, 1000, 0)
 	g := gram.Full(x.gram(), x.d)

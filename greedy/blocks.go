@@ -12,52 +12,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blocks is Algorithm 1 where blocks of features are chosen in place of features. With E the residual
-// of G and Γ that of H, which is E where H = G, block g takes off the target
+// blockEngine is Algorithm 1 for blocks of features. E is the residual of G, and Γ the residual of H (equal to E if H
+// = G). Block g takes off the target
 //
 //	tr(E_gg⁺ (ΓᵀΓ)_gg),
 //
-// which for one feature i is fᵢ/gᵢ. It is found by a Cholesky factorization E_gg = LLᵀ that takes the
-// features of g by how much of them is left, and leaves out those of which nothing is (exhaustedShare,
-// the rule of single features): the squared norm of Γ_g L⁻ᵀ, by which Γ and E are deflated once g is chosen.
+// which is fᵢ/gᵢ for one feature i. It is the squared norm of Γ_g L⁻ᵀ, with the Cholesky factorization E_gg = LLᵀ.
+// Pivots are chosen by the share of a feature that is left; features of which no more than exhaustedShare is left are
+// skipped, as in the choice of single features. Γ and E are deflated by Γ_g L⁻ᵀ once g is chosen.
 //
-// Γ is held in full, c×d, and deflated in place, so that no number comes out of a recursion of squares:
-// there is nothing to settle. A turn costs bcd for the gains of blocks of b features and 2bcd for the
-// deflation. Where G is not in memory, Γ is, of a target of few rows, and G comes from passes (blocks_stream.go).
-type blocks struct {
-	*memory
-	from   products
-	list   []method.Block
-	gamma  kernel.Matrix[float64] // d×c: Γ by features
-	within [][]float64            // E_gg of each block, b×b
-	start  []float64              // gains at the start of the layer
-	gains  []float64              // of this turn; 0 of blocks that cannot be chosen
-	// factors are those that the gains were found by.
+// Γ is held in full, c×d, and deflated in place. No number comes out of a recursion of squares, so none has to be
+// recomputed. A turn costs bcd for the gains of blocks of b features and 2bcd for the deflation. Without G in memory,
+// Γ of a target of few rows is held, and columns of G come from passes (blocks_stream.go).
+type blockEngine struct {
+	*gramEngine
+	source         gramSource
+	blockList      []method.Block
+	gamma          kernel.Matrix[float64] // d×c: Γ by features
+	residualBlocks [][]float64            // E_gg of each block, b×b
+	startGains     []float64              // gains at the start of the layer
+	blockGains     []float64              // of this turn; 0 for blocks that cannot be chosen
+	// factors of E_gg from which blockGains were computed.
 	factors []factor
 }
 
-// products supplies what a choice of blocks takes of G, in the engine's units.
-type products interface {
-	// withinTo writes G_gg of each block to an n×n matrix below the diagonal, which is there already.
-	withinTo(ctx context.Context, list []method.Block, to [][]float64) error
-	// columns are those of the features; soon are others, the first wanted most, up to a number that there is room for.
-	columns(ctx context.Context, features []int, soon func(room int) []int) ([][]float64, error)
-	// again starts another layer, without the features that are out; nil starts the first one anew.
-	again(ctx context.Context, out []bool) (*memory, error)
+// gramSource supplies columns and blocks of G, in the engine's units.
+type gramSource interface {
+	// blockGramsTo writes G_gg of each block below the diagonal of an n×n matrix.
+	blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error
+	// gramColumns returns the columns of the features. likely(room) lists up to room features that may be wanted next,
+	// the likeliest first.
+	gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error)
+	// restartWithout starts another layer without the excluded features; nil starts the first layer anew.
+	restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error)
 	scoreUnit() float64
 }
 
-// newBlocks starts a selection of blocks.
-func newBlocks(ctx context.Context, m *memory, from products, list []method.Block) (*blocks, error) {
-	b := &blocks{memory: m, from: from, list: list, within: make([][]float64, len(list)), gains: make([]float64, len(list)), factors: make([]factor, len(list))}
-	return b, b.fill(ctx)
+func newBlockEngine(ctx context.Context, m *gramEngine, from gramSource, list []method.Block) (*blockEngine, error) {
+	b := &blockEngine{gramEngine: m, source: from, blockList: list, residualBlocks: make([][]float64, len(list)), blockGains: make([]float64, len(list)), factors: make([]factor, len(list))}
+	return b, b.fillResiduals(ctx)
 }
 
-func (b *blocks) scoreUnit() float64 { return b.from.scoreUnit() }
+func (b *blockEngine) scoreUnit() float64 { return b.source.scoreUnit() }
 
-// fill puts Γ and E_gg at what they are at the start of a layer.
-func (b *blocks) fill(ctx context.Context) error {
-	c := b.height()
+func (b *blockEngine) fillResiduals(ctx context.Context) error {
+	c := b.targetHeight()
 	if need := b.d * c; cap(b.gamma.Data) < need {
 		b.gamma.Data = make([]float64, need)
 	}
@@ -66,14 +65,14 @@ func (b *blocks) fill(ctx context.Context) error {
 		n := min(residualColumns, b.d-from)
 		b.target.rowsTo(b.team, b.gamma.Sub(from, 0, n, c), b.hUnit, nil, from)
 	}
-	for i, block := range b.list {
-		b.within[i] = make([]float64, len(block.Members)*len(block.Members))
+	for i, block := range b.blockList {
+		b.residualBlocks[i] = make([]float64, len(block.Members)*len(block.Members))
 	}
-	if err := b.from.withinTo(ctx, b.list, b.within); err != nil {
+	if err := b.source.blockGramsTo(ctx, b.blockList, b.residualBlocks); err != nil {
 		return err
 	}
-	kernel.Each(b.workers, len(b.list), func(i int) {
-		members, e := b.list[i].Members, b.within[i]
+	kernel.Each(b.workers, len(b.blockList), func(i int) {
+		members, e := b.blockList[i].Members, b.residualBlocks[i]
 		n := len(members)
 		for a, p := range members {
 			for o := range members[:a] {
@@ -82,23 +81,21 @@ func (b *blocks) fill(ctx context.Context) error {
 			e[a*n+a] = b.g[p]
 		}
 	})
-	if !b.target.self { // of G itself no gain is noise before its features are exhausted
-		b.judge(func(int) bool { return true })
-		b.start = slices.Clone(b.gains)
+	if !b.target.isSelf { // for G itself no gain is noise before its features are exhausted
+		b.computeGains(func(int) bool { return true })
+		b.startGains = slices.Clone(b.blockGains)
 	}
 	return nil
 }
 
-// next starts another layer.
-func (b *blocks) next(ctx context.Context, out []bool) (err error) {
-	if b.memory, err = b.from.again(ctx, out); err != nil {
+func (b *blockEngine) startNextBlockLayer(ctx context.Context, excluded []bool) (err error) {
+	if b.gramEngine, err = b.source.restartWithout(ctx, excluded); err != nil {
 		return err
 	}
-	return b.fill(ctx)
+	return b.fillResiduals(ctx)
 }
 
-// withinTo implements products for G in memory.
-func (m *memory) withinTo(_ context.Context, list []method.Block, to [][]float64) error {
+func (m *gramEngine) blockGramsTo(_ context.Context, list []method.Block, to [][]float64) error {
 	kernel.Each(m.workers, len(list), func(i int) {
 		members := list[i].Members
 		for a, p := range members {
@@ -110,8 +107,7 @@ func (m *memory) withinTo(_ context.Context, list []method.Block, to [][]float64
 	return nil
 }
 
-// columns implements products for G in memory.
-func (m *memory) columns(_ context.Context, features []int, _ func(int) []int) ([][]float64, error) {
+func (m *gramEngine) gramColumns(_ context.Context, features []int, _ func(int) []int) ([][]float64, error) {
 	out := make([][]float64, len(features))
 	for i, p := range features {
 		out[i] = m.columnTo(make([]float64, m.d), p)
@@ -119,59 +115,58 @@ func (m *memory) columns(_ context.Context, features []int, _ func(int) []int) (
 	return out, nil
 }
 
-// again implements products for G in memory.
-func (m *memory) again(ctx context.Context, out []bool) (*memory, error) {
-	_, err := m.next(ctx, out)
+func (m *gramEngine) restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error) {
+	_, err := m.startNextLayer(ctx, excluded)
 	return m, err
 }
 
-// judge finds the gains of the blocks that may be chosen, in the engine's units. Each is a sum over parts
-// of the rows of Γ_g, whose sizes depend on the block alone.
-func (b *blocks) judge(may func(block int) bool) {
-	c := b.height()
-	kernel.Each(b.workers, len(b.list), func(i int) {
-		b.gains[i], b.factors[i] = 0, factor{}
-		if may(i) {
-			b.factors[i] = b.factor(i)
+// computeGains sets the gains of the blocks that may be chosen, in the engine's units. Each gain is a sum over parts
+// of Γ_g whose sizes depend on the block alone, not on the number of workers.
+func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
+	c := b.targetHeight()
+	kernel.Each(b.workers, len(b.blockList), func(i int) {
+		b.blockGains[i], b.factors[i] = 0, factor{}
+		if mayChoose(i) {
+			b.factors[i] = b.factorBlock(i)
 		}
 	})
-	var parts []part
+	var parts []blockPart
 	for i, f := range b.factors {
 		n := len(f.pivots)
 		if n == 0 {
 			continue
 		}
-		width := max(partNumbers/n, leastPart)
+		width := max(valuesPerPart/n, minPartWidth)
 		for from := 0; from < c; from += width {
-			parts = append(parts, part{i, from, min(from+width, c)})
+			parts = append(parts, blockPart{i, from, min(from+width, c)})
 		}
 	}
 	gains := make([]float64, len(parts))
-	kernel.Each(b.workers, len(parts), func(n int) { gains[n] = b.gainOf(parts[n]) })
+	kernel.Each(b.workers, len(parts), func(n int) { gains[n] = b.partGain(parts[n]) })
 	for n, p := range parts {
-		b.gains[p.block] += gains[n]
+		b.blockGains[p.block] += gains[n]
 	}
 }
 
-// part is a range of the rows of Γ_g of a block.
-type part struct{ block, from, to int }
+// blockPart is a range of the rows of Γ_g of one block.
+type blockPart struct{ block, from, to int }
 
 const (
-	// partNumbers of Γ_g are solved at a time, which stay in a cache.
-	partNumbers = 1 << 15
-	leastPart   = 16
+	// valuesPerPart is the number of values of Γ_g that are solved together: they stay in a cache.
+	valuesPerPart = 1 << 15
+	minPartWidth  = 16
 )
 
-// factor is the Cholesky factor of E_gg among the members that are pivots.
+// factor is the Cholesky factor of E_gg among the block's pivots.
 type factor struct {
 	pivots []int     // features, in order
-	low    []float64 // row of pivot m: the first m+1 of n numbers
+	lower  []float64 // row of pivot m: the first m+1 of n numbers
 }
 
-// factor factors E_gg of block i. It takes the members by the share of them that is left, as long as that
-// is one (exhaustedShare). Cost n³/3 for a block of n.
-func (b *blocks) factor(i int) factor {
-	members := b.list[i].Members
+// factorBlock factors E_gg of block i with pivoting by the share of a feature that is left, down to exhaustedShare.
+// Cost n³/3 for a block of n.
+func (b *blockEngine) factorBlock(i int) factor {
+	members := b.blockList[i].Members
 	var live []int // places of members
 	for a, p := range members {
 		if b.alive[p] {
@@ -182,7 +177,7 @@ func (b *blocks) factor(i int) factor {
 	e, low := make([]float64, n*n), make([]float64, n*n) // low by members
 	for s, a := range live {
 		for t, o := range live {
-			e[s*n+t] = b.within[i][a*len(members)+o]
+			e[s*n+t] = b.residualBlocks[i][a*len(members)+o]
 		}
 	}
 	var order []int
@@ -211,23 +206,22 @@ func (b *blocks) factor(i int) factor {
 			}
 		}
 	}
-	f := factor{low: make([]float64, len(order)*n)}
+	f := factor{lower: make([]float64, len(order)*n)}
 	for m, s := range order {
 		f.pivots = append(f.pivots, members[live[s]])
-		copy(f.low[m*len(order):(m+1)*len(order)], low[s*n:(s+1)*n])
+		copy(f.lower[m*len(order):(m+1)*len(order)], low[s*n:(s+1)*n])
 	}
 	return f
 }
 
-// gainOf is the squared norm of a part of Γ_g L⁻ᵀ.
-func (b *blocks) gainOf(p part) (gain float64) {
+func (b *blockEngine) partGain(p blockPart) (gain float64) {
 	f := b.factors[p.block]
 	n, width := len(f.pivots), p.to-p.from
 	rows := make([]float64, n*width)
 	for m, q := range f.pivots {
-		copy(rows[m*width:(m+1)*width], b.gammaOf(q)[p.from:p.to])
+		copy(rows[m*width:(m+1)*width], b.gammaRow(q)[p.from:p.to])
 	}
-	f.solve(rows, width)
+	f.solveRows(rows, width)
 	for m := range f.pivots {
 		row := rows[m*width : (m+1)*width]
 		gain += kernel.Dot(row, row)
@@ -235,41 +229,42 @@ func (b *blocks) gainOf(p part) (gain float64) {
 	return gain
 }
 
-// solve turns the rows X of so many numbers into L⁻¹X.
-func (f *factor) solve(rows []float64, width int) {
+// solveRows replaces the rows X, each of width numbers, by L⁻¹X.
+func (f *factor) solveRows(rows []float64, width int) {
 	n := len(f.pivots)
 	for m := range n {
 		row := rows[m*width : (m+1)*width]
 		for r := range m {
-			kernel.Axpy(-f.low[m*n+r], rows[r*width:(r+1)*width], row)
+			kernel.Axpy(-f.lower[m*n+r], rows[r*width:(r+1)*width], row)
 		}
-		floats.Scale(1/f.low[m*n+m], row)
+		floats.Scale(1/f.lower[m*n+m], row)
 	}
 }
 
-func (b *blocks) gammaOf(p int) []float64 { return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols] }
+func (b *blockEngine) gammaRow(p int) []float64 {
+	return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols]
+}
 
-// take makes block i part of S and gives its features to r, with what each takes off the target: those of
-// pivots, then those that they explain. first says that this is the first layer, and soon which features are
-// likely to be taken after these.
-func (b *blocks) take(ctx context.Context, i int, first bool, r *recorder, soon func(room int) []int) (score float64, err error) {
-	c, pivots := b.height(), b.factors[i].pivots
-	columns, err := b.from.columns(ctx, pivots, soon)
+// takeBlock makes block i part of S. It records the block's features in r with the amount that each takes off the
+// target: first the pivots, then the features that the pivots explain. likely: see gramSource.
+func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *recorder, likely func(room int) []int) (score float64, err error) {
+	c, pivots := b.targetHeight(), b.factors[i].pivots
+	columns, err := b.source.gramColumns(ctx, pivots, likely)
 	if err != nil {
 		return 0, err
 	}
 	n := len(pivots)
 	omega := kernel.RowMajor(make([]float64, n*b.d), n, b.d, b.d)
 	upsilon := omega
-	if !b.target.same {
+	if !b.target.isGram {
 		upsilon = kernel.RowMajor(make([]float64, n*c), n, c, c)
-		kernel.Each(b.workers, tasks(c, colsPerTask), func(task int) {
-			from, to := span(task, colsPerTask, c)
+		kernel.Each(b.workers, taskCount(c, colsPerTask), func(task int) {
+			from, to := taskRange(task, colsPerTask, c)
 			rows := make([]float64, n*(to-from))
 			for m, p := range pivots {
-				copy(rows[m*(to-from):], b.gammaOf(p)[from:to])
+				copy(rows[m*(to-from):], b.gammaRow(p)[from:to])
 			}
-			b.factors[i].solve(rows, to-from)
+			b.factors[i].solveRows(rows, to-from)
 			for m := range pivots {
 				copy(upsilon.Data[m*c+from:m*c+to], rows[m*(to-from):(m+1)*(to-from)])
 			}
@@ -278,12 +273,12 @@ func (b *blocks) take(ctx context.Context, i int, first bool, r *recorder, soon 
 	for m, p := range pivots {
 		w := omega.Data[m*b.d : (m+1)*b.d]
 		copy(w, columns[m])
-		b.deflate(w, b.omegas, p)
+		b.deflateVector(w, b.omegas, p)
 		b.clearChosen(w)
 		floats.Scale(1/math.Sqrt(b.g[p]), w)
 		b.omegas = append(b.omegas, w)
-		if first {
-			r.omegas = append(r.omegas, w)
+		if isFirstLayer {
+			r.firstOmegas = append(r.firstOmegas, w)
 		}
 		for q, v := range w {
 			b.g[q] = max(b.g[q]-v*v, 0)
@@ -291,23 +286,23 @@ func (b *blocks) take(ctx context.Context, i int, first bool, r *recorder, soon 
 				b.alive[q] = false
 			}
 		}
-		b.retire(p)
+		b.retireFeature(p)
 		v := upsilon.Data[m*c : (m+1)*c]
 		gain := kernel.Dot(v, v)
 		score += gain
-		r.add(p, gain*b.scoreUnit(), columns[m], b.criterion)
+		r.recordFeature(p, gain*b.scoreUnit(), columns[m], b.criterion)
 	}
-	for _, p := range b.list[i].Members {
+	for _, p := range b.blockList[i].Members {
 		if !b.chosen[p] {
-			b.retire(p)
-			r.add(p, 0, nil, b.criterion)
+			b.retireFeature(p)
+			r.recordFeature(p, 0, nil, b.criterion)
 		}
 	}
-	b.shrink(omega)
+	b.deflateBlocks(omega)
 	kernel.Gemm(b.team, -1, omega.Trans(), upsilon, b.gamma)
-	if b.target.same { // the rows of chosen features have no residual
-		kernel.Each(b.workers, tasks(b.d, rowsPerTask), func(task int) {
-			from, to := span(task, rowsPerTask, b.d)
+	if b.target.isGram { // rows of chosen features have no residual
+		kernel.Each(b.workers, taskCount(b.d, rowsPerTask), func(task int) {
+			from, to := taskRange(task, rowsPerTask, b.d)
 			for row := from; row < to; row++ {
 				for _, p := range pivots {
 					b.gamma.Data[row*c+p] = 0
@@ -318,10 +313,10 @@ func (b *blocks) take(ctx context.Context, i int, first bool, r *recorder, soon 
 	return score, nil
 }
 
-// shrink takes ΩᵀΩ from E_gg of the blocks that are left; the diagonal is up to date.
-func (b *blocks) shrink(omega kernel.Matrix[float64]) {
-	kernel.Each(b.workers, len(b.list), func(i int) {
-		members, e := b.list[i].Members, b.within[i]
+// deflateBlocks subtracts ΩᵀΩ from E_gg of the remaining blocks; the diagonal g is already up to date.
+func (b *blockEngine) deflateBlocks(omega kernel.Matrix[float64]) {
+	kernel.Each(b.workers, len(b.blockList), func(i int) {
+		members, e := b.blockList[i].Members, b.residualBlocks[i]
 		n, turns := len(members), omega.Rows
 		if b.chosen[members[0]] {
 			return
@@ -342,23 +337,22 @@ func (b *blocks) shrink(omega kernel.Matrix[float64]) {
 	})
 }
 
-// blocksBytes is what choosing blocks holds beside what choosing as many features does, for a target of so
-// many rows and blocks of so many features at most.
+// blocksBytes is the extra memory for choosing blocks of at most `largest` features in place of single ones, for a
+// target of `rows` rows.
 func blocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0
 	}
-	one := 2*int64(largest)*int64(largest) + max(partNumbers, leastPart*int64(largest))
+	one := 2*int64(largest)*int64(largest) + max(valuesPerPart, minPartWidth*int64(largest))
 	return 8 * (int64(d)*int64(rows+3*largest) + 2*int64(largest)*int64(d+rows) + int64(max(threads, 1))*one)
 }
 
-// refuseBlocks says where blocks are not chosen, and what helps.
-func refuseBlocks(remedy string) error {
+func errBlocksNeedGram(remedy string) error {
 	return stream.Usagef("groups, columns of several features, costs and a budget take the whole Gram matrix or one estimate of it: " + remedy)
 }
 
 const (
-	// withoutGram: squares of Γ = E would come out of a recursion, whose rounding nothing bounds for blocks.
-	withoutGram   = "raise {memory-limit}, or choose {method} partgreedy, which works on sums of features and reads the rows again"
-	withoutPasses = "{passes} 1 chooses by the {sketch} alone; or leave {sketch} out"
+	// remedyWithoutGram: for blocks, squares of Γ = E would come out of a recursion whose rounding nothing bounds.
+	remedyWithoutGram = "raise {memory-limit}, or choose {method} partgreedy, which works on sums of features and reads the rows again"
+	remedyOnePass     = "{passes} 1 chooses by the {sketch} alone; or leave {sketch} out"
 )

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectBlocks is selectMemory for blocks: by gain per cost where costs differ. Within a budget that is
-// compared with greedy by gain alone, which begins with the best single block: each may be arbitrarily
-// far from the best set, and the better of both is not (Khuller, Moss, Naor, "The budgeted maximum
-// coverage problem", Information Processing Letters 70 (1999); Leskovec et al., "Cost-effective outbreak
-// detection in networks", KDD 2007, section 3.2), as far as gains fall while the set grows.
-func selectBlocks(ctx context.Context, m *memory, from products, opt Options) (*Result, error) {
+// selectBlocks is selectInMemory for blocks: by gain per cost if costs differ. Under a budget it also runs greedy by
+// gain alone, which begins with the best single block, and returns the better result. Each alone may be arbitrarily
+// far from the best set; the better of both is not, if gains fall as the set grows (Khuller, Moss, Naor, "The
+// budgeted maximum coverage problem", Information Processing Letters 70 (1999); Leskovec et al., "Cost-effective
+// outbreak detection in networks", KDD 2007, section 3.2).
+func selectBlocks(ctx context.Context, m *gramEngine, from gramSource, opt Options) (*Result, error) {
 	choose := func(perCost bool) (*Result, error) {
-		b, err := newBlocks(ctx, m, from, opt.Blocks)
+		b, err := newBlockEngine(ctx, m, from, opt.Blocks)
 		if err != nil {
 			return nil, err
 		}
@@ -27,33 +27,33 @@ func selectBlocks(ctx context.Context, m *memory, from products, opt Options) (*
 	if err != nil || !opt.Priced() || opt.Budget == 0 {
 		return best, err
 	}
-	if m, err = from.again(ctx, nil); err != nil {
+	if m, err = from.restartWithout(ctx, nil); err != nil {
 		return nil, err
 	}
 	plain, err := choose(false)
 	if err != nil {
 		return nil, err
 	}
-	if floats.Sum(plain.gains()) > floats.Sum(best.gains())*(1+tieShare) {
+	if floats.Sum(plain.firstLayerGains()) > floats.Sum(best.firstLayerGains())*(1+tieShare) {
 		plain.Warnings = append(plain.Warnings, stream.Textf("within the budget the choice by gain alone explains more than the one by gain per cost, and is taken"))
 		return plain, nil
 	}
 	return best, nil
 }
 
-// blockRun is a selection of blocks under way.
+// blockRun is a selection of blocks in progress.
 type blockRun struct {
-	*blocks
+	*blockEngine
 	*recorder
-	opt     Options
-	perCost bool
-	gate    *gate
-	left    float64 // of the budget
-	tried   []bool  // blocks that are chosen
-	out     blockResult
+	opt          Options
+	perCost      bool
+	gate         *gate
+	budgetLeft   float64 // costs of further blocks must not exceed it
+	chosenBlocks []bool  // by block
+	turns        blockResult
 }
 
-// blockResult is what a Result has of blocks in place of features.
+// blockResult holds the fields of Result that are counted in blocks.
 type blockResult struct {
 	order        []int
 	score, error []float64
@@ -61,115 +61,112 @@ type blockResult struct {
 	ties         []Tie
 }
 
-// budgetShare is how far costs may go over a budget: their rounding.
+// budgetShare is the rounding error by which costs may exceed a budget.
 const budgetShare = 1e-12
 
-// runBlocks is run for blocks.
-func runBlocks(ctx context.Context, b *blocks, opt Options, perCost bool) (*Result, error) {
+func runBlocks(ctx context.Context, b *blockEngine, opt Options, perCost bool) (*Result, error) {
 	s := &blockRun{
-		blocks: b, recorder: newRecorder(b.criterion), opt: opt, perCost: perCost,
-		gate: newGate(opt.Choice, b.d), left: math.Inf(1), tried: make([]bool, len(b.list)),
+		blockEngine: b, recorder: newRecorder(b.criterion), opt: opt, perCost: perCost,
+		gate: newGate(opt.Choice, b.d), budgetLeft: math.Inf(1), chosenBlocks: make([]bool, len(b.blockList)),
 	}
 	if opt.Budget > 0 {
-		s.left = opt.Budget * (1 + budgetShare)
+		s.budgetLeft = opt.Budget * (1 + budgetShare)
 	}
 	for {
-		before := len(s.out.order)
-		end, err := s.layer(ctx)
+		before := len(s.turns.order)
+		end, err := s.chooseBlockLayer(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if end == notEnded || len(s.out.order) == before && s.current() > 1 {
+		if end == notEnded || len(s.turns.order) == before && s.currentLayer() > 1 {
 			break
 		}
-		s.ends = append(s.ends, layerEnd{end, len(s.Order)})
-		if opt.Variance > 0 || opt.MinGain > 0 || len(s.out.order) == opt.K || len(s.out.order) == before || !s.anyMay() {
+		s.layerEnds = append(s.layerEnds, layerEnd{end, len(s.Order)})
+		if opt.Variance > 0 || opt.MinGain > 0 || len(s.turns.order) == opt.K || len(s.turns.order) == before || !s.canChooseAny() {
 			break
 		}
-		out := make([]bool, b.d)
+		excluded := make([]bool, b.d)
 		for _, p := range s.Order {
-			out[p] = true
+			excluded[p] = true
 		}
-		if err := b.next(ctx, out); err != nil {
+		if err := b.startNextBlockLayer(ctx, excluded); err != nil {
 			return nil, err
 		}
-		s.follow(end)
+		s.prepareNextLayer(end)
 	}
-	return s.finish(), nil
+	return s.finishBlocks(), nil
 }
 
-// may reports whether block i may be chosen.
-func (s *blockRun) may(i int) bool {
-	return !s.tried[i] && s.gate.open(i) && s.list[i].Cost <= s.left
+func (s *blockRun) canChoose(i int) bool {
+	return !s.chosenBlocks[i] && s.gate.isOpen(i) && s.blockList[i].Cost <= s.budgetLeft
 }
 
-func (s *blockRun) anyMay() bool {
-	for i := range s.list {
-		if s.may(i) {
+func (s *blockRun) canChooseAny() bool {
+	for i := range s.blockList {
+		if s.canChoose(i) {
 			return true
 		}
 	}
 	return false
 }
 
-// layer chooses blocks until there are K, none may be chosen, or nothing is left to explain.
-func (s *blockRun) layer(ctx context.Context) (ending, error) {
-	for len(s.out.order) < s.opt.K {
+func (s *blockRun) chooseBlockLayer(ctx context.Context) (ending, error) {
+	for len(s.turns.order) < s.opt.K {
 		if err := ctx.Err(); err != nil {
 			return notEnded, err
 		}
-		turn := len(s.out.order)
+		turn := len(s.turns.order)
 		if turn < len(s.opt.Keep) {
 			i := s.opt.Keep[turn]
-			s.factors[i] = s.factor(i)
+			s.factors[i] = s.factorBlock(i)
 			if len(s.factors[i].pivots) == 0 {
-				s.Redundant = append(s.Redundant, s.list[i].Members...)
+				s.Redundant = append(s.Redundant, s.blockList[i].Members...)
 			}
-			if err := s.choose(ctx, i); err != nil {
+			if err := s.chooseBlock(ctx, i); err != nil {
 				return notEnded, err
 			}
 			continue
 		}
-		if s.opt.Variance > 0 && s.share() >= s.opt.Variance || !s.anyMay() {
+		if s.opt.Variance > 0 && s.explainedShare() >= s.opt.Variance || !s.canChooseAny() {
 			break
 		}
-		s.judge(s.may)
-		i, ties, end := s.winner()
+		s.computeGains(s.canChoose)
+		i, ties, end := s.bestBlock()
 		if end != notEnded {
 			return end, nil
 		}
-		if gain := s.gained(i); s.opt.MinGain > 0 && gain < s.opt.MinGain {
+		if gain := s.blockGainShare(i); s.opt.MinGain > 0 && gain < s.opt.MinGain {
 			if turn == 0 {
 				return notEnded, stream.Usagef("{min-gain} %v: nothing gains as much; the first gains %.2g", s.opt.MinGain, gain)
 			}
 			break
 		}
 		if ties != nil {
-			s.out.ties = append(s.out.ties, Tie{turn, ties})
+			s.turns.ties = append(s.turns.ties, Tie{turn, ties})
 		}
-		if err := s.choose(ctx, i); err != nil {
+		if err := s.chooseBlock(ctx, i); err != nil {
 			return notEnded, err
 		}
 	}
 	return notEnded, nil
 }
 
-// winner is the lowest of the blocks within a tie of the best gain, or gain per cost, and the others.
-func (s *blockRun) winner() (first int, ties []int, end ending) {
+// bestBlock is the lowest of the blocks within a tie of the best gain, or gain per cost; ties are the others.
+func (s *blockRun) bestBlock() (first int, ties []int, end ending) {
 	best := 0.0
-	for i := range s.list {
-		best = max(best, s.value(i))
+	for i := range s.blockList {
+		best = max(best, s.blockValue(i))
 	}
 	if best == 0 {
 		return -1, nil, rankReached
 	}
 	first = -1
-	noise := !s.target.self
-	for i := range s.list {
-		if s.value(i) < best*(1-tieShare) {
+	noise := !s.target.isSelf
+	for i := range s.blockList {
+		if s.blockValue(i) < best*(1-tieShare) {
 			continue
 		}
-		noise = noise && !(s.gains[i] > targetShare*s.start[i])
+		noise = noise && !(s.blockGains[i] > targetShare*s.startGains[i])
 		if first < 0 {
 			first = i
 		} else {
@@ -182,9 +179,8 @@ func (s *blockRun) winner() (first int, ties []int, end ending) {
 	return first, ties, notEnded
 }
 
-// gained is the share of the whole that block i takes off it.
-func (s *blockRun) gained(i int) float64 {
-	gain, whole := s.gains[i]*s.scoreUnit(), s.opt.whole
+func (s *blockRun) blockGainShare(i int) float64 {
+	gain, whole := s.blockGains[i]*s.scoreUnit(), s.opt.targetSquares
 	if whole == 0 { // of the data itself
 		whole = s.total / s.gUnit
 	}
@@ -194,34 +190,33 @@ func (s *blockRun) gained(i int) float64 {
 	return gain / whole
 }
 
-func (s *blockRun) value(i int) float64 {
+func (s *blockRun) blockValue(i int) float64 {
 	if s.perCost {
-		return s.gains[i] / s.list[i].Cost
+		return s.blockGains[i] / s.blockList[i].Cost
 	}
-	return s.gains[i]
+	return s.blockGains[i]
 }
 
-// choose takes block i.
-func (s *blockRun) choose(ctx context.Context, i int) error {
-	score, err := s.take(ctx, i, len(s.ends) == 0, s.recorder, func(room int) []int { return s.soon(i, room) })
+func (s *blockRun) chooseBlock(ctx context.Context, i int) error {
+	score, err := s.takeBlock(ctx, i, len(s.layerEnds) == 0, s.recorder, func(room int) []int { return s.nextLikelyFeatures(i, room) })
 	if err != nil {
 		return err
 	}
-	s.tried[i] = true
-	s.gate.count(i)
-	s.left -= s.list[i].Cost
-	s.out.order = append(s.out.order, i)
-	s.out.score = append(s.out.score, score*s.scoreUnit())
-	s.out.error = append(s.out.error, last(s.Error))
-	s.out.layers = append(s.out.layers, s.current())
+	s.chosenBlocks[i] = true
+	s.gate.countChosen(i)
+	s.budgetLeft -= s.blockList[i].Cost
+	s.turns.order = append(s.turns.order, i)
+	s.turns.score = append(s.turns.score, score*s.scoreUnit())
+	s.turns.error = append(s.turns.error, lastElement(s.Error))
+	s.turns.layers = append(s.turns.layers, s.currentLayer())
 	return nil
 }
 
-// soon are the features of the blocks beside i that were worth most, up to so many.
-func (s *blockRun) soon(i, room int) (features []int) {
-	values := make([]float64, len(s.list))
+// nextLikelyFeatures lists the features of the blocks of highest value except i, at most room features.
+func (s *blockRun) nextLikelyFeatures(i, room int) (features []int) {
+	values := make([]float64, len(s.blockList))
 	for j := range values {
-		values[j] = s.value(j)
+		values[j] = s.blockValue(j)
 	}
 	order, _ := method.Rank(values, func(_, _ float64) bool { return false })
 	for _, j := range order {
@@ -237,23 +232,22 @@ func (s *blockRun) soon(i, room int) (features []int) {
 	return features
 }
 
-// finish is the result, of blocks.
-func (s *blockRun) finish() *Result {
-	// Whether all K were chosen is a matter of blocks, and the end of a layer one of features.
+func (s *blockRun) finishBlocks() *Result {
+	// Exhausted depends on the number of blocks; recorder.finishResult counts features.
 	opt := s.opt
 	opt.K, opt.Groups = len(s.Order), s.opt.Groups
-	r := s.recorder.finish(opt)
-	r.Blocks, r.Scores, r.Error, r.Ties = s.out.order, s.out.score, s.out.error, s.out.ties
-	if r.Layers = nil; last(append([]int{1}, s.out.layers...)) > 1 {
-		r.Layers = s.out.layers
+	r := s.recorder.finishResult(opt)
+	r.Blocks, r.Scores, r.Error, r.Ties = s.turns.order, s.turns.score, s.turns.error, s.turns.ties
+	if r.Layers = nil; lastElement(append([]int{1}, s.turns.layers...)) > 1 {
+		r.Layers = s.turns.layers
 	}
-	r.Exhausted = len(r.Blocks) < s.opt.K && s.anyMay()
+	r.Exhausted = len(r.Blocks) < s.opt.K && s.canChooseAny()
 	return r
 }
 
-// singly turns a choice among single features into one among blocks of one, whose result is that of
-// features: the same choice, in the engines for features. Others it leaves alone.
-func singly(opt Options) Options {
+// singleFeatureOptions turns a choice among blocks of one feature each into the same choice among features, for the
+// engines for features. It returns other options unchanged.
+func singleFeatureOptions(opt Options) Options {
 	if opt.Blocks == nil || !opt.Single() {
 		return opt
 	}
@@ -276,8 +270,7 @@ func singly(opt Options) Options {
 	return opt
 }
 
-// blocksOf numbers the blocks of one that features are.
-func blocksOf(features []int, list []method.Block) []int {
+func blockNumbers(features []int, list []method.Block) []int {
 	at := make(map[int]int, len(list))
 	for i, b := range list {
 		at[b.Members[0]] = i

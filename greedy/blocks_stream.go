@@ -11,54 +11,53 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockPasses supplies a choice of blocks without G, for a target that is in memory: one pass computes G within the
-// blocks, and others fetch the columns of those chosen, with the columns of the blocks that are worth most after them.
+// blockPasses supplies blocks and columns of G without a G in memory, for a target in memory. One pass computes G
+// within the blocks; others fetch the columns of the chosen blocks and of the blocks that are worth most after them.
 type blockPasses struct {
-	*streamed
-	room int               // for columns that are held
-	held map[int][]float64 // columns of G, by feature
+	*streamEngine
+	columnRoom  int               // capacity of columnCache
+	columnCache map[int][]float64 // columns of G, by feature
 }
 
-// selectBlocks chooses blocks from rows, for a target that is in memory, with room for so many columns of G: half of
-// them are held, as they are copied one by one to be given up so.
-func (s *streamed) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
-	return selectBlocks(ctx, s.target, &blockPasses{streamed: s, room: room / 2, held: make(map[int][]float64)}, opt)
+// selectBlocks chooses blocks from rows, for a target in memory, with room for the given number of columns of G. Half
+// of the room is for columnCache, because each column is copied so that it can be freed alone.
+func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
+	return selectBlocks(ctx, s.target, &blockPasses{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
 }
 
-func (s *blockPasses) withinTo(ctx context.Context, list []method.Block, to [][]float64) error {
-	return s.rows.pass(ctx, reading{
-		what: "products within groups", sums: to,
-		add: func(b *block) { s.rows.addWithin(b, list, to) }, finish: func() { s.rows.finishWithin(list, to) },
+func (s *blockPasses) blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error {
+	return s.rows.runPass(ctx, rowPass{
+		purpose: "products within groups", sums: to,
+		addBlock: func(b *block) { s.rows.addBlockGrams(b, list, to) }, finish: func() { s.rows.finishBlockGrams(list, to) },
 	})
 }
 
-func (s *blockPasses) columns(ctx context.Context, features []int, soon func(room int) []int) ([][]float64, error) {
+func (s *blockPasses) gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error) {
 	missing := func(list []int) []int {
-		return slices.DeleteFunc(slices.Clone(list), func(p int) bool { return s.held[p] != nil })
+		return slices.DeleteFunc(slices.Clone(list), func(p int) bool { return s.columnCache[p] != nil })
 	}
 	if fetch := missing(features); len(fetch) > 0 {
-		wanted := soon(max(s.room-len(features), 0))
-		for p := range s.held {
-			if !slices.Contains(features, p) && !slices.Contains(wanted, p) {
-				delete(s.held, p)
+		likelyFeatures := likely(max(s.columnRoom-len(features), 0))
+		for p := range s.columnCache {
+			if !slices.Contains(features, p) && !slices.Contains(likelyFeatures, p) {
+				delete(s.columnCache, p)
 			}
 		}
-		if err := s.read(ctx, append(fetch, missing(wanted)...)); err != nil {
+		if err := s.readColumns(ctx, append(fetch, missing(likelyFeatures)...)); err != nil {
 			return nil, err
 		}
 	}
 	out := make([][]float64, len(features))
 	for i, p := range features {
-		out[i] = s.held[p]
+		out[i] = s.columnCache[p]
 	}
 	return out, nil
 }
 
-// read takes a pass for columns of G.
-func (s *blockPasses) read(ctx context.Context, features []int) error {
+func (s *blockPasses) readColumns(ctx context.Context, features []int) error {
 	d := s.rows.d
 	columns := make([]float64, len(features)*d)
-	err := s.rows.pass(ctx, reading{what: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, add: func(b *block) {
+	err := s.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, addBlock: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, len(features)*b.rows)
 		}
@@ -68,25 +67,25 @@ func (s *blockPasses) read(ctx context.Context, features []int) error {
 		return err
 	}
 	for i, p := range features {
-		s.held[p] = slices.Clone(columns[i*d : (i+1)*d])
+		s.columnCache[p] = slices.Clone(columns[i*d : (i+1)*d])
 	}
 	return nil
 }
 
-func (s *blockPasses) again(ctx context.Context, out []bool) (*memory, error) {
-	_, err := s.next(ctx, out)
+func (s *blockPasses) restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error) {
+	_, err := s.startNextLayer(ctx, excluded)
 	return s.target, err
 }
 
-// addWithin adds what a block of rows contributes to G within blocks of features, below the diagonal. Cost n·Σb².
-func (r *reader) addWithin(b *block, list []method.Block, to [][]float64) {
+// addBlockGrams adds a block of rows to G within blocks of features, below the diagonal. Cost n·Σb².
+func (r *reader) addBlockGrams(b *block, list []method.Block, to [][]float64) {
 	kernel.Each(r.workers, len(list), func(i int) {
 		members := list[i].Members
 		n := len(members)
 		if b.sparse != nil {
 			for a, p := range members {
 				for o, q := range members[:a] {
-					to[i][a*n+o] += b.sparse.product(p, q)
+					to[i][a*n+o] += b.sparse.columnProduct(p, q)
 				}
 			}
 			return
@@ -101,8 +100,7 @@ func (r *reader) addWithin(b *block, list []method.Block, to [][]float64) {
 	})
 }
 
-// finishWithin takes the shift of sparse rows out.
-func (r *reader) finishWithin(list []method.Block, to [][]float64) {
+func (r *reader) finishBlockGrams(list []method.Block, to [][]float64) {
 	if r.weight == 0 {
 		return
 	}
@@ -115,27 +113,26 @@ func (r *reader) finishWithin(list []method.Block, to [][]float64) {
 	}
 }
 
-// product is Σ w x′_p x′_q.
-func (s *sparseBlock) product(p, q int) (sum float64) {
+func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
 	k, end := s.colPtr[q], s.colPtr[q+1]
 	for at := s.colPtr[p]; at < s.colPtr[p+1]; at++ {
-		row := s.row[at]
-		for k < end && s.row[k] < row {
+		row := s.entryRow[at]
+		for k < end && s.entryRow[k] < row {
 			k++
 		}
-		if k < end && s.row[k] == row {
-			sum += s.weight[row] * s.value[s.at[at]] * s.value[s.at[k]]
+		if k < end && s.entryRow[k] == row {
+			sum += s.weight[row] * s.value[s.entryAt[at]] * s.value[s.entryAt[k]]
 		}
 	}
 	return sum
 }
 
-// blockStarts bounds the passes that a choice of blocks makes beside two for each feature: within a budget it is made
-// twice, and each time begins with a pass for the criterion and one for products within blocks.
+// blockStarts bounds the passes of a choice of blocks that are not for columns. Under a budget the choice is made
+// twice, each time with one pass for the criterion and one for G within blocks.
 const blockStarts = 3
 
-// streamedBlocksBytes is what choosing blocks of so many features at most holds beside what choosing as many features
-// from rows does, for a target of so many rows.
+// streamedBlocksBytes is the extra memory for choosing blocks of at most `largest` features from rows, for a target
+// of `rows` rows.
 func streamedBlocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0

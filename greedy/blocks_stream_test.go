@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// choices are what may bind a choice among blocks of d features.
+// choices are restrictions of the choice among blocks of d features.
 func choices(d int) map[string]Options {
 	var list, priced []method.Block
 	for from := 0; from < d; {
@@ -64,8 +64,8 @@ func sameBlocks(t *testing.T, what string, got, want *Result) {
 	}
 }
 
-// TestBlocksFromRows: blocks are chosen for sums of features from rows that are read again and again as from G in
-// memory, whatever the rows, the memory and what binds the choice, and the same to the bit by any workers.
+// TestBlocksFromRows: for sums of features, blocks chosen in passes over rows are the same as with G in memory, for
+// any rows, memory and restriction of the choice, and to the bit for any number of workers.
 func TestBlocksFromRows(t *testing.T) {
 	images := smooth(61, 150, 40, 25, 0.85).noisy(62, 0.05)
 	for _, c := range []struct {
@@ -125,10 +125,10 @@ func TestBlocksFromRowsAim(t *testing.T) {
 	absent.G = gram.Full(nil, 24)
 	for name, opt := range choices(24) {
 		opt.Threads = 2
-		build := func(of *anchor.Graph) *aimedTarget { return must.Get(smoothTarget(team, of, 2))(t) }
+		build := func(of *anchor.Graph) *graphTarget { return must.Get(smoothTarget(team, of, 2))(t) }
 		want := must.Get(selectTarget(t.Context(), g.graph.G, build(g.graph).target, opt))(t)
-		height := build(&absent).rows
-		least := aimedStreamBytes(24, opt.Features(opt.K), height, 0, 0) + streamedBlocksBytes(24, height, opt.Largest(), 2)
+		height := build(&absent).height
+		least := targetStreamBytes(24, opt.Features(opt.K), height, 0, 0) + streamedBlocksBytes(24, height, opt.Largest(), 2)
 		for _, memory := range []int64{least, 1 << 30} {
 			got := must.Get(selectTargetStream(t.Context(), src, std, build(&absent).target, StreamOptions{Options: opt, Memory: memory}))(t)
 			sameBlocks(t, fmt.Sprintf("%s in %d bytes", name, memory), got, want)

@@ -27,8 +27,8 @@ func blocksBy(sizes ...int) (list []method.Block) {
 	return list
 }
 
-// indicators are n rows of the centred indicators of so many categories each, block by block, which sum
-// to 0 in every row, and of other columns that depend on them.
+// indicators are n rows of centred indicators of the given numbers of categories, block by block, which sum to 0 in
+// every row, and of other columns that depend on them.
 func indicators(seed uint64, n, others int, categories ...int) (matrix, []method.Block) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	sizes, d := slices.Clone(categories), others
@@ -134,8 +134,7 @@ func naiveBlocks(x matrix, groups []int, list []method.Block, k int, perCost boo
 	return out
 }
 
-// orthonormal is a basis of what is left of the members, by Gram-Schmidt twice, those first of which most
-// is left.
+// orthonormal is a basis of the members' residuals, by Gram-Schmidt twice, the largest residuals first.
 func orthonormal(e, x matrix, members []int) (basis [][]float64) {
 	left := make([][]float64, len(members))
 	for i, p := range members {
@@ -240,7 +239,7 @@ func membersOf(list []method.Block, chosen, order []int) []int {
 	return order
 }
 
-// Blocks of one are features: the engine for blocks finds what the one for features does.
+// Blocks of one are features: both engines find the same.
 func TestBlocksOfOne(t *testing.T) {
 	for name, x := range map[string]matrix{"random": random(21, 50, 18, 0), "images": smooth(22, 70, 24, 10, 0.8).noisy(23, 0.02)} {
 		for form, g := range x.forms() {
@@ -326,7 +325,7 @@ func TestBlocksThreadsAndPermutation(t *testing.T) {
 func TestBlocksDependent(t *testing.T) {
 	x, list := indicators(51, 60, 0, 3, 4)
 	r := must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), Options{K: 2, Choice: method.Choice{Blocks: list}}))(t)
-	if len(r.Blocks) != 2 || last(r.Error) > 1e-12 {
+	if len(r.Blocks) != 2 || lastElement(r.Error) > 1e-12 {
 		t.Errorf("blocks %v leave %v", r.Blocks, r.Error)
 	}
 	for j, share := range r.Explained {

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-// TestBudget: the better of greedy by gain per cost and by gain, as a naive twin finds them, within the
-// budget, whatever it is.
+// TestBudget: within any budget the result is the better of greedy by gain per cost and by gain, as a naive twin
+// finds them.
 func TestBudget(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 1))
 	plainWon := 0

@@ -6,7 +6,7 @@
 // chosen columns S, and F(S) = ‖X − P_S X‖²_F what they leave unexplained. Of all
 // columns the next one chosen leaves least. Everything is a function of G = XᵀX:
 //
-//  1. f⁰ᵢ = ‖H₍:,i₎‖² and g⁰ᵢ = Gᵢᵢ, where H = G (Algorithm 1).
+//  1. f⁰ᵢ = ‖H₍:,i₎‖² and g⁰ᵢ = Gᵢᵢ, with H = G (Algorithm 1).
 //  2. Choose p = argmax fᵢ/gᵢ; equal scores within 1e-9 go to the lowest column
 //     (criterion.go, guard.go).
 //  3. δ = G₍:,p₎ − Σ ω_r ω_r[p], ω = δ/√δ_p; γ = H₍:,p₎ − Σ υ_r ω_r[p], υ = γ/√δ_p
@@ -17,13 +17,13 @@
 // columns B instead, with H = BᵀX (Theorem 3): c·d numbers for d². [SelectTarget]
 // takes any other H.
 //
-// [Select] works on a G in memory, in full or as a factor, [SelectStream] on rows where d² does not
-// fit; it makes the same choices in a number of passes far below k. [SelectSketched] needs no f⁰, which
-// costs n·d²: a sketch of the rows names candidates, among which its choice is exact. Results have the
-// same bits for any number of workers and any memory.
+// [Select] works on a G in memory, in full or as a factor. [SelectStream] works on rows if d² numbers do not fit; it
+// makes the same choices in far fewer passes than k. [SelectSketched] needs no f⁰, which costs n·d²: a sketch of the
+// rows names candidates, among which its choice is exact. Results have the same bits for any number of workers and
+// any memory.
 //
-// Deviations from the paper: f, which drifts in the recursion, is recomputed from G
-// and H whenever its rounding error could change a choice; at the rank of the data, where the
-// paper would go on to choose noise, a second layer is chosen of the other features, as if the
-// first were not there, with a warning; and columns can be kept, that is chosen first.
+// Deviations from the paper: f, which drifts in the recursion, is recomputed from G and H whenever its rounding error
+// could change a choice. At the rank of the data the paper would go on to choose noise; here a second layer is chosen
+// among the other features as if the first were absent, with a warning. And columns can be kept, that is, chosen
+// first.
 package greedy

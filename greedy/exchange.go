@@ -9,11 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// agreeing is how close what an exchange wins must come to what was foreseen: δ and γ of the
-// feature that joins are computed afresh, and tell of drift in f, g and W.
-const agreeing = 1e-6
+// gainTolerance is the largest relative difference between the expected and the actual gain of an exchange. The
+// actual gain uses δ and γ computed afresh, so a difference reveals drift in f, g and W.
+const gainTolerance = 1e-6
 
-// make exchanges a feature, or leaves all as it is where it wins less than foreseen.
+// tryExchange makes an exchange, or changes nothing if the gain is smaller than expected.
 //
 // Without a, the rows of the others are b ≠ a, with r = P_ab/P_aa,
 //
@@ -25,25 +25,25 @@ const agreeing = 1e-6
 //	u_p = δ/g, v_p = γ/g,  u_b ← u_b − t_b u_p,  v_b ← v_b − t_b v_p,  E ← E − γδᵀ/g,
 //	w_b ← w_b − t_b h/g − (γᵀv_b − t_b‖γ‖²/g)/g · δ,  h = Eᵀγ, and
 //	w_p = h/g − ‖γ‖²/g² · δ.
-func (x *exchanger) make(e trade) bool {
+func (x *exchanger) tryExchange(e exchangePair) bool {
 	k, d, a := len(x.set), x.d, e.a
 	inverse := 1 / x.p[a*k+a]
 	ua, wa, va := slices.Clone(x.rowU(a)), slices.Clone(x.rowW(a)), slices.Clone(x.rowV(a))
-	delta, gamma := x.joining(e.p, a, ua, va, inverse)
+	delta, gamma := x.joiningColumns(e.p, a, ua, va, inverse)
 	g := delta[e.p]
 	if !(g > exhaustedShare*x.diag[e.p]) {
 		return false
 	}
 	square := kernel.Dot(gamma, gamma)
-	if gain := square/g - x.worth[a]; !(math.Abs(gain-e.gain) <= agreeing*(x.worth[a]+square/g) && gain > 0) {
+	if gain := square/g - x.worth[a]; !(math.Abs(gain-e.gain) <= gainTolerance*(x.worth[a]+square/g) && gain > 0) {
 		return false
 	}
 	whole := x.worth[a] / inverse // ‖v_a‖²
-	x.dropped(a, ua, wa, whole, inverse)
-	// V without a, and the products of it with γ, of which h takes the part in the chosen.
+	x.dropFromScores(a, ua, wa, whole, inverse)
+	// V without a, and its products with γ, from which residualProduct computes h.
 	ratio, cross, overlap, t := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
-	kernel.Each(x.workers, tasks(k, rowsPerTask), func(task int) {
-		from, to := span(task, rowsPerTask, k)
+	kernel.Each(x.workers, taskCount(k, rowsPerTask), func(task int) {
+		from, to := taskRange(task, rowsPerTask, k)
 		for b := from; b < to; b++ {
 			if b != a {
 				ratio[b] = x.p[a*k+b] * inverse
@@ -58,78 +58,75 @@ func (x *exchanger) make(e trade) bool {
 		overlap[b] -= r * own
 	}
 	x.residualProduct(gamma, overlap, a)
-	x.joined(delta, square, g)
-	x.shift(x.u, k, term{ratio, -1, ua}, term{t, -1 / g, delta})
-	x.shift(x.w, k, term{ratio, -1, wa}, term{cross, inverse, ua}, term{t, -1 / g, x.h}, term{overlap, -1 / g, delta}, term{t, square / g / g, delta})
-	if !x.target.same {
-		x.shift(x.v, k, term{ratio, -1, va}, term{t, -1 / g, gamma})
+	x.addToScores(delta, square, g)
+	x.addTerms(x.u, k, shiftTerm{ratio, -1, ua}, shiftTerm{t, -1 / g, delta})
+	x.addTerms(x.w, k, shiftTerm{ratio, -1, wa}, shiftTerm{cross, inverse, ua}, shiftTerm{t, -1 / g, x.h}, shiftTerm{overlap, -1 / g, delta}, shiftTerm{t, square / g / g, delta})
+	if !x.target.isGram {
+		x.addTerms(x.v, k, shiftTerm{ratio, -1, va}, shiftTerm{t, -1 / g, gamma})
 	}
 	floats.ScaleTo(x.rowU(a), 1/g, delta)
-	if !x.target.same {
+	if !x.target.isGram {
 		floats.ScaleTo(x.rowV(a), 1/g, gamma)
 	}
 	floats.ScaleTo(x.rowW(a), 1/g, x.h)
 	kernel.Axpy(-square/g/g, delta, x.rowW(a))
-	x.invert(a, ratio, t, g)
+	x.updateInverse(a, ratio, t, g)
 	x.set[a] = e.p
 	x.columnTo(x.gs[a*d:(a+1)*d], e.p)
 	return true
 }
 
-// term is a vector that rows are shifted by, each by as much as its coefficient times factor.
-type term struct {
+// shiftTerm is a vector that is added to each row b, times factor·coefficient[b].
+type shiftTerm struct {
 	coefficient []float64
 	factor      float64
 	vector      []float64
 }
 
-// shift adds the terms to the k rows of y, in one product.
-func (x *exchanger) shift(y []float64, k int, terms ...term) {
+func (x *exchanger) addTerms(y []float64, k int, terms ...shiftTerm) {
 	n, length := len(terms), len(terms[0].vector)
-	x.left, x.right = x.left[:0], x.right[:0]
+	x.leftFactor, x.rightFactor = x.leftFactor[:0], x.rightFactor[:0]
 	for _, t := range terms {
-		x.right = append(x.right, t.vector...)
+		x.rightFactor = append(x.rightFactor, t.vector...)
 	}
 	for b := range k {
 		for _, t := range terms {
-			x.left = append(x.left, t.factor*t.coefficient[b])
+			x.leftFactor = append(x.leftFactor, t.factor*t.coefficient[b])
 		}
 	}
-	kernel.Gemm(x.team, 1, kernel.RowMajor(x.left, k, n, n), kernel.RowMajor(x.right, n, length, length), kernel.RowMajor(y, k, length, length))
+	kernel.Gemm(x.team, 1, kernel.RowMajor(x.leftFactor, k, n, n), kernel.RowMajor(x.rightFactor, n, length, length), kernel.RowMajor(y, k, length, length))
 }
 
-// joining is δ and γ of feature p, once the one at place a has left, from G and H afresh.
-func (x *exchanger) joining(p, a int, ua, va []float64, inverse float64) (delta, gamma []float64) {
+func (x *exchanger) joiningColumns(p, a int, ua, va []float64, inverse float64) (delta, gamma []float64) {
 	delta = make([]float64, x.d)
 	x.columnTo(delta, p)
-	x.takeOut(delta, x.rowU, p)
+	x.subtractProjection(delta, x.rowU, p)
 	kernel.Axpy(ua[p]*inverse, ua, delta)
 	for b, i := range x.set {
 		if b != a {
 			delta[i] = 0
 		}
 	}
-	if x.target.same {
+	if x.target.isGram {
 		return delta, delta
 	}
 	gamma = x.targetColumn(p)
-	x.takeOut(gamma, x.rowV, p)
+	x.subtractProjection(gamma, x.rowV, p)
 	kernel.Axpy(ua[p]*inverse, va, gamma)
 	return delta, gamma
 }
 
-// takeOut subtracts Σ row_b G_bp from y.
-func (x *exchanger) takeOut(y []float64, row func(int) []float64, p int) {
-	kernel.Each(x.workers, tasks(len(y), colsPerTask), func(task int) {
-		from, to := span(task, colsPerTask, len(y))
+// subtractProjection subtracts Σ row_b G_bp from y.
+func (x *exchanger) subtractProjection(y []float64, row func(int) []float64, p int) {
+	kernel.Each(x.workers, taskCount(len(y), colsPerTask), func(task int) {
+		from, to := taskRange(task, colsPerTask, len(y))
 		for b := range x.set {
 			kernel.Axpy(-x.gs[b*x.d+p], row(b)[from:to], y[from:to])
 		}
 	})
 }
 
-// dropped brings f and g to the set without the feature at place a.
-func (x *exchanger) dropped(a int, u, w []float64, square, inverse float64) {
+func (x *exchanger) dropFromScores(a int, u, w []float64, square, inverse float64) {
 	for j, own := range u {
 		part := own * inverse
 		x.f[j] += part * (2*w[j] + square*part)
@@ -144,9 +141,9 @@ func (x *exchanger) dropped(a int, u, w []float64, square, inverse float64) {
 
 // residualProduct writes h = Eᵀγ = Hᵀγ − Σ G₍:,b₎ v_bᵀγ over b ≠ a.
 func (x *exchanger) residualProduct(gamma, overlap []float64, a int) {
-	x.timesTarget(x.h, gamma)
-	kernel.Each(x.workers, tasks(x.d, colsPerTask), func(task int) {
-		from, to := span(task, colsPerTask, x.d)
+	x.targetProductTo(x.h, gamma)
+	kernel.Each(x.workers, taskCount(x.d, colsPerTask), func(task int) {
+		from, to := taskRange(task, colsPerTask, x.d)
 		for b := range x.set {
 			if b != a {
 				kernel.Axpy(-overlap[b], x.gs[b*x.d+from:b*x.d+to], x.h[from:to])
@@ -160,16 +157,14 @@ func (x *exchanger) residualProduct(gamma, overlap []float64, a int) {
 	}
 }
 
-// joined brings f and g to the set with the feature of δ: Theorem 2.
-func (x *exchanger) joined(delta []float64, square, g float64) {
+func (x *exchanger) addToScores(delta []float64, square, g float64) {
 	for j, v := range delta {
 		x.f[j] = max(x.f[j]-(2*x.h[j]-square/g*v)*v/g, 0)
 		x.g[j] = max(x.g[j]-v*v/g, 0)
 	}
 }
 
-// invert brings P to the set in which place a has another feature.
-func (x *exchanger) invert(a int, ratio, t []float64, g float64) {
+func (x *exchanger) updateInverse(a int, ratio, t []float64, g float64) {
 	k := len(x.set)
 	own := slices.Clone(x.p[a*k : (a+1)*k])
 	for b := range k {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Explain says what Select says of features that it is told to keep, of both forms of G, to the bit.
+// Explain gives the result of Select with the same features in Keep, for both forms of G, to the bit.
 func TestExplainIsSelect(t *testing.T) {
 	for _, shape := range [][2]int{{40, 90}, {30, 12}, {200, 70}} {
 		rows, d := shape[0], shape[1]

@@ -10,10 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// fixture is a case of <kind>_small.json. Its about says: f[t], g[t] belong to
-// all columns at the start of turn t, chosen columns 0; errors[t] is ‖X − P_S X‖²
-// before turn t; f agrees to 1e-9·max f[0], g to 1e-9·max g[0], errors to
-// 1e-9·errors[0]; it stops at g ≤ 1e-10·g⁰, we at 1e-8·g⁰.
+// fixture is a case of <kind>_small.json. By its field "about", f[t], g[t] belong to all columns at the start of turn
+// t, chosen columns 0; errors[t] is ‖X − P_S X‖² before turn t; f agrees to 1e-9·max f[0], g to 1e-9·max g[0], errors
+// to 1e-9·errors[0]; it stops at g ≤ 1e-10·g⁰, we at 1e-8·g⁰.
 type fixture struct {
 	Name   string
 	X      [][]float64
@@ -42,7 +41,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 				}
 				target := targetOf(t, g, groups)
 				fix.validate(t, g)
-				m := must.Get(newMemory(g, g.Diagonal(2), target, 2))(t)
+				m := must.Get(newGramEngine(g, g.Diagonal(2), target, 2))(t)
 				var turn int
 				watch := func(c *criterion) {
 					if turn < len(fix.F) {
@@ -51,13 +50,13 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 					turn++
 				}
 				m.groups = opt.Groups
-				fix.compareResult(t, must.Get(run(t.Context(), m, m.criterion, opt.withDefaults(x.d), watch))(t))
+				fix.compareResult(t, must.Get(runLayers(t.Context(), m, m.criterion, opt.withDefaults(x.d), watch))(t))
 			}
 		})
 	}
 }
 
-// validate wants a number for every turn: what is missing would go unchecked.
+// validate requires a number for every turn: a missing one would go unchecked.
 func (fix *fixture) validate(t *testing.T, m *gram.Matrix) {
 	t.Helper()
 	n := len(fix.Order)
@@ -93,12 +92,12 @@ func (fix *fixture) compareGap(t *testing.T, turn int, alive []bool, f, g []floa
 }
 
 // compare checks f and g of one turn; c is in units of powers of 4.
-func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m *memory) {
+func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m *gramEngine) {
 	t.Helper()
 	gUnit, hUnit := m.gUnit, m.hUnit
 	fTol, gTol := 1e-9*slices.Max(fix.F[0]), 1e-9*slices.Max(fix.G[0])
-	f, g := make([]float64, c.d), make([]float64, c.d)
-	for i := range c.d {
+	f, g := make([]float64, c.featureCount), make([]float64, c.featureCount)
+	for i := range c.featureCount {
 		f[i], g[i] = c.f[i]/hUnit/hUnit, c.g[i]/gUnit
 		if got, want := f[i], fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
 			t.Errorf("%s: turn %d: f[%d] = %v, want %v", form, turn, i, got, want)

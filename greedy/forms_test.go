@@ -21,8 +21,8 @@ import (
 // sameChoice wants one selection from both forms of G, to rounding.
 func sameChoice(t *testing.T, name string, got, want *Result) {
 	t.Helper()
-	// One direction is left for the last feature of a layer, and every feature is as good there:
-	// rounding chooses it, and so what the next layer is of.
+	// One direction is left for the last feature of a layer, and every feature is as good there: rounding chooses it,
+	// and so decides the next layer.
 	sure := len(want.Order)
 	if want.Layers != nil {
 		sure = ofFirst(want) - 1
@@ -51,7 +51,7 @@ func sameChoice(t *testing.T, name string, got, want *Result) {
 	}
 }
 
-// Whatever is asked for, G in full and as a factor choose the same features.
+// For all options, G in full and as a factor choose the same features.
 func TestFormsChooseAlike(t *testing.T) {
 	scaled := random(92, 40, 60, 0)
 	for j, col := range scaled.col { // squares over 24 orders of magnitude
@@ -151,18 +151,18 @@ func TestFormsAimAlike(t *testing.T) {
 		if b := factored.B(2); math.Abs(kernel.Dot(b, b)-trace(whole.S, whole.M)) > 1e-12 {
 			t.Fatal("B is not the graph's")
 		}
-		targets := map[string]func(*anchor.Graph) *aimedTarget{
-			"spectral": func(g *anchor.Graph) *aimedTarget { s, _, err := spectralTarget(team, g, 4); must.Do(t, err); return s },
-			"scatter":  func(g *anchor.Graph) *aimedTarget { return must.Get(scatterTarget(team, g, 4))(t) },
+		targets := map[string]func(*anchor.Graph) *graphTarget{
+			"spectral": func(g *anchor.Graph) *graphTarget { s, _, err := spectralTarget(team, g, 4); must.Do(t, err); return s },
+			"scatter":  func(g *anchor.Graph) *graphTarget { return must.Get(scatterTarget(team, g, 4))(t) },
 		}
 		for rounds := range 4 {
-			targets[fmt.Sprint("smooth ", rounds)] = func(g *anchor.Graph) *aimedTarget { return must.Get(smoothTarget(team, g, rounds))(t) }
+			targets[fmt.Sprint("smooth ", rounds)] = func(g *anchor.Graph) *graphTarget { return must.Get(smoothTarget(team, g, rounds))(t) }
 		}
 		for name, build := range targets {
 			for _, refine := range []bool{false, true} {
 				a, b := build(whole), build(factored)
-				if math.Abs(a.total-b.total) > 1e-10*a.total {
-					t.Errorf("%s: ‖T‖² = %v, want %v", name, b.total, a.total)
+				if math.Abs(a.totalSquares-b.totalSquares) > 1e-10*a.totalSquares {
+					t.Errorf("%s: ‖T‖² = %v, want %v", name, b.totalSquares, a.totalSquares)
 				}
 				opt := Options{K: shape.k, Threads: 2, Refine: refine}
 				want := must.Get(selectTarget(t.Context(), whole.G, a.target, opt))(t)
@@ -173,8 +173,8 @@ func TestFormsAimAlike(t *testing.T) {
 	}
 }
 
-// Without G its columns come from passes over the rows: the choice and its numbers are the same, whatever
-// the memory, in layers too.
+// Without G, its columns come from passes over the rows: the choice and its numbers are the same for any memory, in
+// layers too.
 func TestStreamsAimAlike(t *testing.T) {
 	for _, shape := range []struct{ n, d, m, k int }{{40, 90, 12, 9}, {90, 24, 20, 6}, {60, 90, 12, 40}} {
 		for _, unit := range []float64{1, 1e-60, 1e60} {
@@ -190,16 +190,16 @@ func TestStreamsAimAlike(t *testing.T) {
 			std := rowstest.Standardizer(t, src, gram.ScaleCenter, gram.FillMean)
 			absent := *g.graph
 			absent.G = gram.Full(nil, shape.d)
-			targets := map[string]func(*anchor.Graph) *aimedTarget{
-				"spectral": func(g *anchor.Graph) *aimedTarget { s, _, err := spectralTarget(team, g, 4); must.Do(t, err); return s },
+			targets := map[string]func(*anchor.Graph) *graphTarget{
+				"spectral": func(g *anchor.Graph) *graphTarget { s, _, err := spectralTarget(team, g, 4); must.Do(t, err); return s },
 			}
 			for rounds := range 3 {
-				targets[fmt.Sprint("smooth ", rounds+1)] = func(g *anchor.Graph) *aimedTarget { return must.Get(smoothTarget(team, g, rounds+1))(t) }
+				targets[fmt.Sprint("smooth ", rounds+1)] = func(g *anchor.Graph) *graphTarget { return must.Get(smoothTarget(team, g, rounds+1))(t) }
 			}
 			for name, build := range targets {
 				opt := Options{K: shape.k, Threads: 2, Keep: []int{5}}
 				want := must.Get(selectTarget(t.Context(), g.graph.G, build(g.graph).target, opt))(t)
-				least := aimedStreamBytes(shape.d, shape.k, build(&absent).rows, 0, 0)
+				least := targetStreamBytes(shape.d, shape.k, build(&absent).height, 0, 0)
 				for _, memory := range []int64{least, 1 << 30} {
 					got := must.Get(selectTargetStream(t.Context(), src, std, build(&absent).target, StreamOptions{Options: opt, Memory: memory}))(t)
 					if got.Passes < 2 {

@@ -2,49 +2,46 @@ package greedy
 
 import "github.com/ufs-stream/ufs-stream/method"
 
-// gate keeps candidates from being chosen: those that are forbidden, and those of sets of which as many
-// are chosen as may be. They stay in the data to be explained. A nil gate lets all through.
+// gate excludes candidates from the choice: forbidden ones, and members of sets of which enough are chosen. They stay
+// in the data to be explained. A nil gate excludes none.
 type gate struct {
-	closed []bool
-	sets   []int
-	most   int
-	taken  map[int]int // chosen of each set
+	isClosed     []bool
+	setOf        []int
+	maxPerSet    int
+	chosenPerSet map[int]int // by set
 }
 
 func newGate(c method.Choice, d int) *gate {
 	if len(c.Forbid) == 0 && c.Most == 0 {
 		return nil
 	}
-	g := &gate{closed: make([]bool, c.Candidates(d)), sets: c.Sets, most: c.Most, taken: make(map[int]int)}
+	g := &gate{isClosed: make([]bool, c.Candidates(d)), setOf: c.Sets, maxPerSet: c.Most, chosenPerSet: make(map[int]int)}
 	for _, i := range c.Forbid {
-		g.closed[i] = true
+		g.isClosed[i] = true
 	}
 	return g
 }
 
-// count counts candidate p as chosen.
-func (g *gate) count(p int) {
-	if g == nil || g.most == 0 || g.sets[p] < 0 {
+func (g *gate) countChosen(p int) {
+	if g == nil || g.maxPerSet == 0 || g.setOf[p] < 0 {
 		return
 	}
-	set := g.sets[p]
-	if g.taken[set]++; g.taken[set] < g.most {
+	set := g.setOf[p]
+	if g.chosenPerSet[set]++; g.chosenPerSet[set] < g.maxPerSet {
 		return
 	}
-	for i, s := range g.sets {
-		g.closed[i] = g.closed[i] || s == set
+	for i, s := range g.setOf {
+		g.isClosed[i] = g.isClosed[i] || s == set
 	}
 }
 
-// open reports whether candidate i may be chosen.
-func (g *gate) open(i int) bool { return g == nil || !g.closed[i] }
+func (g *gate) isOpen(i int) bool { return g == nil || !g.isClosed[i] }
 
-// close takes the features that may not be chosen from the candidates of c.
-func (g *gate) close(c *criterion) {
+func (g *gate) removeClosed(c *criterion) {
 	if g == nil {
 		return
 	}
-	for i, closed := range g.closed {
+	for i, closed := range g.isClosed {
 		c.alive[i] = c.alive[i] && !closed
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-// TestForbid: what is forbidden is explained and not chosen, in every engine.
+// TestForbid: forbidden columns are explained and not chosen, in every engine.
 func TestForbid(t *testing.T) {
 	x := smooth(81, 60, 20, 12, 0.8).noisy(82, 0.05)
 	free := naive(x, nil, 6)
@@ -90,7 +90,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// What binds the choice to nothing that can be is refused, and so is what an engine does not serve.
+// Restrictions that leave nothing to choose are refused, and so are restrictions that an engine does not support.
 func TestChoiceRefused(t *testing.T) {
 	rowstest.Refused(t, Options{Choice: method.Choice{Blocks: []method.Block{{Members: []int{0, 1}, Cost: 1}, {Members: []int{1}, Cost: 0}}, Budget: -1, Forbid: []int{7}, Most: 1}}.Validate(3),
 		"block 1 has 1 members and costs 0", "in 2 blocks", "budget = -1", "forbid: 7", "sets name 0")

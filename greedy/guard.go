@@ -6,60 +6,58 @@ import (
 	"sort"
 )
 
-// tieShare: scores within this share of the best are equal, and the lowest column wins.
+// tieShare: scores within this share of the best are equal; the lowest column wins.
 const tieShare = 1e-9
 
-// ending says why no feature was chosen.
+// ending is the reason why no feature was chosen.
 type ending int
 
 const (
 	notEnded      ending = iota
 	rankReached          // every feature is exhausted
-	targetReached        // f is rounding noise for all that are left
+	targetReached        // f of all live features is rounding noise
 )
 
-// choose finds argmax f/g over the live features, as if every f were exact: the
-// recursion's f serve only to rule features out. A feature whose interval
-// [f−err, f+err]/g reaches to within a tie of the best lower end is a contender;
-// contenders are settled, by exact recomputation, until the choice is certain. So
-// the drift of f (on COIL20 5e-7 after 1,000 steps, 1e-4 near full rank, and
-// negative values on TOX-171) costs time but changes nothing.
+// chooseFeature finds argmax f/g over the live features as if every f were exact; the f of the recursion only rule
+// features out. A feature is a contender if its interval [f−err, f+err]/g reaches to within a tie of the best lower
+// end. The f of contenders are recomputed exactly until the choice is certain. So the drift of f (on COIL20 5e-7
+// after 1,000 steps, 1e-4 near full rank, and negative values on TOX-171) costs time but changes nothing.
 //
 // It returns the lowest of the columns tied for the best score, and the others.
-func (c *criterion) choose(ctx context.Context, e engine) (p int, ties []int, end ending, err error) {
+func (c *criterion) chooseFeature(ctx context.Context, e engine) (p int, ties []int, end ending, err error) {
 	for {
-		contenders, unsettled := c.contenders()
+		contenders, inexact := c.contenders()
 		if len(contenders) == 0 {
 			return -1, nil, rankReached, nil
 		}
-		if len(contenders) == 1 && (c.self || c.settled[contenders[0]]) {
-			unsettled = nil
+		if len(contenders) == 1 && (c.isSelf || c.isExact[contenders[0]]) {
+			inexact = nil
 		}
-		if len(unsettled) == 0 {
-			p, ties, end = c.winner(contenders)
+		if len(inexact) == 0 {
+			p, ties, end = c.bestContender(contenders)
 			return p, ties, end, nil
 		}
-		if err := e.settle(ctx, c.most(unsettled)); err != nil {
+		if err := e.makeExact(ctx, c.featuresToRecompute(inexact)); err != nil {
 			return -1, nil, notEnded, err
 		}
 	}
 }
 
-// bounds returns the interval of feature i's score.
-func (c *criterion) bounds(i int) (low, high float64) {
-	if c.settled[i] {
+func (c *criterion) scoreBounds(i int) (low, high float64) {
+	if c.isExact[i] {
 		s := c.f[i] / c.g[i]
 		return s, s
 	}
-	return max(c.f[i]-c.err[i], 0) / c.g[i], max(c.f[i]+c.err[i], 0) / c.g[i]
+	return max(c.f[i]-c.errBound[i], 0) / c.g[i], max(c.f[i]+c.errBound[i], 0) / c.g[i]
 }
 
-// contenders lists the live features that may be, or tie with, the best; ascending.
-func (c *criterion) contenders() (all, unsettled []int) {
+// contenders lists the live features that may be, or tie with, the best, in ascending order; inexact lists the
+// contenders whose f is not exact.
+func (c *criterion) contenders() (all, inexact []int) {
 	best := 0.0
 	for i, ok := range c.alive {
 		if ok {
-			low, _ := c.bounds(i)
+			low, _ := c.scoreBounds(i)
 			best = max(best, low)
 		}
 	}
@@ -67,47 +65,45 @@ func (c *criterion) contenders() (all, unsettled []int) {
 		if !ok {
 			continue
 		}
-		if _, high := c.bounds(i); high >= best*(1-tieShare) {
+		if _, high := c.scoreBounds(i); high >= best*(1-tieShare) {
 			all = append(all, i)
-			if !c.settled[i] {
-				unsettled = append(unsettled, i)
+			if !c.isExact[i] {
+				inexact = append(inexact, i)
 			}
 		}
 	}
-	return all, unsettled
+	return all, inexact
 }
 
-// most picks which of the unsettled features to settle first: the few of highest
-// upper end, because a settled leader raises the bar for the rest; all of them
-// where that did not help.
-func (c *criterion) most(unsettled []int) []int {
-	const few = 8
-	if len(unsettled) <= few {
-		return unsettled
+// featuresToRecompute picks the inexact contenders to recompute first: the eight of highest upper bound, because an
+// exact leader raises the bar for the rest; all of them if that has not sufficed.
+func (c *criterion) featuresToRecompute(inexact []int) []int {
+	const batch = 8
+	if len(inexact) <= batch {
+		return inexact
 	}
-	already := false
+	anyExact := false
 	for i, ok := range c.alive {
-		already = already || ok && c.settled[i]
+		anyExact = anyExact || ok && c.isExact[i]
 	}
-	if already {
-		return unsettled
+	if anyExact {
+		return inexact
 	}
-	high := func(i int) float64 { _, h := c.bounds(i); return h }
-	lead := append([]int(nil), unsettled...)
+	high := func(i int) float64 { _, h := c.scoreBounds(i); return h }
+	lead := append([]int(nil), inexact...)
 	sort.SliceStable(lead, func(a, b int) bool { return high(lead[a]) > high(lead[b]) })
-	lead = lead[:few]
+	lead = lead[:batch]
 	sort.Ints(lead)
 	return lead
 }
 
-// winner takes the lowest of the contenders within a tie of the best.
-func (c *criterion) winner(contenders []int) (p int, ties []int, end ending) {
+func (c *criterion) bestContender(contenders []int) (p int, ties []int, end ending) {
 	best := math.Inf(-1)
 	for _, i := range contenders {
 		best = max(best, c.f[i]/c.g[i])
 	}
 	p = -1
-	noise := !c.self
+	noise := !c.isSelf
 	for _, i := range contenders {
 		if c.f[i]/c.g[i] < best*(1-tieShare) {
 			continue

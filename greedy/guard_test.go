@@ -40,18 +40,18 @@ func targetOf(tb testing.TB, g *gram.Matrix, groups []int) *target {
 // watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
 func watched(t *testing.T, g *gram.Matrix, c int, watch watcher) *Result {
 	t.Helper()
-	return must.Get(selectMemory(t.Context(), g, targetOf(t, g, drawn(g.D, c)), Options{K: g.D, Threads: 2}, watch))(t)
+	return must.Get(selectInMemory(t.Context(), g, targetOf(t, g, drawn(g.D, c)), Options{K: g.D, Threads: 2}, watch))(t)
 }
 
-// The recursion with its guard chooses as if every f were recomputed at every turn,
-// which is what a bound of ∞ asks for, to the last bit of the scores.
+// The recursion with its guard chooses as if every f were recomputed at every turn, to the last bit of the scores. A
+// bound of ∞ forces the recomputation.
 func TestGuardEqualsRecomputing(t *testing.T) {
 	x := illConditioned()
 	g := gram.Full(x.gram(), x.d)
 	for _, c := range []int{0, 1, 5} {
 		want := watched(t, g, c, func(c *criterion) {
-			for i := range c.err {
-				c.err[i] = math.Inf(1)
+			for i := range c.errBound {
+				c.errBound[i] = math.Inf(1)
 			}
 		})
 		got := watched(t, g, c, nil)
@@ -69,12 +69,12 @@ func TestGuardBound(t *testing.T) {
 	x := illConditioned()
 	g := gram.Full(x.gram(), x.d)
 	for _, height := range []int{0, 5} {
-		m := must.Get(newMemory(g, g.Diagonal(2), targetOf(t, g, drawn(x.d, height)), 2))(t)
+		m := must.Get(newGramEngine(g, g.Diagonal(2), targetOf(t, g, drawn(x.d, height)), 2))(t)
 		worst := 0.0
-		must.Get(run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
+		must.Get(runLayers(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
 			saved := *c
-			saved.f, saved.err = slices.Clone(c.f), slices.Clone(c.err)
-			saved.reach, saved.settled = slices.Clone(c.reach), slices.Clone(c.settled)
+			saved.f, saved.errBound = slices.Clone(c.f), slices.Clone(c.errBound)
+			saved.targetNorm, saved.isExact = slices.Clone(c.targetNorm), slices.Clone(c.isExact)
 			var live []int
 			for i, ok := range c.alive {
 				if ok {
@@ -83,12 +83,12 @@ func TestGuardBound(t *testing.T) {
 			}
 			for len(live) > 0 { // few at a time, which does not renew the bounds
 				some := live[:min(8, len(live))]
-				must.Do(t, m.settle(t.Context(), some))
+				must.Do(t, m.makeExact(t.Context(), some))
 				for _, i := range some {
 					off := math.Abs(c.f[i] - saved.f[i])
-					worst = max(worst, off/saved.err[i])
-					if off > saved.err[i] {
-						t.Errorf("turn %d: f[%d] is off by %g, bound %g", c.turn, i, off, saved.err[i])
+					worst = max(worst, off/saved.errBound[i])
+					if off > saved.errBound[i] {
+						t.Errorf("turn %d: f[%d] is off by %g, bound %g", c.turn, i, off, saved.errBound[i])
 					}
 				}
 				live = live[len(some):]
@@ -99,7 +99,7 @@ func TestGuardBound(t *testing.T) {
 	}
 }
 
-// Whatever the drift within the bounds, the choice is the same.
+// For any drift within the bounds, the choice is the same.
 func TestGuardAgainstDrift(t *testing.T) {
 	x := illConditioned()
 	g := gram.Full(x.gram(), x.d)
@@ -110,7 +110,7 @@ func TestGuardAgainstDrift(t *testing.T) {
 			for i := range c.f {
 				drift := 1e-3 * math.Abs(c.f[i])
 				c.f[i] += drift * (2*r.Float64() - 1)
-				c.err[i] += drift
+				c.errBound[i] += drift
 			}
 		})
 		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Scores, want.Scores) {

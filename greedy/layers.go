@@ -7,22 +7,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// layerEnd says why a layer ended, and how many features were chosen by then.
+// layerEnd is the reason why a layer ended, and the number of features chosen by then.
 type layerEnd struct {
-	why    ending
+	reason ending
 	chosen int
 }
 
-// residual is what all features chosen so far leave of the data, where a first layer has
-// explained its target and not the data: partitions are few sums of the columns.
-type residual struct {
+// dataResidual is the residual of the data after all features chosen so far. It is needed if a first layer has
+// explained its target but not the data, as with few sums of groups of columns.
+type dataResidual struct {
 	g, g0  []float64
 	omegas [][]float64
 	chosen []bool
 }
 
-// take projects feature p out, given G₍:,p₎.
-func (w *residual) take(p int, column []float64) {
+func (w *dataResidual) projectOut(p int, column []float64) {
 	w.chosen[p] = true
 	if g := w.g[p]; g > exhaustedShare*w.g0[p] {
 		omega := append([]float64(nil), column...)
@@ -42,59 +41,54 @@ func (w *residual) take(p int, column []float64) {
 	w.g[p] = 0
 }
 
-// current is the number of the layer that is being chosen, from 1.
-func (r *recorder) current() int { return len(r.ends) + 1 }
+func (r *recorder) currentLayer() int { return len(r.layerEnds) + 1 }
 
-// follow prepares for the layer after one that has ended. Features that exhausted all others
-// leave nothing more to account for.
-func (r *recorder) follow(end ending) {
-	if end == targetReached && r.whole == nil {
-		c := r.first
-		r.whole = &residual{g: append([]float64(nil), c.g...), g0: c.g0, omegas: r.omegas, chosen: append([]bool(nil), c.chosen...)}
+// prepareNextLayer keeps the residual of the data, unless the layer has exhausted all features and so explained the
+// data.
+func (r *recorder) prepareNextLayer(end ending) {
+	if end == targetReached && r.dataLeft == nil {
+		c := r.firstCriterion
+		r.dataLeft = &dataResidual{g: append([]float64(nil), c.g...), g0: c.g0, omegas: r.firstOmegas, chosen: append([]bool(nil), c.chosen...)}
 	}
-	r.omegas = nil
+	r.firstOmegas = nil
 }
 
-// sayLayers warns of what happened where a layer ended.
-func (r *recorder) sayLayers(opt Options) {
-	if len(r.ends) == 0 {
+func (r *recorder) warnAboutLayers(opt Options) {
+	if len(r.layerEnds) == 0 {
 		return
 	}
 	r.Exhausted = len(r.Order) < opt.K
-	first := r.ends[0]
+	first := r.layerEnds[0]
 	rank := first.chosen - len(r.Redundant)
 	more := "the remaining features are combinations of the selected"
-	if first.why == targetReached {
+	if first.reason == targetReached {
 		more = "the remaining features cannot be told apart"
 	}
 	if len(r.Order) > first.chosen {
 		more = fmt.Sprintf("features %d to %d are %s, chosen as if those before were not there",
-			first.chosen+1, len(r.Order), layersAfter(r.Layers[len(r.Layers)-1]))
+			first.chosen+1, len(r.Order), layerNames(r.Layers[len(r.Layers)-1]))
 		if len(r.Order) == first.chosen+1 {
 			more = fmt.Sprintf("feature %d is a second layer, chosen as if those before were not there", len(r.Order))
 		}
 	}
-	if first.why == rankReached {
-		r.warn("rank %d reached: %s", rank, more)
+	if first.reason == rankReached {
+		r.addWarning("rank %d reached: %s", rank, more)
 	} else {
-		r.warn("after %d features nothing of the target is left but rounding: %s", rank, more)
+		r.addWarning("after %d features nothing of the target is left but rounding: %s", rank, more)
 	}
 	if r.Exhausted && opt.Variance == 0 && len(r.Order) > first.chosen {
-		r.warn("%d features were chosen: what is left holds nothing of the target", len(r.Order))
+		r.addWarning("%d features were chosen: what is left holds nothing of the target", len(r.Order))
 	}
 }
 
-// layersAfter names the layers from the second to the last.
-func layersAfter(last int) string {
+func layerNames(last int) string {
 	if last == 2 {
 		return "a second layer"
 	}
 	return fmt.Sprintf("%d further layers", last-1)
 }
 
-// gains are the scores of the first layer, which lower the error of its target, and 0 for the
-// layers after it.
-func (r *Result) gains() []float64 {
+func (r *Result) firstLayerGains() []float64 {
 	out := append([]float64(nil), r.Scores...)
 	for i, layer := range r.Layers {
 		if layer > 1 {

@@ -21,7 +21,7 @@ func ofFirst(r *Result) int {
 	return len(r.Order)
 }
 
-// naiveLayers runs the naive twin on what it has not chosen, again and again.
+// naiveLayers runs the naive twin repeatedly on the columns not chosen yet.
 func naiveLayers(x matrix, groups []int, k int) (order, layers []int, scores []float64) {
 	left := make([]int, x.d)
 	for i := range left {
@@ -67,8 +67,8 @@ func leaves(x matrix, s []int) float64 {
 	return left / all
 }
 
-// Past the rank every layer is what greedy chooses of the features not chosen yet, in memory
-// and out of core; the errors count all features chosen so far.
+// Past the rank every layer is greedy's choice among the features not chosen yet, in memory and out of core; the
+// errors count all features chosen so far.
 func TestLayersEqualDefinition(t *testing.T) {
 	copied := random(60, 40, 24, 0)
 	for j := 12; j < 24; j++ {

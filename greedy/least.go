@@ -12,59 +12,57 @@ import (
 )
 
 const (
-	// leastShare: the least that any directions leave is found for up to this share of the
-	// features. Beyond, it would cost more than greedy itself.
-	leastShare = 0.125
-	// fewFeatures are cheap at any share.
+	// boundShare is the largest k/d for which the error bound is computed. Beyond, it would cost more than greedy
+	// itself.
+	boundShare = 0.125
+	// fewFeatures: up to this d the bound is cheap at any share.
 	fewFeatures = 256
 )
 
-// leastBytes is what leastOf holds for k of d features.
-func leastBytes(d, k int) int64 {
-	if !leastWorth(d, k) {
+func leastErrorBytes(d, k int) int64 {
+	if !isBoundAffordable(d, k) {
 		return 0
 	}
-	return linalg.TailsBytes(d, k) + 8*leastRows*int64(d)
+	return linalg.TailsBytes(d, k) + 8*boundStartRows*int64(d)
 }
 
-// leastBytes is the same for the target of m.
-func (m *aimed) leastBytes(s method.Shape) int64 {
+func (m *graphGreedy) leastErrorBytes(s method.Shape) int64 {
 	d := len(s.Columns)
 	if s.Rank == 0 || m.target != targetSmooth {
-		return leastBytes(d, s.K) + 8*int64(s.Anchors)*leastRows
+		return leastErrorBytes(d, s.K) + 8*int64(s.Anchors)*boundStartRows
 	}
-	if !leastWorth(d, s.K) {
+	if !isBoundAffordable(d, s.K) {
 		return 0
 	}
 	n := max(s.Rank, s.Anchors)
-	return linalg.TailsBytes(n, s.K) + linalg.RootBytes(n) + 8*int64(n)*int64(3*n+2*leastRows)
+	return linalg.TailsBytes(n, s.K) + linalg.RootBytes(n) + 8*int64(n)*int64(3*n+2*boundStartRows)
 }
 
-func leastWorth(d, k int) bool {
-	return k > 0 && (d <= fewFeatures || float64(k) <= leastShare*float64(d))
+func isBoundAffordable(d, k int) bool {
+	return k > 0 && (d <= fewFeatures || float64(k) <= boundShare*float64(d))
 }
 
-// leastRows of G, those of the first features chosen, are where the search for the leading
-// directions starts: it does not depend on the order of the columns, then.
-const leastRows = 16
+// boundStartRows is the number of rows of G, those of the first features chosen, from which the search for the
+// leading directions starts. So the start does not depend on the order of the columns.
+const boundStartRows = 16
 
-// leastOf is the least of each error that any so many directions can leave, features or not:
-// the tail of the eigenvalues of TᵀT, T the target, in units of its trace. They are those of the
-// target that the errors are of: X itself for partitions too, whose errors count all features.
-// Product adds Y·TᵀT to its first argument. It is nil for more than an eighth of many features,
-// and where the eigenvalues fall too slowly to be told in a few k products.
-func leastOf(team *kernel.Team, g *gram.Matrix, order []int, left []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
+// leastErrors is a lower bound of the error after each choice: the least error that as many directions can leave,
+// whether they are features or not. It is the tail of the eigenvalues of TᵀT in units of its trace, T being the
+// target in which errors are measured (X itself for partitions too, whose errors count all features). product adds
+// Y·TᵀT to its first argument. The result is nil if isBoundAffordable denies it, or if the eigenvalues fall too
+// slowly to be found in a few k products.
+func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, left []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
 	d := g.D
-	if !leastWorth(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
+	if !isBoundAffordable(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
 		return nil
 	}
-	rows := min(len(order), leastRows)
+	rows := min(len(order), boundStartRows)
 	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
 	g.ColumnsTo(team.Threads(), start.Data, order[:rows])
-	return tails(team, d, order, left, trace, start, product)
+	return tailErrors(team, d, order, left, trace, start, product)
 }
 
-func tails(team *kernel.Team, n int, order []int, left []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+func tailErrors(team *kernel.Team, n int, order []int, left []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
 	least := linalg.Tails(team, n, len(order), trace, start, product)
 	for i := range least {
 		least[i] = min(least[i]/trace, left[i])
@@ -72,44 +70,43 @@ func tails(team *kernel.Team, n int, order []int, left []float64, trace float64,
 	return least
 }
 
-// leastOfData is leastOf for X itself. The eigenvalues of a factor's G are those of RRᵀ.
-func leastOfData(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
+// leastDataErrors is leastErrors for X itself. If G is a factor, its eigenvalues are those of RRᵀ.
+func leastDataErrors(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 	trace := 0.0
 	for _, v := range g.Diagonal(team.Threads()) {
 		trace += v
 	}
 	if !g.IsFactor() {
-		return leastOf(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team.Threads(), y.Rows, y.Data, dst.Data) })
+		return leastErrors(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team.Threads(), y.Rows, y.Data, dst.Data) })
 	}
 	n := g.Rank
-	if !leastWorth(g.D, len(r.Order)) || !(trace > 0 && trace <= math.MaxFloat64) {
+	if !isBoundAffordable(g.D, len(r.Order)) || !(trace > 0 && trace <= math.MaxFloat64) {
 		return nil
 	}
-	rows := min(len(r.Order), leastRows)
+	rows := min(len(r.Order), boundStartRows)
 	start := kernel.RowMajor(make([]float64, rows*n), rows, n, n)
 	for i, p := range r.Order[:rows] {
 		row := start.Data[i*n:][:n]
 		copy(row, g.Feature(row, p))
 	}
 	dual := kernel.RowMajor(g.Dual(team.Threads()), n, n, n)
-	return tails(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
+	return tailErrors(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
 }
 
-// leastOfSmooth is leastOf for AᵗX.
-func leastOfSmooth(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) []float64 {
+func leastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Result) []float64 {
 	switch {
 	case t.k.Rows > 0:
-		return leastOfRows(team, g, t, r)
-	case t.product == nil: // no rounds
-		return leastOfData(team, g.G, r)
+		return leastAnchorErrors(team, g, t, r)
+	case t.product == nil: // no rounds of smoothing
+		return leastDataErrors(team, g.G, r)
 	}
-	return leastOf(team, g.G, r.Order, r.Error, t.total, t.product)
+	return leastErrors(team, g.G, r.Order, r.Error, t.totalSquares, t.product)
 }
 
-// leastOfRows is leastOfSmooth where TᵀT = CᵀQC: with Q = UᵀU its eigenvalues other than 0 are those of UKUᵀ,
-// K = CCᵀ, of the order of the anchors. It costs nothing of d.
-func leastOfRows(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) []float64 {
-	if !leastWorth(g.D, len(r.Order)) || !(t.total > 0 && t.total <= math.MaxFloat64) {
+// leastAnchorErrors is leastSmoothErrors for TᵀT = CᵀQC. With Q = UᵀU its eigenvalues other than 0 are the
+// eigenvalues of UKUᵀ, K = CCᵀ, a matrix as large as the number of anchors; the cost does not grow with d.
+func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Result) []float64 {
+	if !isBoundAffordable(g.D, len(r.Order)) || !(t.totalSquares > 0 && t.totalSquares <= math.MaxFloat64) {
 		return nil
 	}
 	m := g.M
@@ -121,7 +118,7 @@ func leastOfRows(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) 
 	half, small := kernel.RowMajor(make([]float64, n*m), n, m, m), kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Gemm(team, 1, u, t.k, half)
 	kernel.Gemm(team, 1, half, u.Trans(), small)
-	rows := min(len(r.Order), leastRows)
+	rows := min(len(r.Order), boundStartRows)
 	chosen, start := kernel.RowMajor(make([]float64, rows*m), rows, m, m), kernel.RowMajor(make([]float64, rows*n), rows, n, n)
 	for i, j := range r.Order[:rows] {
 		if g.Columns != nil {
@@ -133,11 +130,11 @@ func leastOfRows(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) 
 		}
 	}
 	kernel.Gemm(team, 1, chosen, u.Trans(), start)
-	return tails(team, n, r.Order, r.Error, t.total, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
+	return tailErrors(team, n, r.Order, r.Error, t.totalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
-// leastOfOrthonormal is leastOf for l directions of length 1, of which k leave l−k.
-func leastOfOrthonormal(l int, left []float64) []float64 {
+// leastOrthonormalErrors is leastErrors for l directions of length 1, of which k leave l−k.
+func leastOrthonormalErrors(l int, left []float64) []float64 {
 	least := make([]float64, len(left))
 	for i := range least {
 		least[i] = min(max(float64(l-i-1)/float64(l), 0), left[i])

@@ -45,8 +45,7 @@ func compareLeast(t *testing.T, got, want, left []float64) {
 	}
 }
 
-// What greedy reports beside its errors are the tails of G, and, for the data smoothed on the
-// graph, of AᵗX.
+// The error bounds that greedy reports are the tails of G, and, for the data smoothed on the graph, of AᵗX.
 func TestLeast(t *testing.T) {
 	g := newGraphed(90, 24, 20, 5)
 	for _, rounds := range []int{0, 1, 3} {
@@ -54,7 +53,7 @@ func TestLeast(t *testing.T) {
 		for range rounds {
 			target = times(g.a, target)
 		}
-		m := &aimed{target: targetSmooth, rounds: rounds}
+		m := &graphGreedy{target: targetSmooth, rounds: rounds}
 		e := &method.Evidence{Graph: g.graph, K: 10, Threads: 2}
 		r := must.Get(m.Select(t.Context(), e))(t)
 		compareLeast(t, r.Least, tailsOf(t, target, 10), r.Error)
@@ -67,7 +66,7 @@ func TestLeast(t *testing.T) {
 			for range rounds {
 				target = times(wide.a, target)
 			}
-			m := &aimed{target: targetSmooth, rounds: rounds}
+			m := &graphGreedy{target: targetSmooth, rounds: rounds}
 			e := &method.Evidence{Graph: wide.factored(), Columns: make([]stream.Column, 90), K: k, Threads: 2}
 			r := must.Get(m.Select(t.Context(), e))(t)
 			if len(r.Least) == 0 {
@@ -76,7 +75,7 @@ func TestLeast(t *testing.T) {
 			compareLeast(t, r.Least, tailsOf(t, target, len(r.Least)), r.Error)
 		}
 	}
-	spectral := &aimed{target: targetSpectral, clusters: 6}
+	spectral := &graphGreedy{target: targetSpectral, clusters: 6}
 	r := must.Get(spectral.Select(t.Context(), &method.Evidence{Graph: g.graph, K: 10, Threads: 2}))(t)
 	compareLeast(t, r.Least, tailsOf(t, g.spectral(t, 6), 10), r.Error)
 }
@@ -90,24 +89,24 @@ func TestLeastLaws(t *testing.T) {
 	for j, col := range x.col {
 		dense.SetCol(j, col)
 	}
-	got := leastOfData(team, g, r)
+	got := leastDataErrors(team, g, r)
 	compareLeast(t, got, tailsOf(t, dense, 7), r.Error)
 	p := make([]int, x.d)
 	for j := range p {
 		p[j] = x.d - 1 - j
 	}
 	moved := x.permuted(p)
-	again := leastOfData(team, gram.Full(moved.gram(), x.d), mustSelect(t, moved, Options{K: 7, Refine: true}))
+	again := leastDataErrors(team, gram.Full(moved.gram(), x.d), mustSelect(t, moved, Options{K: 7, Refine: true}))
 	for i, least := range got {
 		if math.Abs(again[i]-least) > 1e-9 {
 			t.Errorf("columns permuted, %v is left at least, want %v", again[i], least)
 		}
 	}
-	if one := leastOfData(kernel.NewTeam(1), g, r); !slices.Equal(one, got) {
+	if one := leastDataErrors(kernel.NewTeam(1), g, r); !slices.Equal(one, got) {
 		t.Error("workers change bits")
 	}
 	// Of many features, more than an eighth are not asked for.
-	if leastWorth(1000, 200) || !leastWorth(1000, 100) || !leastWorth(200, 200) || leastWorth(10, 0) {
+	if isBoundAffordable(1000, 200) || !isBoundAffordable(1000, 100) || !isBoundAffordable(200, 200) || isBoundAffordable(10, 0) {
 		t.Error("the least is found where it costs more than greedy, or not where it is cheap")
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
-// graph.
+// Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor graph.
 func Specs() []method.Spec {
 	reconstructs := method.Takes{Keep: true, Choice: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
 	sketched := reconstructs
@@ -26,7 +25,7 @@ func Specs() []method.Spec {
 				Caution: "it follows clusters only as far as these are what varies most",
 			},
 			From: method.FromGram, Takes: sketched, Scale: gram.ScaleStandard,
-			New: func() method.Method { return &declared{} },
+			New: func() method.Method { return &dataGreedy{} },
 		},
 		{
 			Name: "partgreedy", About: "the same for sums of random groups of features: faster where features are many",
@@ -36,7 +35,7 @@ func Specs() []method.Spec {
 				Caution: "it gives quality for speed: for clusters it was hardly better than random features",
 			},
 			From: method.FromGram, Takes: reconstructs, Scale: gram.ScaleStandard,
-			New: func() method.Method { return &declared{partitioned: true} },
+			New: func() method.Method { return &dataGreedy{partitioned: true} },
 		},
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
@@ -47,58 +46,56 @@ func Specs() []method.Spec {
 			},
 			From: method.FromGraph, Scale: gram.ScaleStandard,
 			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
-			New:   func() method.Method { return &aimed{} },
+			New:   func() method.Method { return &graphGreedy{} },
 		},
 	}
 }
 
-// declared is Algorithm 1 or 2 with its settings.
-type declared struct {
+// dataGreedy is Algorithm 1 or 2 with its settings.
+type dataGreedy struct {
 	partitioned bool
 	partitions  int
-	refining
+	refinement
 }
 
-// refining is the setting that greedy's choices are improved by.
-type refining struct{ how string }
+// refinement is the setting of exchanges after greedy's choice.
+type refinement struct{ mode string }
 
 const (
 	refineNone = "none"
 	refineSwap = "swap"
 )
 
-func (m *refining) declare(o *method.Options) {
-	o.Choice(&m.how, "refine", refineNone, "after greedy, exchange one feature at a time while that leaves less (swap): a better set of as many features, in two or three times the time", refineNone, refineSwap)
+func (m *refinement) addRefineOption(o *method.Options) {
+	o.Choice(&m.mode, "refine", refineNone, "after greedy, exchange one feature at a time while that leaves less (swap): a better set of as many features, in two or three times the time", refineNone, refineSwap)
 }
 
-func (m *refining) on() bool { return m.how == refineSwap }
+func (m *refinement) swapsFeatures() bool { return m.mode == refineSwap }
 
-// Unnested implements method.Unnested: fewer features are another search.
-func (m *refining) Unnested() stream.Text {
-	if !m.on() {
+// Unnested implements method.Unnested: exchanges for fewer features are another search.
+func (m *refinement) Unnested() stream.Text {
+	if !m.swapsFeatures() {
 		return stream.Text{}
 	}
 	return stream.Textf("exchanges features for one number of them, and the first of these are not the best fewer; leave {refine} out, or select with each {k}")
 }
 
-// bytes is what exchanges take beside greedy itself.
-func (m *refining) bytes(d, k, c int) int64 {
-	if !m.on() {
+func (m *refinement) refineBytes(d, k, c int) int64 {
+	if !m.swapsFeatures() {
 		return 0
 	}
 	return exchangeBytes(d, k, c)
 }
 
-func (m *declared) Options(o *method.Options) {
-	m.declare(o)
+func (m *dataGreedy) Options(o *method.Options) {
+	m.addRefineOption(o)
 	if m.partitioned {
 		o.Int(&m.partitions, "partitions", 0, "`C` random groups of features (default: 1 % of the features)").
 			Bound(func() bool { return m.partitions >= 1 }, "want 1 or more")
 	}
 }
 
-// groups is the number of groups for d features, 0 for Algorithm 1.
-func (m *declared) groups(d int) int {
+func (m *dataGreedy) partitionCount(d int) int {
 	switch {
 	case !m.partitioned:
 		return 0
@@ -108,15 +105,15 @@ func (m *declared) groups(d int) int {
 	return DefaultPartitions(d)
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
-	c := m.groups(d)
+	c := m.partitionCount(d)
 	if s.Sketch > 0 {
-		if m.on() {
-			return method.Cost{}, refuseSketching()
+		if m.swapsFeatures() {
+			return method.Cost{}, errRefineWithSketch()
 		}
 		if s.Blocks > 0 && s.Reads > 1 {
-			return method.Cost{}, refuseBlocks(withoutPasses)
+			return method.Cost{}, errBlocksNeedGram(remedyOnePass)
 		}
 		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads) + blocksBytes(d, s.Sketch, s.Blocks, s.Threads)}
 		if s.Reads > 1 {
@@ -126,35 +123,35 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	}
 	if s.Rank > 0 {
 		rows := s.Rank
-		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.bytes(d, s.K, rows)
+		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.refineBytes(d, s.K, rows)
 		if c > 0 && c <= rows {
-			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.bytes(d, s.K, c)
+			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.refineBytes(d, s.K, c)
 		}
 		if c == 0 || c > rows {
 			c = rows
 		}
-		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
+		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastErrorBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
 	}
 	if !s.OutOfCore {
-		bytes := Bytes(d, s.K, c) + m.bytes(d, s.K, c)
+		bytes := Bytes(d, s.K, c) + m.refineBytes(d, s.K, c)
 		if c == 0 {
 			c = d
 		}
-		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastBytes(d, s.K))}, nil
+		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastErrorBytes(d, s.K))}, nil
 	}
-	if m.on() {
-		return method.Cost{}, refuseRefining(d)
+	if m.swapsFeatures() {
+		return method.Cost{}, errRefineNeedsGram(d)
 	}
 	if s.Blocks > 0 && c == 0 {
-		return method.Cost{}, refuseBlocks(withoutGram)
+		return method.Cost{}, errBlocksNeedGram(remedyWithoutGram)
 	}
-	least := StreamBytes(d, s.K, c, entriesOf(s), s.Rows) + streamedBlocksBytes(d, c, s.Blocks, s.Threads)
+	least := StreamBytes(d, s.K, c, sparseEntries(s), s.Rows) + streamedBlocksBytes(d, c, s.Blocks, s.Threads)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
-	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
-	// the profile of StreamPasses is there already.
+	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature. StreamPasses counts a pass
+	// for the profile, which has been made already.
 	if start, err := StreamPasses(d, s.K, c, cost.Bytes, s.Sparse); err == nil {
-		// A layer has no more features than there are rows; copies of features may make more layers
-		// than this counts.
+		// A layer has at most as many features as there are rows; copies of features may make more layers than are
+		// counted here.
 		more := 0
 		if s.Rows > 0 {
 			more = int((int64(s.K) - 1) / s.Rows)
@@ -169,9 +166,9 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	return cost, nil
 }
 
-// entriesOf is the number of entries of sparse rows that is planned with; 0 for dense rows, and for an unknown
-// number of rows all that may not stay in memory.
-func entriesOf(s method.Shape) int64 {
+// sparseEntries is the number of sparse entries for which memory is planned: 0 for dense rows, and for an unknown
+// number of rows the largest number that may be held.
+func sparseEntries(s method.Shape) int64 {
 	switch {
 	case !s.Sparse:
 		return 0
@@ -181,9 +178,9 @@ func entriesOf(s method.Shape) int64 {
 	return max(s.RowEntries*s.Rows, 1)
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	opt := options(e)
-	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.on()
+func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := selectionOptions(e)
+	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.swapsFeatures()
 	if e.Gram != nil && e.Gram.Held != nil {
 		return m.selectSketched(ctx, e, opt)
 	}
@@ -193,10 +190,10 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 			return nil, err
 		}
 		out := res.ranking(e)
-		// Under a share to explain, the plan has room for all features and not for this; and as many
-		// directions as groups are no bound.
-		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
-			out.Least = leastOfData(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
+		// There is no bound for blocks: one block of several features explains more than one direction. A selection by
+		// variance or gain plans memory for all features, but not for this bound.
+		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
+			out.Least = leastDataErrors(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil
 	}
@@ -207,7 +204,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	return res.ranking(e), nil
 }
 
-func (m *declared) selectSketched(ctx context.Context, e *method.Evidence, opt Options) (*method.Ranking, error) {
+func (m *dataGreedy) selectSketched(ctx context.Context, e *method.Evidence, opt Options) (*method.Ranking, error) {
 	res, err := SelectSketched(ctx, e.Gram, e.Source, e.Std, e.Reads, StreamOptions{Options: opt, Scale: e.Scale, Fill: e.Fill, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint})
 	if err != nil {
 		return nil, err
@@ -217,11 +214,10 @@ func (m *declared) selectSketched(ctx context.Context, e *method.Evidence, opt O
 	return out, nil
 }
 
-func options(e *method.Evidence) Options {
-	return singly(Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Choice: e.Choice, Seed: e.Seed, Threads: e.Threads})
+func selectionOptions(e *method.Evidence) Options {
+	return singleFeatureOptions(Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Choice: e.Choice, Seed: e.Seed, Threads: e.Threads})
 }
 
-// ranking is the result in the form of all methods.
 func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
 		Order: r.Order, Blocks: r.Blocks, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
@@ -233,23 +229,23 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	if r.Groups != nil {
 		out.Used["partitions"] = slices.Max(r.Groups) + 1
 	}
-	what, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
+	noun, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
 	if slices.ContainsFunc(e.Blocks, func(b method.Block) bool { return len(b.Members) > 1 }) {
-		what = "other"
+		noun = "other"
 	}
 	if r.Blocks != nil {
 		order, name = r.Blocks, func(i int) string { return e.Blocks[i].Name }
 	}
 	for _, t := range r.Ties {
-		others := "1 " + what
+		others := "1 " + noun
 		if n := len(t.Columns); n > 1 {
-			others = stream.Textf("%d %ss", n, what).String()
+			others = stream.Textf("%d %ss", n, noun).String()
 		}
 		out.Warnings = append(out.Warnings, stream.Textf("rank %d: %s was taken before %s with an equal score, the first being %s: the first in column order wins",
 			t.Turn+1, name(order[t.Turn]), others, name(t.Columns[0])))
 	}
-	if e.Blocks != nil && r.Blocks == nil { // of one feature each
-		out.Blocks = blocksOf(r.Order, e.Blocks)
+	if e.Blocks != nil && r.Blocks == nil { // blocks of one feature each
+		out.Blocks = blockNumbers(r.Order, e.Blocks)
 	}
 	out.Warnings = append(out.Warnings, r.Warnings...)
 	return out

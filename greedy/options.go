@@ -10,43 +10,43 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// defaultK is the number of features chosen where neither K nor Variance says more.
+// defaultK is the number of features chosen without K and Variance.
 const defaultK = 50
 
-// Options says how many features to choose and by which of the two algorithms.
-// The zero value chooses min(50, d) features by Algorithm 1.
+// Options sets how many features are chosen, and by which of the two algorithms. The zero value chooses min(50, d)
+// features by Algorithm 1.
 type Options struct {
-	// K is the number of features to choose, Keep included. 0 means min(50, d), or
-	// d where Variance is set, and what MinGain allows where that is.
+	// K is the number of features to choose, including Keep. 0 means min(50, d); with Variance it means d, and with
+	// MinGain the largest number that MinGain allows.
 	K int
 	// Variance ends the selection as soon as this share of ‖X‖² is explained, a
 	// number in (0, 1]; K then only caps it. 0 means to go on until K.
 	Variance float64
-	// MinGain ends the selection before the first feature, not to be kept, that takes less than this
-	// share off ‖X‖² (of another target, off its square norm), a number in (0, 1); K then only caps it.
-	// At most 1/MinGain features can do so. 0 means to go on until K.
-	MinGain float64
-	whole   float64 // ‖T‖² of a target T that scores are of; 0 where the features themselves are it
-	// Keep lists columns that are chosen first, in this order, whatever their score.
+	// MinGain ends the selection before the first feature outside Keep that explains less than this share of ‖X‖²
+	// (for another target, of its square norm), a number in (0, 1); K then only caps it. At most 1/MinGain features
+	// can explain as much. 0 means to go on until K.
+	MinGain       float64
+	targetSquares float64 // ‖T‖² of the target T whose share scores are; 0 if T is X
+	// Keep lists columns that are chosen first, in this order, regardless of their scores.
 	Keep []int
-	// Choice says what may be chosen: blocks of columns in place of single ones, at what cost and
-	// within which bounds. Where it has blocks K, Keep and Variance are of blocks; see [Result].
+	// Choice restricts the choice: blocks of columns in place of single ones, costs and bounds. If it has blocks, K,
+	// Keep and Variance count blocks; see [Result].
 	method.Choice
 
-	// Refine exchanges features of greedy's selection, one at a time, while that lowers what the
-	// selection leaves of the target: as many are chosen, never a worse set, in two or three times
-	// the time. Features to keep stay. A selection that explains everything is left as it is.
+	// Refine exchanges features of greedy's selection, one at a time, as long as that lowers the unexplained part of
+	// the target. The result has as many features and is never worse, in two or three times the time. Features in
+	// Keep stay. A selection that explains everything is left unchanged.
 	Refine bool
 
 	// Partitioned selects the partition-based Algorithm 2.
 	Partitioned bool
-	// Groups puts column i in group Groups[i], counted from 0. Nil draws a random
-	// balanced partition. Only Algorithm 2 uses it and the next two.
+	// Groups puts column i in group Groups[i], counted from 0. Nil draws a random balanced partition. Only Algorithm
+	// 2 uses Groups, Partitions and Seed.
 	Groups []int
 	// Partitions is the number of groups drawn; 0 means 1 % of d, at least 1.
 	Partitions int
-	// Seed draws the groups; in SelectStream it also seeds the sketch, which may
-	// change the number of passes but never the answer.
+	// Seed draws the groups; in SelectStream it also seeds the sketch, which may change the number of passes but
+	// never the answer.
 	Seed uint64
 
 	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
@@ -93,7 +93,6 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults(d int) Options {
 	if o.Budget > 0 && o.Blocks == nil {
 		for j := range d {
@@ -122,15 +121,14 @@ func (o Options) withDefaults(d int) Options {
 // them, as in section 7 of the paper, at least 1.
 func DefaultPartitions(d int) int { return max(1, d/100) }
 
-// Partition puts d columns at random into c groups whose sizes differ by at most
-// one: column i goes to the returned groups[i]. It depends on the arguments alone,
-// so every run and shard draws the same groups.
+// Partition puts d columns at random into c groups whose sizes differ by at most one: column i goes to the returned
+// groups[i]. It depends on the arguments alone, so that every run and shard draws the same groups.
 func Partition(d, c int, seed uint64) []int {
 	groups := make([]int, d)
 	for i := range groups {
 		groups[i] = i % c
 	}
-	// Fisher and Yates, written out: the library's Shuffle may change between Go versions.
+	// Fisher and Yates, in our own code: the library's Shuffle may change between Go versions.
 	random := rand.NewPCG(seed, 0x67726f757073)
 	for i := d - 1; i > 0; i-- {
 		j := int(random.Uint64() % uint64(i+1))
@@ -139,5 +137,5 @@ func Partition(d, c int, seed uint64) []int {
 	return groups
 }
 
-// groupCount is the number of groups, empty ones below the largest number included.
+// groupCount is the number of groups, including empty ones below the largest number.
 func groupCount(groups []int) int { return slices.Max(groups) + 1 }

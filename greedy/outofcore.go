@@ -11,41 +11,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StreamOptions are Options for rows that are read again and again.
+// StreamOptions are Options for rows that are read several times.
 type StreamOptions struct {
-	// Options speak of the source's columns: Keep, Forbid, Sets and Groups have their numbers, and
-	// K is bounded by those that are usable.
+	// Options refer to columns of the source: Keep, Forbid, Sets and Groups hold their numbers, and K is at most the
+	// number of usable columns.
 	Options
 	Scale gram.Scale
 	Fill  gram.Fill // of missing entries, for a source under stream.MissingKeep
-	// Profile describes all rows, where the caller has it already; nil takes a pass.
+	// Profile describes all rows; nil takes a pass to compute it.
 	Profile *gram.Profile
-	Memory  int64         // bytes to hold at most beside the source's chunks; 0 means 1 GiB
+	Memory  int64         // bytes to hold at most, not counting the source's chunks; 0 means 1 GiB
 	Meter   *stream.Meter // counts all passes; nil counts nothing
-	// Pass is called as each pass over the rows begins, with its number, counted from
-	// 1, and its purpose. The number of passes is not known beforehand. Nil does nothing.
+	// Pass is called when each pass over the rows begins, with its number, counted from 1, and its purpose. The
+	// number of passes is not known beforehand. Nil does nothing.
 	Pass func(pass int, what string)
-	// Checkpoint keeps what the passes over the rows come to, for the same selection with the same
-	// Memory and Threads later on, which does not make them again; nil keeps nothing.
+	// Checkpoint saves the results of passes over the rows, so that a later run of the same selection with the same
+	// Memory and Threads does not repeat them; nil saves nothing.
 	Checkpoint stream.Checkpoint
 }
 
 const defaultMemory = 1 << 30
 
-// SelectStream chooses the features that Select would from G of the standardized
-// rows, without ever holding G: in d·k numbers and what Memory leaves for working
-// in few passes. One pass profiles the columns; StreamPasses compute f⁰; the others
-// fetch columns of G of the features that a sketch of the rows predicts to be chosen
-// soon, many at a time. What is chosen depends on neither sketch nor Memory.
+// SelectStream chooses the features that Select would choose from G of the standardized rows, without ever holding G:
+// it holds d·k numbers and uses the rest of Memory to need few passes. One pass profiles the columns; StreamPasses
+// passes compute f⁰; the others fetch columns of G, many at a time, of the features that a sketch of the rows
+// predicts to be chosen soon. The choice depends on neither sketch nor Memory.
 //
 // Sparse rows that fit into Memory are read once more and stay there.
 //
-// Cost: nd² flops for f⁰ (of sparse rows 2·Σ entries² of a row, and d² for the squares), then up to 6nd for each candidate (2nd with Options.
-// Partitioned, where f⁰ costs 2ncd), and 2(k + candidates held)·d a turn.
+// Cost: nd² flops for f⁰ (for sparse rows 2·Σ entries² of a row, and d² for the squares), then up to 6nd for each
+// candidate (2nd with Options.Partitioned, whose f⁰ costs 2ncd), and 2(k + candidates held)·d a turn.
 //
-// The Result numbers columns as the returned Standardizer does. It fails with a
-// *stream.UsageError for options that do not fit, with a *stream.MemoryError where
-// Memory is below StreamBytes, and with what the source fails with.
+// The Result numbers columns like the returned Standardizer. SelectStream fails with a *stream.UsageError for options
+// that do not fit, with a *stream.MemoryError if Memory is below StreamBytes, and with the source's errors.
 func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*Result, *gram.Standardizer, error) {
 	cols := src.Columns()
 	if err := opt.Validate(len(cols)); err != nil {
@@ -65,7 +63,7 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	if err != nil {
 		return nil, nil, err
 	}
-	if opt.Options, err = opt.usable(std, cols); err != nil {
+	if opt.Options, err = opt.usableOptions(std, cols); err != nil {
 		return nil, nil, err
 	}
 	opt.Profile = profile
@@ -73,8 +71,8 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	return r, std, err
 }
 
-// selectRows is SelectStream for the features of std, whose numbers opt has, and a Profile that is there, after so many
-// passes.
+// selectRows is SelectStream for the features of std, which opt numbers, and a given Profile; passes is the number of
+// passes already made.
 func selectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, opt StreamOptions, passes int) (*Result, error) {
 	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {
@@ -83,13 +81,13 @@ func selectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, 
 	opt.Options = opt.withDefaults(d)
 	switch {
 	case opt.Refine:
-		return nil, refuseRefining(d)
+		return nil, errRefineNeedsGram(d)
 	case opt.Blocks != nil && !opt.Partitioned:
-		return nil, refuseBlocks(withoutGram)
+		return nil, errBlocksNeedGram(remedyWithoutGram)
 	case opt.Memory == 0:
 		opt.Memory = defaultMemory
 	}
-	s := &streamed{rows: newReader(src, std, &opt), entries: opt.Profile.Entries}
+	s := &streamEngine{rows: newReader(src, std, &opt), entryCount: opt.Profile.Entries}
 	s.rows.Passes = passes
 	r, err := s.selectAll(ctx, opt)
 	if err != nil {
@@ -99,29 +97,27 @@ func selectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, 
 	return r, nil
 }
 
-// refuseRefining says why rows that are read again and again are not for exchanges.
-func refuseRefining(d int) error {
+func errRefineNeedsGram(d int) error {
 	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
 }
 
-// selectAll runs the selection on options with defaults.
-func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, error) {
+func (s *streamEngine) selectAll(ctx context.Context, opt StreamOptions) (*Result, error) {
 	c := 0
 	if opt.Partitioned {
 		c = groupCount(opt.Groups)
 	}
 	d := s.rows.d
-	fixed := fixedBytes(d, opt.Features(opt.K), c, s.entries > 0) + streamedBlocksBytes(d, c, opt.Largest(), opt.Threads)
-	plan, err := planBeside(d, c, fixed, opt.Memory, s.entries, s.rows.std.Rows)
+	fixed := fixedBytes(d, opt.Features(opt.K), c, s.entryCount > 0) + streamedBlocksBytes(d, c, opt.Largest(), opt.Threads)
+	plan, err := planWithFixed(d, c, fixed, opt.Memory, s.entryCount, s.rows.std.Rows)
 	if err != nil {
 		return nil, err
 	}
-	s.begin(plan, opt.Seed)
+	s.applyPlan(plan, opt.Seed)
 	if opt.Partitioned {
 		s.groups = opt.Groups
 		err = s.startGroups(ctx, c, nil)
 	} else {
-		err = s.start(ctx, plan.start, nil)
+		err = s.startCriterion(ctx, plan.startNumbers, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -129,95 +125,92 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if opt.Blocks != nil {
 		return s.selectBlocks(ctx, plan.slots, opt.Options)
 	}
-	s.hold(plan.slots, plan.batch)
-	s.run = plan.refresh
-	return run(ctx, s, s.criterion, opt.Options, nil)
+	s.allocateCandidates(plan.slots, plan.batch)
+	s.refreshNumbers = plan.refreshNumbers
+	return runLayers(ctx, s, s.criterion, opt.Options, nil)
 }
 
-// begin makes the sketch, or room for all rows.
-func (s *streamed) begin(plan streamPlan, seed uint64) {
+func (s *streamEngine) applyPlan(plan streamPlan, seed uint64) {
 	s.rows.strip = plan.strip
-	if plan.whole {
-		s.rows.hold(s.entries)
+	if plan.inMemory {
+		s.rows.keepInMemory(s.entryCount)
 		return
 	}
 	s.sketch = newSketch(s.rows.d, plan.buckets, seed, s.rows.Rows())
 }
 
-// next starts another layer, while the room of the candidates stays.
-func (s *streamed) next(ctx context.Context, out []bool) (*criterion, error) {
+func (s *streamEngine) startNextLayer(ctx context.Context, excluded []bool) (*criterion, error) {
 	s.omegas = nil
 	s.sketch.reset()
 	var err error
 	switch {
-	case s.aim != nil:
-		err = s.startAimed(ctx, out)
+	case s.readyTarget != nil:
+		err = s.startWithTarget(ctx, excluded)
 	case s.target != nil:
-		err = s.startGroups(ctx, s.target.height(), out)
+		err = s.startGroups(ctx, s.target.targetHeight(), excluded)
 	default:
-		s.criterion = &criterion{chosen: out} // what the sums leave out
-		err = s.start(ctx, s.run, out)
+		s.criterion = &criterion{chosen: excluded} // the sums leave out these features
+		err = s.startCriterion(ctx, s.refreshNumbers, excluded)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for k := range s.slot {
-		s.slot[k], s.ready[k] = -1, false
+	for k := range s.slotFeature {
+		s.slotFeature[k], s.hasProduct[k] = -1, false
 	}
-	for i := range s.at {
-		s.at[i] = -1
+	for i := range s.slotOf {
+		s.slotOf[i] = -1
 	}
 	return s.criterion, nil
 }
 
-// start computes f⁰, g⁰ and the sketch, G in runs of the given number of float64s.
-func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
+func (s *streamEngine) startCriterion(ctx context.Context, numbers int64, excluded []bool) error {
 	d := s.rows.d
-	const what = "start of the criterion"
+	const purpose = "start of the criterion"
 	var f, diag, size []float64
 	var err error
-	if s.byEntries() {
-		f, diag, size, err = s.startByEntries(ctx, what, numbers)
+	if s.canStartByEntries() {
+		f, diag, size, err = s.startByEntries(ctx, purpose, numbers)
 	} else {
-		f, _, diag, err = s.residuals(ctx, what, numbers, true)
+		f, _, diag, err = s.residualNorms(ctx, purpose, numbers, true)
 	}
 	if err != nil {
 		return err
 	}
 	for i, x := range diag {
 		if !(x >= 0 && f[i] <= math.MaxFloat64) {
-			return badEntry("G", i, i, x/s.rows.unit)
+			return errBadEntry("G", i, i, x/s.rows.unit)
 		}
 	}
-	s.criterion = newCriterion(f, diag, true, out)
+	s.criterion = newCriterion(f, diag, true, excluded)
 	for i, v := range size {
-		s.err[i] = rounding(d) * v
+		s.errBound[i] = roundingBound(d) * v
 	}
 	return nil
 }
 
 // startGroups computes H = BᵀA, g⁰ and the sketch in one pass.
-func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
+func (s *streamEngine) startGroups(ctx context.Context, c int, excluded []bool) error {
 	d := s.rows.d
-	groups := without(s.groups, out)
+	groups := groupsWithout(s.groups, excluded)
 	h, g0 := room.Make[float64](c*d), make([]float64, d)
-	err := s.rows.pass(ctx, reading{what: "sums of the groups", sums: append(s.sketch.sums(), h, g0), add: func(b *block) {
+	err := s.rows.runPass(ctx, rowPass{purpose: "sums of the groups", sums: append(s.sketch.sums(), h, g0), addBlock: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, c*b.rows)
 		}
 		s.rows.addGroups(b, h, groups, c, s.scratch)
 		s.rows.addSquares(b, g0)
-		s.sketch.add(s.rows, b)
+		s.sketch.addRows(s.rows, b)
 	}, finish: func() {
 		s.rows.finishGroups(h, groups, c)
 		s.rows.finishSquares(g0)
-		s.sketch.finish(s.rows)
+		s.sketch.removeShift(s.rows)
 	}})
 	if err != nil {
 		return err
 	}
-	if s.target, err = newMemory(nil, g0, (&Target{Rows: c, H: h}).target(d), s.rows.workers); err == nil && out != nil {
-		err = s.target.begin(g0, out)
+	if s.target, err = newGramEngine(nil, g0, (&Target{Rows: c, H: h}).inFull(d), s.rows.workers); err == nil && excluded != nil {
+		err = s.target.startLayer(g0, excluded)
 	}
 	if err != nil {
 		return err
@@ -226,10 +219,9 @@ func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 	return nil
 }
 
-// addSquares adds the squared norms of the features to g.
 func (r *reader) addSquares(b *block, g []float64) {
 	if b.sparse == nil {
-		r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+		r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 			kernel.Each(r.workers, x.Rows, func(j int) {
 				col := x.Data[j*b.rows : (j+1)*b.rows]
 				g[at+j] += kernel.Dot(col, col)
@@ -239,8 +231,8 @@ func (r *reader) addSquares(b *block, g []float64) {
 	}
 	kernel.Each(r.workers, r.d, func(j int) {
 		for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
-			x := b.sparse.value[b.sparse.at[k]]
-			g[j] += b.sparse.weight[b.sparse.row[k]] * x * x
+			x := b.sparse.value[b.sparse.entryAt[k]]
+			g[j] += b.sparse.weight[b.sparse.entryRow[k]] * x * x
 		}
 	})
 }

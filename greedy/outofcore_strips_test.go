@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// Products of dense rows have the same bits in whatever strips the features are standardized, by any number of workers, and
-// the triangle is that of AᵀA.
+// Products of dense rows have the same bits for any strips in which the features are standardized and any number of
+// workers, and the triangle is AᵀA's.
 func TestStripProducts(t *testing.T) {
 	x := random(53, 300, 700, 1).holed(0.05)
 	for i := range x.col[30] { // left out

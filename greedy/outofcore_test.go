@@ -201,7 +201,7 @@ func TestStreamMemory(t *testing.T) {
 	}
 }
 
-// What is held stays within Memory, for little and for plenty of it.
+// The memory held stays within Memory, for little and for plenty of it.
 func TestStreamHolds(t *testing.T) {
 	const d, k = 300, 20
 	x := smooth(48, 100, d, 50, 0.9).noisy(49, 0.05)

@@ -9,17 +9,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// partitionTarget is H = BᵀX where column j of B is the sum of the columns of group
-// j: the sums of the rows of G in each group; columns of group -1 are in none. Cost d², of a factor
-// rd + cr².
+// partitionTarget is H = BᵀX; column j of B is the sum of the columns of group j, so H has the sums of the rows of G
+// in each group. Columns of group -1 are in none. Cost d²; for a factor rd + cr².
 func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	if g.IsFactor() {
 		return groupTarget(team, g, groups)
 	}
 	d, c := g.D, groupCount(groups)
 	t := Target{Rows: c, H: make([]float64, c*d)}
-	kernel.Each(team.Threads(), tasks(d, colsPerTask), func(task int) {
-		from, to := span(task, colsPerTask, d)
+	kernel.Each(team.Threads(), taskCount(d, colsPerTask), func(task int) {
+		from, to := taskRange(task, colsPerTask, d)
 		for i, j := range groups {
 			if j < 0 {
 				continue
@@ -27,13 +26,12 @@ func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, 
 			floats.Add(t.H[j*d+from:j*d+to], g.Sym[i*d+from:i*d+to])
 		}
 	})
-	return t.target(d), nil
+	return t.inFull(d), nil
 }
 
-// without takes the columns that are out from their groups.
-func without(groups []int, out []bool) []int {
+func groupsWithout(groups []int, excluded []bool) []int {
 	groups = slices.Clone(groups)
-	for i, gone := range out {
+	for i, gone := range excluded {
 		if gone {
 			groups[i] = -1
 		}

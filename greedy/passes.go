@@ -10,154 +10,149 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reading is a pass over the rows, and what it makes.
-type reading struct {
-	what   string
-	sums   [][]float64 // zeros as it begins, which add adds a block to
-	add    func(*block)
-	finish func()      // makes of the sums what the pass is for; nil does nothing
-	made   [][]float64 // what that is; nil is the sums themselves
+// rowPass is a pass over the rows and its results.
+type rowPass struct {
+	purpose  string
+	sums     [][]float64 // zeros at first; addBlock adds a block of rows to them
+	addBlock func(*block)
+	finish   func()      // computes outputs from the sums; may be nil
+	outputs  [][]float64 // results of the pass; nil if these are the sums themselves
 }
 
-// results are what a pass leaves for the selection.
-func (p *reading) results() [][]float64 {
-	if p.made != nil {
-		return p.made
+func (p *rowPass) results() [][]float64 {
+	if p.outputs != nil {
+		return p.outputs
 	}
 	return p.sums
 }
 
-// The selection between two passes follows from what these have made, so that a log of their results is all
-// that a checkpoint needs: a run that goes on takes the results of finished passes from there, in place of
-// reading, and selects as the first run did, to the bit. Of the pass under way the sums are kept.
+// The selection between two passes is determined by their results, so a log of these results is a complete
+// checkpoint. A resumed run takes the results of finished passes from the log in place of reading, and selects like
+// the first run, to the bit. For the pass in progress the sums are saved.
 
-// pass makes p, or takes its results from the checkpoint. Sums over sparse rows have one order however those
-// are cut into blocks, so blocks need not be those of the source.
-func (r *reader) pass(ctx context.Context, p reading) error {
+// runPass makes p, or takes its results from the checkpoint. Sums over sparse rows have one order however the rows
+// are cut into blocks, so blocks may differ from the source's chunks.
+func (r *reader) runPass(ctx context.Context, p rowPass) error {
 	finish := func() {
 		if p.finish != nil {
 			p.finish()
 		}
 	}
-	if r.whole {
-		p.add(r.sparse.block())
+	if r.inMemory {
+		p.addBlock(r.sparse.sortedBlock())
 		finish()
 		return ctx.Err()
 	}
-	k := r.keeping(&p)
-	if done, err := k.recall(ctx); done || err != nil {
+	k := r.newSavedPass(&p)
+	if done, err := k.loadResults(ctx); done || err != nil {
 		return err
 	}
-	if err := r.read(ctx, &p, k); err != nil {
+	if err := r.readBlocks(ctx, &p, k); err != nil {
 		return err
 	}
-	r.counted = true
+	r.isCounted = true
 	finish()
-	return k.finished(ctx)
+	return k.saveResults(ctx)
 }
 
-// read goes through all blocks once, from where k has left off.
-func (r *reader) read(ctx context.Context, p *reading, k *kept) error {
-	from, err := k.begun(ctx)
+func (r *reader) readBlocks(ctx context.Context, p *rowPass, k *savedPass) error {
+	from, err := k.loadProgress(ctx)
 	if err != nil {
 		return err
 	}
 	flush := func() {
 		if r.sparse.size() > 0 {
-			p.add(r.sparse.block())
+			p.addBlock(r.sparse.sortedBlock())
 			r.sparse.reset()
 		}
 	}
 	at := from
 	r.sparse.reset()
-	err = r.PassFrom(ctx, p.what, from, func(_ int, c *stream.Chunk) error {
+	err = r.PassFrom(ctx, p.purpose, from, func(_ int, c *stream.Chunk) error {
 		if c.Sparse == nil {
-			p.add(r.block(c))
+			p.addBlock(r.denseBlock(c))
 			return nil
 		}
 		for i := range c.Rows {
 			r.addRow(c, i)
-			if r.blocks > 0 && r.sparse.size() >= r.blocks {
+			if r.blockLimit > 0 && r.sparse.size() >= r.blockLimit {
 				flush()
 			}
 		}
 		return nil
 	}, func(behind rows.Mark) error {
-		if at = behind; !k.due() {
+		if at = behind; !k.isSaveDue() {
 			return nil
 		}
 		flush()
-		return k.save(ctx, at)
+		return k.saveProgress(ctx, at)
 	})
 	switch {
 	case err != nil && ctx.Err() != nil && at != from && k != nil:
 		flush()
-		return errors.Join(err, k.save(ctx, at))
+		return errors.Join(err, k.saveProgress(ctx, at))
 	case err != nil:
 		return err
 	}
-	if r.blocks == 0 && r.sparse.size() > 0 { // they stay
-		r.whole = true
-		p.add(r.sparse.block())
+	if r.blockLimit == 0 && r.sparse.size() > 0 { // sparse rows that stay in memory
+		r.inMemory = true
+		p.addBlock(r.sparse.sortedBlock())
 		return nil
 	}
 	flush()
 	return nil
 }
 
-// kept is what the checkpoint holds of one pass. A nil one holds and keeps nothing.
-type kept struct {
-	to     stream.Checkpoint
-	r      *reader
-	p      *reading
-	name   string
-	counts bool      // this pass counts the sparse rows
-	weight []float64 // of these
+// savedPass is the part of the checkpoint for one pass. A nil *savedPass saves nothing.
+type savedPass struct {
+	checkpoint stream.Checkpoint
+	reader     *reader
+	pass       *rowPass
+	name       string
+	countsRows bool      // this pass computes the sums over sparse rows
+	weight     []float64 // Σ w of the sparse rows
 }
 
-// keeping is nil where no checkpoint is wanted, and where the rows come to stay: these are read again, and
-// passes over rows in memory are quick.
-func (r *reader) keeping(p *reading) *kept {
-	if r.checkpoint == nil || r.blocks == 0 {
+// newSavedPass is nil without a checkpoint, and for the pass that loads sparse rows into memory: a resumed run reads
+// them again, and passes over rows in memory are quick.
+func (r *reader) newSavedPass(p *rowPass) *savedPass {
+	if r.checkpoint == nil || r.blockLimit == 0 {
 		return nil
 	}
-	return &kept{to: r.checkpoint, r: r, p: p, name: strconv.Itoa(r.Passes + 1), counts: !r.counted, weight: []float64{r.weight}}
+	return &savedPass{checkpoint: r.checkpoint, reader: r, pass: p, name: strconv.Itoa(r.Passes + 1), countsRows: !r.isCounted, weight: []float64{r.weight}}
 }
 
-// The marks of what is kept.
+// Keys of the marks in a checkpoint.
 const (
 	whatMark   = "what"
 	nextMark   = "next"
 	numberMark = "number"
 )
 
-// with adds the sums over sparse rows that the first pass makes beside its own.
-func (k *kept) with(numbers [][]float64) [][]float64 {
-	if !k.counts {
+func (k *savedPass) withSparseSums(numbers [][]float64) [][]float64 {
+	if !k.countsRows {
 		return numbers
 	}
-	return append(numbers[:len(numbers):len(numbers)], k.r.sum, k.weight)
+	return append(numbers[:len(numbers):len(numbers)], k.reader.sum, k.weight)
 }
 
-// recall takes over the results of the pass, if an earlier run has made it.
-func (k *kept) recall(ctx context.Context) (done bool, err error) {
+func (k *savedPass) loadResults(ctx context.Context) (done bool, err error) {
 	if k == nil {
 		return false, nil
 	}
-	if _, done, err = k.load(ctx, "pass"+k.name, k.p.results()); !done || err != nil {
+	if _, done, err = k.loadMarked(ctx, "pass"+k.name, k.pass.results()); !done || err != nil {
 		return false, err
 	}
-	k.r.Passes++
-	k.r.counted = true
+	k.reader.Passes++
+	k.reader.isCounted = true
 	return true, nil
 }
 
-// begun takes over the sums of the pass, if an earlier run has begun it.
-func (k *kept) begun(ctx context.Context) (from rows.Mark, err error) {
+func (k *savedPass) loadProgress(ctx context.Context) (from rows.Mark, err error) {
 	if k == nil {
 		return from, nil
 	}
-	marks, begun, err := k.load(ctx, "part"+k.name, k.p.sums)
+	marks, begun, err := k.loadMarked(ctx, "part"+k.name, k.pass.sums)
 	if !begun || err != nil {
 		return from, err
 	}
@@ -170,37 +165,34 @@ func (k *kept) begun(ctx context.Context) (from rows.Mark, err error) {
 	return from, nil
 }
 
-func (k *kept) load(ctx context.Context, name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
-	marks, ok, err = k.to.Load(ctx, name, k.with(numbers)...)
+func (k *savedPass) loadMarked(ctx context.Context, name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
+	marks, ok, err = k.checkpoint.Load(ctx, name, k.withSparseSums(numbers)...)
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	if marks[whatMark] != k.p.what {
-		return nil, false, stream.Usagef("pass %s of the checkpoint was for %s, and is for %s now: remove the {checkpoint} folder", k.name, marks[whatMark], k.p.what)
+	if marks[whatMark] != k.pass.purpose {
+		return nil, false, stream.Usagef("pass %s of the checkpoint was for %s, and is for %s now: remove the {checkpoint} folder", k.name, marks[whatMark], k.pass.purpose)
 	}
-	k.r.weight = k.weight[0]
+	k.reader.weight = k.weight[0]
 	return marks, true, nil
 }
 
-// due says that it is time to save the sums of a pass under way.
-func (k *kept) due() bool { return k != nil && k.to.Due() }
+func (k *savedPass) isSaveDue() bool { return k != nil && k.checkpoint.Due() }
 
-// save keeps the sums of all blocks before a mark.
-func (k *kept) save(ctx context.Context, at rows.Mark) error {
-	k.weight[0] = k.r.weight
-	return k.to.Save(ctx, "part"+k.name, map[string]string{
-		whatMark: k.p.what, nextMark: strconv.FormatInt(at.Next, 10), numberMark: strconv.Itoa(at.Number),
-	}, k.with(k.p.sums)...)
+func (k *savedPass) saveProgress(ctx context.Context, at rows.Mark) error {
+	k.weight[0] = k.reader.weight
+	return k.checkpoint.Save(ctx, "part"+k.name, map[string]string{
+		whatMark: k.pass.purpose, nextMark: strconv.FormatInt(at.Next, 10), numberMark: strconv.Itoa(at.Number),
+	}, k.withSparseSums(k.pass.sums)...)
 }
 
-// finished keeps the results, in place of the sums.
-func (k *kept) finished(ctx context.Context) error {
+func (k *savedPass) saveResults(ctx context.Context) error {
 	if k == nil {
 		return nil
 	}
-	k.weight[0] = k.r.weight
-	if err := k.to.Append(ctx, "pass"+k.name, map[string]string{whatMark: k.p.what}, k.with(k.p.results())...); err != nil {
+	k.weight[0] = k.reader.weight
+	if err := k.checkpoint.Append(ctx, "pass"+k.name, map[string]string{whatMark: k.pass.purpose}, k.withSparseSums(k.pass.results())...); err != nil {
 		return err
 	}
-	return k.to.Drop("part" + k.name)
+	return k.checkpoint.Drop("part" + k.name)
 }

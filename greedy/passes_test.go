@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// store is a checkpoint in memory, which is due every so many times that it is asked.
+// store is a checkpoint in memory that is due at one in `every` calls.
 type store struct {
 	saved map[string]stored
 	every int
@@ -159,7 +159,7 @@ func TestGoesOn(t *testing.T) {
 						}
 					})
 					if !errors.Is(err, context.Canceled) {
-						t.Fatal(err)
+						t.Fatalf("a cancelled run: got error %v, want context.Canceled", err)
 					}
 					if dies {
 						k.saved = saved
@@ -198,7 +198,7 @@ func aimedAt(t *testing.T, x matrix) choosing {
 	absent := *g.graph
 	absent.G = gram.Full(nil, x.d)
 	return func(ctx context.Context, src *source, k *store, begin func()) (*Result, error) {
-		opt := StreamOptions{Options: Options{K: 8, Threads: 2}, Memory: aimedStreamBytes(x.d, 8, 20, 0, 0)}
+		opt := StreamOptions{Options: Options{K: 8, Threads: 2}, Memory: targetStreamBytes(x.d, 8, 20, 0, 0)}
 		if k != nil {
 			opt.Checkpoint = k
 		}

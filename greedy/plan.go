@@ -6,61 +6,60 @@ import (
 )
 
 const (
-	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows
-	// of G that a pass for f⁰ may hold.
+	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows of G that a pass for f⁰ may
+	// hold.
 	minBuckets, maxBuckets = 32, 512
 	minRun                 = 16
-	// A batch is 1/8 of the features where memory allows: 100 features of COIL20 took
-	// 26, 20 and 14 passes with 1/16, 1/8 and 1/4, at 6nd flops a candidate, when the
-	// sketch alone filled it. Where d is large, 256 keep the flops of a pass far below
-	// the flops of f⁰.
+	// A batch is 1/8 of the features if memory allows: 100 features of COIL20 took 26, 20 and 14 passes with 1/16,
+	// 1/8 and 1/4, at 6nd flops a candidate, when the sketch alone filled it. For large d, 256 keep the flops of a
+	// pass far below the flops of f⁰.
 	batchShare, minBatch, maxBatch = 8, 4, 256
-	// candidatesKept batches of candidates are held: a guess that came too early is
-	// often right a few batches later.
+	// candidatesKept is the number of batches of candidates that are held: a guess that came too early is often right
+	// a few batches later.
 	candidatesKept = 4
-	// Where all features of a dense block take more than a share of what can be shared out, so many are standardized at a
-	// time: all of basehock's took 10 of the 21 MiB that its smallest limit left the selector, which made 90 passes, and 38
-	// in strips. Strips are made again for each product: in 200 MiB they took an eighth more time, and no pass less. A
-	// multiple of the terms that products round together, so that the bits are the same.
+	// If all features of a dense block take more than 1/blockShare of the free memory, stripFeatures of them are
+	// standardized at a time: all of basehock's took 10 of the 21 MiB that its smallest limit left the selector,
+	// which made 90 passes, and 38 with strips. Strips are made again for each product: in 200 MiB they took an
+	// eighth more time, and saved no pass. stripFeatures is a multiple of the terms that products round together, so
+	// that the bits are the same.
 	stripFeatures, blockShare = 512, 4
 )
 
-// streamPlan says how SelectStream uses its memory.
+// streamPlan is SelectStream's use of its memory.
 type streamPlan struct {
-	buckets int
-	batch   int
-	slots   int
-	whole   bool  // sparse rows stay in memory, and there is no sketch
-	strip   int   // features of a dense block that are standardized at a time; d is all
-	start   int64 // float64s for a run of rows of G while f⁰ is computed
-	refresh int64 // the same once candidates are held
+	buckets        int
+	batch          int
+	slots          int
+	inMemory       bool  // sparse rows stay in memory, without a sketch
+	strip          int   // features of a dense block that are standardized at a time; d for all
+	startNumbers   int64 // float64s for a run of rows of G while f⁰ is computed
+	refreshNumbers int64 // the same once candidates are held
 }
 
-// StreamBytes is the smallest StreamOptions.Memory that works for d features of
-// which k are chosen, and c groups (0 for Algorithm 1), for sparse rows of so many entries in all; 0 for
-// dense rows. More saves passes.
+// StreamBytes is the smallest StreamOptions.Memory that works for d features of which k are chosen, and c groups (0
+// for Algorithm 1), for sparse rows with the given total of entries; 0 for dense rows. More memory saves passes.
 func StreamBytes(d, k, c int, entries, rows int64) int64 {
-	return fixedBytes(d, k, c, entries > 0) + leastBeside(d, c, entries, rows)
+	return fixedBytes(d, k, c, entries > 0) + minWorkBytes(d, c, entries, rows)
 }
 
-// leastBeside is the least that may be left beside what does not shrink: what a sketch takes, or sparse rows
-// in memory without one.
-func leastBeside(d, c int, entries, rows int64) int64 {
-	sketched := sketchedBeside(d, c)
+// minWorkBytes is the least memory that may be left after the fixed part: for a sketch, or for sparse rows in memory
+// without one.
+func minWorkBytes(d, c int, entries, rows int64) int64 {
+	sketched := minSketchBytes(d, c)
 	if entries > 0 {
-		return min(sketched, wholeBeside(d, c, 1, entries, rows))
+		return min(sketched, inMemoryBytes(d, c, 1, entries, rows))
 	}
 	return sketched
 }
 
-func sketchedBeside(d, c int) int64 {
-	return 8 * (int64(minBuckets)*int64(d) + minBatch*batchNumbers(d, c) + minRun*int64(d))
+func minSketchBytes(d, c int) int64 {
+	return 8 * (int64(minBuckets)*int64(d) + minBatch*numbersPerCandidate(d, c) + minRun*int64(d))
 }
 
-// StreamPasses is the number of passes for f⁰ under a memory of the given bytes, 1
-// for the profile included: a lower bound of what SelectStream needs. Two come for
-// every few features chosen: 100 features of COIL20, ORL and USPS took 15, 7 and 17
-// passes in all with f⁰ in one (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, in one.
+// StreamPasses is the number of passes for f⁰ with the given bytes of memory, including 1 for the profile: a lower
+// bound of the passes of SelectStream. Every few features chosen take two more: 100 features of COIL20, ORL and USPS
+// took 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, so
+// that one pass suffices.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if sparse {
 		return 2, nil
@@ -72,7 +71,7 @@ func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if c > 0 {
 		return 2, nil
 	}
-	return 1 + len(spans(d, plan.start)), nil
+	return 1 + len(triangleRuns(d, plan.startNumbers)), nil
 }
 
 // layerPasses is the number of passes in which another layer starts: 1 for Algorithm 2.
@@ -81,20 +80,20 @@ func layerPasses(d, k, c int, memory int64, sparse bool) int {
 	if err != nil || c > 0 || sparse {
 		return 1
 	}
-	return len(spans(d, plan.refresh))
+	return len(triangleRuns(d, plan.refreshNumbers))
 }
 
-// fixedBytes is what does not shrink: the profile and other vectors, a standardized
-// block, the packed panels of products, ω_r, H and υ_r.
+// fixedBytes is the memory that no plan can reduce: the profile and other vectors, a standardized block, the packed
+// panels of products, ω_r, H and υ_r.
 func fixedBytes(d, k, c int, sparse bool) int64 {
 	numbers := kernel.TeamBytes(d, d)/8 + blockBytes(d, sparse)/8 + int64(d)*int64(k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
-		numbers += int64(c)*(blockRows+int64(d)) + int64(d)*int64(k) // other layers
+		numbers += int64(c)*(workVectors+int64(d)) + int64(d)*int64(k) // other layers
 	}
 	return 8 * numbers
 }
 
-// blockBytes is what a standardized block takes in two strips, or one of sparse rows with its places by features.
+// blockBytes is the memory of a standardized block in two strips, or of a sparse block with its index by features.
 func blockBytes(d int, sparse bool) int64 {
 	if sparse {
 		return int64(sparseBlockSize(d))*(sparseEntryBytes+sparseRowBytes) + 16*int64(d)
@@ -102,20 +101,19 @@ func blockBytes(d int, sparse bool) int64 {
 	return 8 * int64(min(d, 2*stripFeatures)) * int64(stream.BlockRows(d))
 }
 
-// aimedFixedBytes is the same for a target of so many rows, in the form LU, that is there. Of the two vectors
-// of a turn that a factor takes, υ is as long as the target is high.
-func aimedFixedBytes(d, k, rows int, sparse bool) int64 {
+// targetFixedBytes is fixedBytes for a given target of `rows` rows in the form LU. FactorBytes counts two vectors of
+// d a turn; here υ is only as long as the target is high.
+func targetFixedBytes(d, k, rows int, sparse bool) int64 {
 	return blockBytes(d, sparse) + 8*24*int64(d) + FactorBytes(d, k, 0, rows) - 8*int64(d)*int64(k) + kernel.TeamBytes(d, d)
 }
 
-// aimedStreamBytes is StreamBytes for a target of so many rows.
-func aimedStreamBytes(d, k, height int, entries, rows int64) int64 {
-	return aimedFixedBytes(d, k, height, entries > 0) + leastBeside(d, height, entries, rows)
+func targetStreamBytes(d, k, height int, entries, rows int64) int64 {
+	return targetFixedBytes(d, k, height, entries > 0) + minWorkBytes(d, height, entries, rows)
 }
 
-// batchNumbers is the float64s for each candidate of a batch: what the candidates
-// kept hold (δ, Rδ and a column of a block), and a turn played by the predictor.
-func batchNumbers(d, c int) int64 {
+// numbersPerCandidate is the number of float64s for each candidate of a batch: its share of the candidates kept (δ,
+// Rδ and a column of a block), and a turn played by the predictor.
+func numbersPerCandidate(d, c int) int64 {
 	columns := 2
 	if c > 0 {
 		columns = 1
@@ -123,34 +121,32 @@ func batchNumbers(d, c int) int64 {
 	return candidatesKept*int64(columns*d+stream.BlockRows(d)) + int64(d+c)
 }
 
-// planWhole is the plan for sparse rows that stay in memory, where so many entries and rows do. Then
-// passes cost no reading, so that runs of rows of G are short, to stay in a cache, and candidates are
-// few, down to one: what is not foreseen is fetched.
-func planWhole(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) {
-	p := streamPlan{whole: true, strip: d, batch: 8, start: minRun * int64(d), refresh: minRun * int64(d)}
-	for p.batch > 1 && fixed+wholeBeside(d, c, p.batch, entries, rows) > memory {
+// planInMemory is the plan for sparse rows that stay in memory, and whether they fit. Passes then cost no reading, so
+// runs of rows of G are short, to stay in a cache, and candidates are few, down to one: columns that were not
+// foreseen are fetched when needed.
+func planInMemory(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) {
+	p := streamPlan{inMemory: true, strip: d, batch: 8, startNumbers: minRun * int64(d), refreshNumbers: minRun * int64(d)}
+	for p.batch > 1 && fixed+inMemoryBytes(d, c, p.batch, entries, rows) > memory {
 		p.batch /= 2
 	}
 	p.batch = min(p.batch, d)
 	p.slots = min(candidatesKept*p.batch, d)
-	return p, entries > 0 && max(entries, rows) <= mostWhole && fixed+wholeBeside(d, c, p.batch, entries, rows) <= memory
+	return p, entries > 0 && max(entries, rows) <= maxSparsePlaces && fixed+inMemoryBytes(d, c, p.batch, entries, rows) <= memory
 }
 
-// wholeBeside is what so many entries and rows in memory take, with candidates, beside what does not shrink.
-func wholeBeside(d, c, batch int, entries, rows int64) int64 {
-	return wholeBytes(entries, rows, d) + 8*(int64(batch)*batchNumbers(d, c)+minRun*int64(d))
+func inMemoryBytes(d, c, batch int, entries, rows int64) int64 {
+	return sparseRowsBytes(entries, rows, d) + 8*(int64(batch)*numbersPerCandidate(d, c)+minRun*int64(d))
 }
 
 func planStream(d, k, c int, memory, entries, rows int64) (streamPlan, error) {
-	return planBeside(d, c, fixedBytes(d, k, c, entries > 0), memory, entries, rows)
+	return planWithFixed(d, c, fixedBytes(d, k, c, entries > 0), memory, entries, rows)
 }
 
-// planBeside is the plan beside so many bytes that do not shrink, for sparse rows of so many entries, or dense ones.
-func planBeside(d, c int, fixed, memory, entries, rows int64) (streamPlan, error) {
-	if whole, ok := planWhole(d, c, fixed, memory, entries, rows); ok {
+func planWithFixed(d, c int, fixed, memory, entries, rows int64) (streamPlan, error) {
+	if whole, ok := planInMemory(d, c, fixed, memory, entries, rows); ok {
 		return whole, nil
 	}
-	if need := fixed + leastBeside(d, c, entries, rows); memory < need {
+	if need := fixed + minWorkBytes(d, c, entries, rows); memory < need {
 		return streamPlan{}, &stream.MemoryError{What: "selecting from rows that are read again and again",
 			Need: need, Limit: memory}
 	}
@@ -163,14 +159,14 @@ func planBeside(d, c int, fixed, memory, entries, rows int64) (streamPlan, error
 	}
 	p.buckets = int(min(max(left/8/int64(d), minBuckets), maxBuckets))
 	left -= int64(p.buckets) * int64(d)
-	p.start = left
+	p.startNumbers = left
 	p.batch = min(max(d/batchShare, 16), maxBatch, d)
-	// Half of what is left for candidates: the rest is for runs of rows of G, should
-	// f have to be renewed, and costs nothing while it is not used.
-	if most := int((left - minRun*int64(d)) / 2 / batchNumbers(d, c)); p.batch > most {
+	// Half of the rest is for candidates. The other half is for runs of rows of G, in case f must be recomputed, and
+	// costs nothing while it is not used.
+	if most := int((left - minRun*int64(d)) / 2 / numbersPerCandidate(d, c)); p.batch > most {
 		p.batch = min(max(most, minBatch), d)
 	}
 	p.slots = min(candidatesKept*p.batch, d)
-	p.refresh = left - int64(p.batch)*batchNumbers(d, c)
+	p.refreshNumbers = left - int64(p.batch)*numbersPerCandidate(d, c)
 	return p, nil
 }

@@ -4,31 +4,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// The products of a pass: each adds what one block contributes to rows of a row-
-// major accumulator, and has a finish for the shift of sparse rows, to be called
-// once after the pass. With x′ = factor·x, s = factor·shift, m = Σwx′ and W = Σw,
+// The products of a pass: each add function adds the contribution of one block to rows of a row-major accumulator.
+// Its finish function removes the shift of sparse rows, once after the pass. With x′ = factor·x, s = factor·shift, m
+// = Σwx′ and W = Σw,
 //
 //	Σ w (x′ₐ − sₐ)(x′ᵦ − sᵦ) = Σ w x′ₐx′ᵦ − sₐmᵦ − sᵦmₐ + W sₐsᵦ.
 //
-// Every accumulator row has one owner, which adds its terms in the order of the
-// rows of A, whatever the other rows are: G₍:,p₎ has the same bits in any batch.
+// Every accumulator row has one owner, which adds its terms in the order of the rows of A, regardless of the other
+// accumulator rows: G₍:,p₎ has the same bits in any batch.
 
-// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc, whose rows
-// are d−from long; below its diagonal acc is left alone. Cost (to−from)(d−from)·2n flops.
+// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc, whose rows are d−from long; entries of acc
+// below the diagonal are not written. Cost (to−from)(d−from)·2n flops.
 func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 	ld := r.d - from
 	if b.sparse != nil {
 		kernel.Each(r.workers, to-from, func(i int) {
-			b.sparse.addFrom(acc[i*ld:(i+1)*ld], from+i, from)
+			b.sparse.addColumnFrom(acc[i*ld:(i+1)*ld], from+i, from)
 		})
 		return
 	}
 	out := kernel.RowMajor(acc, to-from, ld, ld)
 	for at := from; at < to; at += r.strip {
 		m, place := min(r.strip, to-at), at-from
-		a := r.features(b, at, at+m, 0)
+		a := r.denseFeatures(b, at, at+m, 0)
 		kernel.Syrk(r.team, 1, a, out.Sub(place, place, m, m))
-		r.strips(b, at+m, func(j int, x kernel.Matrix[float64]) {
+		r.eachStrip(b, at+m, func(j int, x kernel.Matrix[float64]) {
 			kernel.Gemm(r.team, 1, a, x.Trans(), out.Sub(place, j-from, m, x.Rows))
 		})
 	}
@@ -36,25 +36,25 @@ func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 
 func (r *reader) finishTriangle(acc []float64, from, to int) {
 	ld := r.d - from
-	r.unshift(to-from, func(i int) (row []float64, first int, s, m float64) {
+	r.unshiftRows(to-from, func(i int) (row []float64, first int, s, m float64) {
 		return acc[i*ld : (i+1)*ld], from, r.shift[from+i], r.sum[from+i]
 	})
 }
 
-// triangle writes what addTriangle and finishTriangle make of all rows, where they are in memory: a
-// row of acc is done with while it is in a cache.
-func (r *reader) triangle(acc []float64, from, to int) {
+// triangleTo computes the sums of addTriangle and finishTriangle for all rows in memory: it completes each row of acc
+// while it is in a cache.
+func (r *reader) triangleTo(acc []float64, from, to int) {
 	ld := r.d - from
 	kernel.Each(r.workers, to-from, func(i int) {
 		row := acc[i*ld : (i+1)*ld]
 		clear(row)
-		r.sparse.addFrom(row, from+i, from)
+		r.sparse.addColumnFrom(row, from+i, from)
 		r.unshiftRow(row, from, r.shift[from+i], r.sum[from+i])
 	})
 }
 
-// addColumns adds AᵀA₍:,p₎ to row i of acc for each features[i] = p. Cost 2nd flops a
-// feature; scratch holds len(features)·rows.
+// addColumns adds AᵀA₍:,p₎ to row i of acc for each features[i] = p. Cost 2nd flops a feature; scratch holds
+// len(features)·rows.
 func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, len(features), func(i int) {
@@ -70,13 +70,13 @@ func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []f
 }
 
 func (r *reader) finishColumns(acc []float64, features []int) {
-	r.unshift(len(features), func(i int) (row []float64, first int, s, m float64) {
+	r.unshiftRows(len(features), func(i int) (row []float64, first int, s, m float64) {
 		return acc[i*r.d : (i+1)*r.d], 0, r.shift[features[i]], r.sum[features[i]]
 	})
 }
 
-// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. Cost
-// 4nd flops a row; scratch holds count·rows. sums[i] collects Σ w·Avᵢ of sparse rows.
+// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. Cost 4nd flops a row; scratch holds
+// count·rows. sums[i] collects Σ w·Avᵢ of sparse rows.
 func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, count, func(i int) {
@@ -87,17 +87,16 @@ func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sum
 	n := b.rows
 	y := scratch[:count*n]
 	clear(y)
-	r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+	r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 		kernel.Gemm(r.team, 1, kernel.RowMajor(v, count, r.d, r.d).Sub(0, at, count, x.Rows), x, kernel.RowMajor(y, count, n, n))
 	})
 	r.addGemm(b, acc, y, count)
 }
 
-// addGemm adds Y·A to the count rows of acc, Y count×rows.
 func (r *reader) addGemm(b *block, acc, y []float64, count int) {
-	of, out := kernel.RowMajor(y, count, b.rows, b.rows), kernel.RowMajor(acc, count, r.d, r.d)
-	r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
-		kernel.Gemm(r.team, 1, of, x.Trans(), out.Sub(0, at, count, x.Rows))
+	left, out := kernel.RowMajor(y, count, b.rows, b.rows), kernel.RowMajor(acc, count, r.d, r.d)
+	r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
+		kernel.Gemm(r.team, 1, left, x.Trans(), out.Sub(0, at, count, x.Rows))
 	})
 }
 
@@ -110,8 +109,8 @@ func (r *reader) finishProducts(acc, sums []float64) {
 	})
 }
 
-// addGroups adds BᵀA to acc, B the sums of the columns of each group; row j of acc
-// belongs to group j. Cost 2ncd flops; scratch holds count·rows.
+// addGroups adds BᵀA to acc, B the sums of the columns of each group; row j of acc belongs to group j. Cost 2ncd
+// flops; scratch holds count·rows.
 func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
 	if b.sparse != nil {
 		b.sparse.addGroups(r.workers, acc, groups, count)
@@ -120,7 +119,7 @@ func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scr
 	n := b.rows
 	sums := scratch[:count*n]
 	clear(sums)
-	r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+	r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 		for i, j := range groups[at:][:x.Rows] {
 			if j >= 0 { // not chosen by an earlier layer
 				kernel.Axpy(1, x.Data[i*n:(i+1)*n], sums[j*n:(j+1)*n])
@@ -139,19 +138,19 @@ func (r *reader) finishGroups(acc []float64, groups []int, count int) {
 		shift[j] += r.shift[i]
 		sum[j] += r.sum[i]
 	}
-	r.unshift(count, func(j int) (row []float64, first int, s, m float64) {
+	r.unshiftRows(count, func(j int) (row []float64, first int, s, m float64) {
 		return acc[j*r.d : (j+1)*r.d], 0, shift[j], sum[j]
 	})
 }
 
-// unshift takes the shift out of count accumulator rows: row i stands for a feature
-// (or a sum of features) of shift s and sum m, against the features from first on.
-func (r *reader) unshift(count int, at func(i int) (row []float64, first int, s, m float64)) {
+// unshiftRows removes the shift from count accumulator rows: row i belongs to a feature (or a sum of features) of
+// shift s and sum m; its first entry is for feature first.
+func (r *reader) unshiftRows(count int, accRow func(i int) (row []float64, first int, s, m float64)) {
 	if r.weight == 0 {
 		return
 	}
 	kernel.Each(r.workers, count, func(i int) {
-		row, first, s, m := at(i)
+		row, first, s, m := accRow(i)
 		r.unshiftRow(row, first, s, m)
 	})
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rebase keeps f of a factored H = G exact once little of the data is left. With E = R − QQᵀR, for an
-// orthonormal basis Q of the chosen columns of R, f = ‖Eᵀe‖² = eᵀEEᵀe: but what K = RRᵀ has of
-// the chosen directions cancels in eᵀKe, which may be all its digits where some columns are far larger
-// than others. Every time that a ten thousandth is left, K is made of E instead, in r²d flops.
+// rebase keeps f of a factored H = G exact once little of the data is left. With E = R − QQᵀR, for an orthonormal
+// basis Q of the chosen columns of R, f = ‖Eᵀe‖² = eᵀEEᵀe. In eᵀKe with K = RRᵀ, the contribution of the chosen
+// directions cancels, which may cost all digits if some columns are far larger than others. Every time that a ten
+// thousandth of the rest is left, K is computed from E instead, in r²d flops.
 //
 // A nil *rebase does nothing.
 type rebase struct {
-	basis [][]float64 // q_r, of r numbers each
-	left  float64     // Σ g when K was made
-	out   []bool      // features of earlier layers
+	basis         [][]float64 // q_r, of r numbers each
+	remainingThen float64     // Σ g when K was computed
+	excluded      []bool      // features of earlier layers
 }
 
-// rebaseShare is what is left of Σ g from which on K is made anew: fewer digits than that are spare.
+// rebaseShare is the share of remainingThen at which K is computed again: a smaller share would cost more digits than
+// are spare.
 const rebaseShare = 1e-4
 
-// add takes in the direction of feature p.
-func (b *rebase) add(m *memory, p int) {
+func (b *rebase) addDirection(m *gramEngine, p int) {
 	if b == nil {
 		return
 	}
@@ -41,12 +41,12 @@ func (b *rebase) add(m *memory, p int) {
 	b.basis = append(b.basis, q)
 }
 
-// renew makes K of what is left, where that is little.
-func (b *rebase) renew(m *memory) error {
-	if b == nil || m.remaining() > rebaseShare*b.left || len(b.basis) != len(m.omegas) {
+// rebaseIfSmall replaces K by the residual's EEᵀ once little of Σ g is left.
+func (b *rebase) rebaseIfSmall(m *gramEngine) error {
+	if b == nil || m.remainingError() > rebaseShare*b.remainingThen || len(b.basis) != len(m.omegas) {
 		return nil
 	}
-	b.left = m.remaining()
+	b.remainingThen = m.remainingError()
 	r, turns := m.gram.Rank, len(b.basis)
 	k := kernel.RowMajor(make([]float64, r*r), r, r, r)
 	q := kernel.RowMajor(make([]float64, turns*r), turns, r, r)
@@ -72,22 +72,22 @@ func (b *rebase) renew(m *memory) error {
 		kernel.Syrk(m.team, 1, e.Trans(), k)
 	}
 	kernel.Mirror(m.workers, k)
-	if err := m.target.rootOf(m.team, k); err != nil {
+	if err := m.target.setRoot(m.team, k); err != nil {
 		return err
 	}
 	root := m.target.root
-	m.scaled, m.rows, m.some = make([]float64, root.Rows), make([]float64, min(residualColumns, m.d)*root.Rows), nil
-	m.spent = 0
+	m.scaledUpsilon, m.targetColumns, m.upsilonPanel = make([]float64, root.Rows), make([]float64, min(residualColumns, m.d)*root.Rows), nil
+	m.upsilonSquares = 0
 	room := make([]float64, r)
 	for t, v := range b.basis {
 		y := make([]float64, root.Rows)
-		m.target.ordered(room, 1, v)
+		m.target.orderTo(room, 1, v)
 		kernel.Gemv(m.workers, root.Rows, r, root.Data, r, room, y)
 		floats.Scale(m.hUnit, y)
 		// γ = H₍:,i₎ − Σ υ_r ω_r[i] with υ_r = Lq_r, as r_i = e_i + Σ q_r ω_r[i]; ω is in units of √gUnit.
 		floats.Scale(1/math.Sqrt(m.gUnit), y)
 		m.upsilons[t] = y
-		m.spent += kernel.Dot(y, y)
+		m.upsilonSquares += kernel.Dot(y, y)
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// refine improves a selection by exchanges, and returns it in the order in which greedy takes
-// the features of the improved set. Where there are none, or where what they win is lost in
-// rounding, it returns greedy's. A selection that has explained everything stays as it is.
-func (m *memory) refine(ctx context.Context, r *Result, opt Options) (*Result, error) {
+// refineSelection improves a selection by exchanges, and returns it in the order in which greedy chooses the features
+// of the improved set. It returns greedy's selection if no exchange wins, or if the gain is lost in rounding. A
+// selection that has explained everything stays unchanged.
+func (m *gramEngine) refineSelection(ctx context.Context, r *Result, opt Options) (*Result, error) {
 	r.Refined = true
 	set := slices.DeleteFunc(slices.Clone(r.Order), func(p int) bool { return slices.Contains(r.Redundant, p) })
 	if r.Layers != nil || r.Exhausted || len(set) == 0 || len(set) == m.d {
@@ -28,7 +28,7 @@ func (m *memory) refine(ctx context.Context, r *Result, opt Options) (*Result, e
 	if !ok {
 		return r, nil
 	}
-	if err := x.improve(ctx); err != nil || x.done == 0 {
+	if err := x.makeExchanges(ctx); err != nil || x.exchanges == 0 {
 		return r, err
 	}
 	first := set[:0:0]
@@ -37,27 +37,27 @@ func (m *memory) refine(ctx context.Context, r *Result, opt Options) (*Result, e
 			first = append(first, p)
 		}
 	}
-	within, err := m.arrange(ctx, x.set, first, opt)
+	within, err := m.orderWithin(ctx, x.set, first, opt)
 	if err != nil {
 		return nil, err
 	}
 	if within == nil || !(floats.Sum(within.Scores) > floats.Sum(r.Scores)) {
 		return r, nil
 	}
-	better, ok := m.replay(x.team, within, r, opt)
+	better, ok := m.replayTurns(x.team, within, r, opt)
 	if !ok {
 		return r, nil
 	}
-	better.Refined, better.Exchanges = true, x.done
+	better.Refined, better.Exchanges = true, x.exchanges
 	return better, nil
 }
 
-// arrange is greedy's choice within a set, from G and H of its columns alone, those of first
-// first: nil where they do not all add something.
-func (m *memory) arrange(ctx context.Context, set, first []int, opt Options) (*Result, error) {
+// orderWithin is greedy's choice within a set, from G and H of its columns alone; the features of first come first.
+// The result is nil if some feature adds nothing.
+func (m *gramEngine) orderWithin(ctx context.Context, set, first []int, opt Options) (*Result, error) {
 	set = slices.Clone(set)
 	slices.Sort(set) // ties go to the lowest column
-	k, c := len(set), m.height()
+	k, c := len(set), m.targetHeight()
 	sym := make([]float64, k*k)
 	for a, i := range set {
 		for b, j := range set {
@@ -70,7 +70,7 @@ func (m *memory) arrange(ctx context.Context, set, first []int, opt Options) (*R
 	for _, p := range first {
 		inner.Keep = append(inner.Keep, slices.Index(set, p))
 	}
-	r, err := selectMemory(ctx, gram.Full(sym, k), &target{rows: c, full: m.target.full, u: rows, own: m.target.own}, inner, nil)
+	r, err := selectInMemory(ctx, gram.Full(sym, k), &target{height: c, fullHeight: m.target.fullHeight, u: rows, ownsFeatures: m.target.ownsFeatures}, inner, nil)
 	if err != nil || len(r.Order) != k || r.Layers != nil || r.Redundant != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ func (m *memory) arrange(ctx context.Context, set, first []int, opt Options) (*R
 	return r, nil
 }
 
-// replay writes up features in the given order, with their scores, as the turns of greedy do.
-// Those kept that were redundant stay in their places.
-func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
+// replayTurns builds the result of the given features in their order, with their scores, like the turns of greedy.
+// Redundant features of Keep stay in their places.
+func (m *gramEngine) replayTurns(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
 	k, d := len(within.Order), m.d
 	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)
 	m.columnsTo(omega, within.Order)
@@ -103,24 +103,24 @@ func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*R
 	chol.HalfSolveTo(team, omega, omega) // row r is ω_r
 	g0 := m.gram.Diagonal(m.workers)
 	floats.Scale(m.gUnit, g0)
-	c := newCriterion(make([]float64, d), g0, m.target.self, nil)
+	c := newCriterion(make([]float64, d), g0, m.target.isSelf, nil)
 	r := newRecorder(c)
 	column := make([]float64, d)
 	next := 0
 	for turn := range old.Order {
 		if turn < len(opt.Keep) && slices.Contains(old.Redundant, opt.Keep[turn]) {
 			r.Redundant = append(r.Redundant, opt.Keep[turn])
-			c.retire(opt.Keep[turn])
-			r.add(opt.Keep[turn], 0, nil, c)
+			c.retireFeature(opt.Keep[turn])
+			r.recordFeature(opt.Keep[turn], 0, nil, c)
 			continue
 		}
 		p := within.Order[next]
 		for i, v := range omega.Data[next*d : (next+1)*d] {
 			c.g[i] = max(c.g[i]-v*v, 0)
 		}
-		c.retire(p)
+		c.retireFeature(p)
 		m.columnTo(column, p)
-		r.add(p, within.Scores[next], column, c)
+		r.recordFeature(p, within.Scores[next], column, c)
 		for _, tie := range within.Ties {
 			if tie.Turn == next {
 				r.Ties = append(r.Ties, Tie{turn, tie.Columns})
@@ -128,5 +128,5 @@ func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*R
 		}
 		next++
 	}
-	return r.finish(opt), true
+	return r.finishResult(opt), true
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// spans cuts the rows of the upper triangle of G into runs whose part of it fits
-// into the given number of float64s: one pass over A computes a run.
-func spans(d int, numbers int64) [][2]int {
+// triangleRuns cuts the rows of the upper triangle of G into runs that fit into the given number of float64s; one
+// pass over A computes a run.
+func triangleRuns(d int, numbers int64) [][2]int {
 	var runs [][2]int
 	for from := 0; from < d; {
 		to := min(d, from+int(max(numbers/int64(d-from), 1)))
@@ -21,15 +21,14 @@ func spans(d int, numbers int64) [][2]int {
 	return runs
 }
 
-// residuals computes fᵢ = Σⱼ Rᵢⱼ², R = G − Σ ω_r ω_rᵀ, for all i; reachᵢ = Σⱼ Gᵢⱼ² and
-// the diagonal of G. j runs over the features not chosen. G comes in runs of rows of
-// its upper triangle, as many as fit into numbers float64s; sketches says that the sketch
-// takes the rows of the first run's pass. Sums run over j in order whatever the runs
-// are, so that f has the same bits under any memory limit.
-func (s *streamed) residuals(ctx context.Context, what string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
+// residualNorms computes fᵢ = Σⱼ Rᵢⱼ², R = G − Σ ω_r ω_rᵀ, for all i; reachᵢ = Σⱼ Gᵢⱼ²; and the diagonal of G. j runs
+// over the features not chosen. G comes in runs of rows of its upper triangle, as many as fit into the given number
+// of float64s; if sketches is true, the first run's pass also feeds the sketch. Sums run over j in order whatever the
+// runs are, so that f has the same bits under any memory limit.
+func (s *streamEngine) residualNorms(ctx context.Context, purpose string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
 	d := s.rows.d
 	f, reach, diag = make([]float64, d), make([]float64, d), make([]float64, d)
-	runs := spans(d, numbers)
+	runs := triangleRuns(d, numbers)
 	largest := 0
 	for _, run := range runs {
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
@@ -41,8 +40,8 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, sk
 			for i := from; i < to; i++ {
 				diag[i] = acc[(i-from)*(d-from)+i-from]
 			}
-			s.squareTo(reach, acc, from, to)
-			if len(s.omegas) == 0 { // nothing is taken out yet: f is the same numbers
+			s.addRowSquares(reach, acc, from, to)
+			if len(s.omegas) == 0 { // without choices f is equal to reach
 				return
 			}
 			kernel.Each(s.rows.workers, to-from, func(i int) {
@@ -50,10 +49,10 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, sk
 					kernel.Axpy(-w[from+i], w[from:], acc[i*(d-from):(i+1)*(d-from)])
 				}
 			})
-			s.squareTo(f, acc, from, to)
+			s.addRowSquares(f, acc, from, to)
 		}
-		name := fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d)
-		if err := s.triangle(ctx, name, acc, from, to, sketches && n == 0, finish, f, reach, diag); err != nil {
+		name := fmt.Sprintf("%s, features %d to %d of %d", purpose, from+1, to, d)
+		if err := s.computeTriangle(ctx, name, acc, from, to, sketches && n == 0, finish, f, reach, diag); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -63,46 +62,46 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, sk
 	return f, reach, diag, nil
 }
 
-// triangle writes rows [from, to) of the upper triangle of G to acc, in a pass that the sketch may take the
-// rows of, or from the rows in memory; finish takes them into what is made.
-func (s *streamed) triangle(ctx context.Context, what string, acc []float64, from, to int, sketches bool, finish func(), made ...[]float64) error {
-	if s.rows.whole && !sketches {
-		s.rows.triangle(acc, from, to)
+// computeTriangle writes rows [from, to) of the upper triangle of G to acc, in a pass that may also feed the sketch,
+// or from the rows in memory; finish computes the outputs from them.
+func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc []float64, from, to int, sketches bool, finish func(), outputs ...[]float64) error {
+	if s.rows.inMemory && !sketches {
+		s.rows.triangleTo(acc, from, to)
 		finish()
 		return ctx.Err()
 	}
 	acc = acc[:(to-from)*(s.rows.d-from)]
 	clear(acc)
-	add, rest := s.alsoSketched(sketches, func(b *block) { s.rows.addTriangle(b, acc, from, to) })
-	return s.rows.pass(ctx, reading{what: what, sums: append(rest, acc), add: add, finish: func() {
+	add, rest := s.addWithSketch(sketches, func(b *block) { s.rows.addTriangle(b, acc, from, to) })
+	return s.rows.runPass(ctx, rowPass{purpose: purpose, sums: append(rest, acc), addBlock: add, finish: func() {
 		s.rows.finishTriangle(acc, from, to)
 		if sketches {
-			s.sketch.finish(s.rows)
+			s.sketch.removeShift(s.rows)
 		}
 		finish()
-	}, made: append(rest, made...)})
+	}, outputs: append(rest, outputs...)})
 }
 
-// alsoSketched is add, which the sketch follows where it takes the rows too, and then the sketch's sums.
-func (s *streamed) alsoSketched(sketches bool, add func(*block)) (both func(*block), sums [][]float64) {
+// addWithSketch extends add to feed the sketch too, if sketches is true, and returns the sketch's sums.
+func (s *streamEngine) addWithSketch(sketches bool, add func(*block)) (both func(*block), sums [][]float64) {
 	if !sketches {
 		return add, nil
 	}
 	return func(b *block) {
 		add(b)
-		s.sketch.add(s.rows, b)
+		s.sketch.addRows(s.rows, b)
 	}, slices.Clip(s.sketch.sums())
 }
 
-// squareTo adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows, given
-// the rows from the diagonal on: entry (i, j) counts for i and j. Chosen features count for nothing,
-// and their entries become 0. Every sum is made in the order of the features; four are made at a time,
-// because an addition waits for the one before: 2.5 times faster at 100,000 features than one by one.
-func (s *streamed) squareTo(sums, acc []float64, from, to int) {
+// addRowSquares adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows, given the rows
+// from the diagonal on: entry (i, j) counts for i and j. Chosen features do not count, and their entries become 0.
+// Every sum is made in the order of the features. Four sums are made at a time, because an addition waits for the one
+// before: 2.5 times faster at 100,000 features than one by one.
+func (s *streamEngine) addRowSquares(sums, acc []float64, from, to int) {
 	ld, n := s.rows.d-from, to-from
-	s.dropChosen(acc, from, to)
-	kernel.Each(s.rows.workers, tasks(ld, colsPerTask), func(task int) {
-		lo, hi := span(task, colsPerTask, ld)
+	s.clearChosenEntries(acc, from, to)
+	kernel.Each(s.rows.workers, taskCount(ld, colsPerTask), func(task int) {
+		lo, hi := taskRange(task, colsPerTask, ld)
 		i, out := 0, sums[from+lo:from+hi]
 		for ; i+4 <= min(n, lo); i += 4 {
 			a, b, c, d := acc[i*ld:][lo:hi], acc[(i+1)*ld:][lo:hi], acc[(i+2)*ld:][lo:hi], acc[(i+3)*ld:][lo:hi]
@@ -117,9 +116,9 @@ func (s *streamed) squareTo(sums, acc []float64, from, to int) {
 			}
 		}
 	})
-	kernel.Each(s.rows.workers, tasks(n, 4), func(task int) {
-		lo, hi := span(task, 4, n)
-		for i := lo; i < hi; i++ { // up to where all four have begun
+	kernel.Each(s.rows.workers, taskCount(n, 4), func(task int) {
+		lo, hi := taskRange(task, 4, n)
+		for i := lo; i < hi; i++ { // up to the column at which all four rows have begun
 			for _, x := range acc[i*ld+i : i*ld+min(lo+4, ld)] {
 				sums[from+i] += float64(x * x)
 			}
@@ -145,8 +144,7 @@ func (s *streamed) squareTo(sums, acc []float64, from, to int) {
 	})
 }
 
-// dropChosen makes 0 of the entries of chosen features in rows [from, to).
-func (s *streamed) dropChosen(acc []float64, from, to int) {
+func (s *streamEngine) clearChosenEntries(acc []float64, from, to int) {
 	if s.criterion == nil {
 		return
 	}

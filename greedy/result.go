@@ -8,24 +8,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Result is a selection and what it means for every feature. Slices with one entry
-// a turn are parallel to Order; slices with one entry a feature have length d.
-// Order, Score and Error are also the whole curve over k: the first j entries are
-// the selection of j features.
+// Result is a selection and its effect on every feature. Slices with one entry a turn are parallel to Order; slices
+// with one entry a feature have length d. Order, Scores and Error are also the whole curve over k: the first j
+// entries are the selection of j features.
 type Result struct {
 	Order []int // chosen columns, in order
-	// Blocks are the chosen blocks, in order, where there are any to choose from: Order has their
-	// columns one after the other, and Scores, Error, Layers and Ties are of blocks.
+	// Blocks are the chosen blocks, in order, if the choice is among blocks: Order then has their columns one after
+	// the other, and Scores, Error, Layers and Ties count blocks.
 	Blocks []int
-	Scores []float64 // the criterion f/g of each at its turn: what Algorithm 1 takes off ‖X − P_S X‖²
+	Scores []float64 // the criterion f/g of each at its turn: its reduction of ‖X − P_S X‖² in Algorithm 1
 	Error  []float64 // F(S)/F(∅) after each, F(S) = ‖X − P_S X‖²: 0 means everything is explained
-	// Layers is the layer of each, from 1: once nothing is left to explain, a second layer is
-	// chosen of the other features as if the first were not there, and so on. Its scores are its
-	// own; Error goes on to count all. Nil means all are of the first.
+	// Layers is the layer of each, from 1: once nothing is left to explain, a second layer is chosen among the other
+	// features as if the first were absent, and so on. A layer has its own scores; Error counts all layers. Nil if
+	// all are of the first layer.
 	Layers []int
 
 	Explained []float64 // per feature: share of its sum of squares that the selection explains
-	Nearest   []int     // per feature: the chosen column of largest absolute cosine, redundant ones aside; -1 for chosen features and where all cosines are 0
+	Nearest   []int     // per feature: the chosen column of largest absolute cosine, redundant ones excluded; -1 for chosen features and if all cosines are 0
 
 	Ties      []Tie         // turns at which the lowest of several equal columns was taken
 	Redundant []int         // kept columns that earlier kept ones already explained
@@ -33,9 +32,9 @@ type Result struct {
 	Warnings  []stream.Text // for the user
 	Groups    []int         // Algorithm 2: the group of each column
 	Refined   bool          // exchanges were tried
-	Exchanges int           // that were made
+	Exchanges int           // exchanges made
 	Passes    int           // over the rows, by SelectStream and SelectSketched; 0 otherwise
-	// Estimate says what rests on a sketch; nil where all is exact.
+	// Estimate describes the error of a sketch; nil if all numbers are exact.
 	Estimate *stream.Estimate
 }
 
@@ -45,33 +44,32 @@ type Tie struct {
 	Columns []int // the columns not taken, ascending
 }
 
-// recorder collects a Result while the turns go on.
+// recorder collects a Result during the turns.
 type recorder struct {
 	Result
 	total  float64   // F(∅)
 	norm   []float64 // √Gᵢᵢ
 	cosine []float64 // largest so far, per feature
 
-	first  *criterion  // of the first layer
-	omegas [][]float64 // of the first layer
-	ends   []layerEnd
-	whole  *residual // where layers after the first leave less of the data; else nil
+	firstCriterion *criterion  // of the first layer
+	firstOmegas    [][]float64 // of the first layer
+	layerEnds      []layerEnd
+	dataLeft       *dataResidual // the residual of the data if later layers reduce it further; else nil
 }
 
 func newRecorder(c *criterion) *recorder {
-	r := &recorder{first: c, norm: make([]float64, c.d), cosine: make([]float64, c.d)}
-	r.Explained = make([]float64, c.d)
-	r.Nearest = make([]int, c.d)
+	r := &recorder{firstCriterion: c, norm: make([]float64, c.featureCount), cosine: make([]float64, c.featureCount)}
+	r.Explained = make([]float64, c.featureCount)
+	r.Nearest = make([]int, c.featureCount)
 	for i, g := range c.g0 {
 		r.norm[i] = math.Sqrt(g)
 		r.Nearest[i] = -1
 	}
-	r.total = c.remaining()
+	r.total = c.remainingError()
 	return r
 }
 
-// share is the explained share of the total.
-func (r *recorder) share() float64 {
+func (r *recorder) explainedShare() float64 {
 	if len(r.Error) == 0 {
 		if r.total == 0 {
 			return 1
@@ -81,48 +79,46 @@ func (r *recorder) share() float64 {
 	return 1 - r.Error[len(r.Error)-1]
 }
 
-// add records column p, chosen with the given score; column is G₍:,p₎.
-func (r *recorder) add(p int, score float64, column []float64, c *criterion) {
+func (r *recorder) recordFeature(p int, score float64, column []float64, c *criterion) {
 	r.Order = append(r.Order, p)
 	r.Scores = append(r.Scores, score)
-	if layer := r.current(); layer > 1 {
+	if layer := r.currentLayer(); layer > 1 {
 		for len(r.Layers) < len(r.Order)-1 {
 			r.Layers = append(r.Layers, 1)
 		}
 		r.Layers = append(r.Layers, layer)
-		if r.whole != nil {
-			r.whole.take(p, column)
+		if r.dataLeft != nil {
+			r.dataLeft.projectOut(p, column)
 		}
 	}
-	r.Error = append(r.Error, r.left(c))
+	r.Error = append(r.Error, r.errorShare(c))
 	r.Nearest[p] = -1
 	r.cosine[p] = math.Inf(1)
 	for i, x := range column {
-		// An earlier choice keeps its place unless the later one is closer beyond rounding.
+		// An earlier choice stays the nearest unless a later one is closer by more than rounding.
 		if cos := math.Abs(x) / (r.norm[i] * r.norm[p]); cos > r.cosine[i]*(1+tieShare) {
 			r.cosine[i], r.Nearest[i] = cos, p
 		}
 	}
 }
 
-// left is F(S)/F(∅) after the last feature.
-func (r *recorder) left(c *criterion) float64 {
+// errorShare is F(S)/F(∅) after the last feature.
+func (r *recorder) errorShare(c *criterion) float64 {
 	switch {
 	case r.total == 0:
 		return 0
-	case r.current() == 1:
-		return min(c.remaining()/r.total, 1)
-	case r.whole != nil:
-		return min(floats.Sum(r.whole.g)/r.total, 1)
+	case r.currentLayer() == 1:
+		return min(c.remainingError()/r.total, 1)
+	case r.dataLeft != nil:
+		return min(floats.Sum(r.dataLeft.g)/r.total, 1)
 	}
-	return min(r.first.remaining()/r.total, 1)
+	return min(r.firstCriterion.remainingError()/r.total, 1)
 }
 
-// finish fills in what each feature has become and the reason for an early end.
-func (r *recorder) finish(opt Options) *Result {
-	g, g0 := r.first.g, r.first.g0
-	if r.whole != nil {
-		g = r.whole.g
+func (r *recorder) finishResult(opt Options) *Result {
+	g, g0 := r.firstCriterion.g, r.firstCriterion.g0
+	if r.dataLeft != nil {
+		g = r.dataLeft.g
 	}
 	for i := range r.Explained {
 		r.Explained[i] = 1 // a column of zeros is explained by anything
@@ -135,13 +131,13 @@ func (r *recorder) finish(opt Options) *Result {
 	}
 	r.Groups = opt.Groups
 	if len(r.Redundant) > 0 {
-		r.warn("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
+		r.addWarning("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
 	}
-	r.sayLayers(opt)
-	res := r.Result // by itself: the recorder holds k×d numbers
+	r.warnAboutLayers(opt)
+	res := r.Result // a copy, so that the recorder's k×d numbers can be freed
 	return &res
 }
 
-func (r *recorder) warn(format string, args ...any) {
+func (r *recorder) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }

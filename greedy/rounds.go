@@ -9,28 +9,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-// unsettled rounds of smoothing are found from the graph.
-const unsettled = -1
+// autoRounds is the number of rounds for auto, until bestRounds has found it.
+const autoRounds = -1
 
-// candidateRounds are the numbers of rounds that auto chooses from.
 func candidateRounds() []int { return []int{1, 2, 3, 4, 6, 8, 12, 16} }
 
-// readRounds reads the rounds as asked, and says whether they can be.
-func (m *aimed) readRounds() bool {
-	if m.smooth == "auto" {
-		m.rounds = unsettled
+func (m *graphGreedy) parseRounds() bool {
+	if m.roundsText == "auto" {
+		m.rounds = autoRounds
 		return true
 	}
-	n, err := strconv.Atoi(m.smooth)
+	n, err := strconv.Atoi(m.roundsText)
 	m.rounds = n
-	return err == nil && n >= 0 && n <= mostSmooth
+	return err == nil && n >= 0 && n <= maxRounds
 }
 
-// bestRounds is the number of rounds whose choice of k features is best aligned with the graph's
-// diffusion kernel ([spectral.Diffusion.Alignment]), which knows no labels; the fewest of equal
-// ones. On 11 sets with labels the choice lost 2.0 points of NMI against the best number in
-// hindsight, and 2 rounds everywhere 3.9. Costs a selection for each candidate.
-func (m *aimed) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evidence) (int, error) {
+// bestRounds is the number of rounds whose choice of k features is best aligned with the graph's diffusion kernel
+// ([spectral.Diffusion.Alignment]), which knows no labels; the fewest of equal ones. On 11 sets with labels the
+// choice lost 2.0 points of NMI against the best number in hindsight, and 2 rounds everywhere 3.9. It costs a
+// selection for each candidate.
+func (m *graphGreedy) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evidence) (int, error) {
 	k, err := spectral.Diffuse(team, e.Graph, spectral.DefaultDiffusion)
 	if err != nil {
 		return 0, err
@@ -41,7 +39,7 @@ func (m *aimed) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evi
 		if err != nil {
 			return 0, err
 		}
-		res, err := selectTarget(ctx, e.Graph.G, target.target, options(e))
+		res, err := selectTarget(ctx, e.Graph.G, target.target, selectionOptions(e))
 		if err != nil {
 			return 0, err
 		}

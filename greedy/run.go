@@ -8,42 +8,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run is the selection itself, the same for all targets and both engines: layers of turns.
+// runLayers is the selection itself, the same for all targets and engines: layers of turns.
 //
-// A layer ends where nothing is left to explain. As long as fewer than K are chosen, another
-// follows, of the features not chosen yet, as if those before were not there: what it chooses
-// first is the best stand-in for the first layer. A share to explain, or to gain, ends with the first.
-func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
+// A layer ends when nothing is left to explain. If fewer than K are chosen by then, another layer is chosen among the
+// remaining features, as if those before were absent: its first features are the best substitutes for the first
+// layer. With Variance or MinGain there is one layer only.
+func runLayers(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
 	r := newRecorder(c)
-	g := newGate(opt.Choice, c.d)
+	g := newGate(opt.Choice, c.featureCount)
 	for {
-		g.close(c)
+		g.removeClosed(c)
 		before := len(r.Order)
-		end, err := r.layer(ctx, e, c, g, opt, watch)
+		end, err := r.chooseLayer(ctx, e, c, g, opt, watch)
 		if err != nil {
 			return nil, err
 		}
-		if end == notEnded || len(r.Order) == before && r.current() > 1 {
+		if end == notEnded || len(r.Order) == before && r.currentLayer() > 1 {
 			break // k is reached, or nothing is left that another layer could choose
 		}
-		r.ends = append(r.ends, layerEnd{end, len(r.Order)})
+		r.layerEnds = append(r.layerEnds, layerEnd{end, len(r.Order)})
 		if opt.Variance > 0 || opt.MinGain > 0 || len(r.Order) == opt.K || len(r.Order) == before {
 			break
 		}
-		out := make([]bool, c.d)
+		excluded := make([]bool, c.featureCount)
 		for _, p := range r.Order {
-			out[p] = true
+			excluded[p] = true
 		}
-		if c, err = e.next(ctx, out); err != nil {
+		if c, err = e.startNextLayer(ctx, excluded); err != nil {
 			return nil, err
 		}
-		r.follow(end)
+		r.prepareNextLayer(end)
 	}
-	return r.finish(opt), nil
+	return r.finishResult(opt), nil
 }
 
-// layer chooses features until there are K, or nothing is left to explain.
-func (r *recorder) layer(ctx context.Context, e engine, c *criterion, g *gate, opt Options, watch watcher) (ending, error) {
+func (r *recorder) chooseLayer(ctx context.Context, e engine, c *criterion, g *gate, opt Options, watch watcher) (ending, error) {
 	for turn := len(r.Order); turn < opt.K; turn++ {
 		if err := ctx.Err(); err != nil {
 			return notEnded, err
@@ -54,56 +53,56 @@ func (r *recorder) layer(ctx context.Context, e engine, c *criterion, g *gate, o
 		var p int
 		if turn < len(opt.Keep) {
 			p = opt.Keep[turn]
-			g.count(p)
+			g.countChosen(p)
 			if !c.alive[p] {
 				r.Redundant = append(r.Redundant, p)
-				c.retire(p)
-				r.add(p, 0, nil, c)
+				c.retireFeature(p)
+				r.recordFeature(p, 0, nil, c)
 				continue
 			}
 		} else {
-			if opt.Variance > 0 && r.share() >= opt.Variance {
+			if opt.Variance > 0 && r.explainedShare() >= opt.Variance {
 				break
 			}
 			var ties []int
 			var end ending
 			var err error
-			if p, ties, end, err = c.choose(ctx, e); err != nil || end != notEnded {
+			if p, ties, end, err = c.chooseFeature(ctx, e); err != nil || end != notEnded {
 				return end, err
 			}
 			if ties != nil {
 				r.Ties = append(r.Ties, Tie{turn, ties})
 			}
 		}
-		s, err := e.take(ctx, p)
+		s, err := e.takeFeature(ctx, p)
 		if err != nil {
 			return notEnded, err
 		}
 		if turn >= len(opt.Keep) && opt.MinGain > 0 {
-			if gain := r.gain(s, e, opt); gain < opt.MinGain && turn == 0 {
+			if gain := r.stepGainShare(s, e, opt); gain < opt.MinGain && turn == 0 {
 				return notEnded, stream.Usagef("{min-gain} %v: no feature gains as much; the first gains %.2g", opt.MinGain, gain)
 			} else if gain < opt.MinGain {
 				break
 			}
 		}
-		c.advance(p, s)
-		if len(r.ends) == 0 {
-			r.omegas = append(r.omegas, s.omega)
+		c.applyStep(p, s)
+		if len(r.layerEnds) == 0 {
+			r.firstOmegas = append(r.firstOmegas, s.omega)
 		}
-		r.add(p, s.score*e.scoreUnit(), s.column, c)
+		r.recordFeature(p, s.score*e.scoreUnit(), s.column, c)
 		if turn >= len(opt.Keep) {
-			g.count(p)
+			g.countChosen(p)
 		}
-		g.close(c)
+		g.removeClosed(c)
 	}
 	return notEnded, nil
 }
 
-// gain is the share that a step takes off the whole: Σω² of ‖X‖², or its score of another target.
-func (r *recorder) gain(s *step, e engine, opt Options) float64 {
+// stepGainShare is the share of the whole that a step explains: Σω² of ‖X‖², or the score of another target.
+func (r *recorder) stepGainShare(s *step, e engine, opt Options) float64 {
 	gained, whole := floats.Dot(s.omega, s.omega), r.total
-	if opt.whole > 0 {
-		gained, whole = s.score*e.scoreUnit(), opt.whole
+	if opt.targetSquares > 0 {
+		gained, whole = s.score*e.scoreUnit(), opt.targetSquares
 	}
 	if whole <= 0 {
 		return 0

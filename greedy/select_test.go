@@ -152,7 +152,7 @@ func TestHugeColumn(t *testing.T) {
 		x.col[7][i] *= 1e25
 	}
 	r := mustSelect(t, x, Options{K: 12})
-	// What the others do once column 7 is out of the data.
+	// The choice among the other columns without column 7 in the data.
 	rest := x.clone()
 	rest.project(x.col[7])
 	rest = rest.permuted([]int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11})
@@ -213,7 +213,7 @@ func TestDuplicatesAndRank(t *testing.T) {
 func TestNothingToExplain(t *testing.T) {
 	r := mustSelect(t, newMatrix(5, 3), Options{K: 2})
 	if len(r.Order) != 0 || !r.Exhausted {
-		t.Errorf("%+v", r)
+		t.Errorf("a matrix of zeros: got %+v, want no choice and Exhausted", r)
 	}
 	// The groups' sums vanish, the columns do not: nothing of the target to explain.
 	x := random(14, 20, 4, 0)
@@ -222,7 +222,7 @@ func TestNothingToExplain(t *testing.T) {
 	}
 	r = mustSelect(t, x, Options{K: 2, Partitioned: true, Groups: []int{0, 0, 1, 1}})
 	if len(r.Order) != 0 || !r.Exhausted || !strings.Contains(r.Warnings[0].String(), "nothing of the target is left") {
-		t.Errorf("%+v", r)
+		t.Errorf("groups whose sums are 0: got %+v, want no choice, Exhausted, and a warning of it", r)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestKeep(t *testing.T) {
 	if !slices.Equal(r.Order[:3], []int{5, 0, 2}) || len(r.Order) != 6 || !slices.Equal(r.Redundant, []int{2}) {
 		t.Errorf("order %v, redundant %v", r.Order, r.Redundant)
 	}
-	// The rest is what is chosen from the residual of the kept.
+	// The rest is chosen from the residual of the kept columns.
 	rest := x.clone()
 	for _, p := range []int{5, 0} {
 		rest.project(rest.col[p])
@@ -310,7 +310,7 @@ func TestBadGram(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var data *stream.DataError
 		if _, err := Select(t.Context(), gram.Full([]float64{1, x, x, 1}, 2), Options{}); !errors.As(err, &data) {
-			t.Errorf("%v: %v", x, err)
+			t.Errorf("entry %v of G: got error %v, want a *stream.DataError", x, err)
 		}
 		if _, err := Select(t.Context(), gram.Full([]float64{x, 0, 0, 1}, 2), Options{}); !errors.As(err, &data) {
 			t.Errorf("%v on the diagonal: %v", x, err)
@@ -327,7 +327,7 @@ func TestBadGram(t *testing.T) {
 	}
 }
 
-// What Select holds beside G stays within Bytes.
+// The memory of Select in addition to G stays within Bytes.
 func TestBytes(t *testing.T) {
 	const d, k = 300, 60
 	x := random(19, 100, d, 0)
@@ -335,7 +335,7 @@ func TestBytes(t *testing.T) {
 	for _, c := range []int{0, 10} {
 		var peak int64
 		before := rowstest.Heap()
-		must.Get(selectMemory(t.Context(), g, targetOf(t, g, drawn(d, c)), Options{K: k, Threads: 2}, func(c *criterion) {
+		must.Get(selectInMemory(t.Context(), g, targetOf(t, g, drawn(d, c)), Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
 				peak = max(peak, rowstest.Heap())
 			}
@@ -351,6 +351,6 @@ func TestCancel(t *testing.T) {
 	cancel()
 	x := random(1, 10, 5, 0)
 	if _, err := Select(ctx, gram.Full(x.gram(), x.d), Options{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("cancelled context: got error %v, want context.Canceled", err)
 	}
 }

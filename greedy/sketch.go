@@ -8,21 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A −
-// P_S A: every row of A is added, with a random sign, to one of a few hundred
-// buckets, so that eᵢᵀeⱼ estimates residual inner products without bias, with a
-// standard deviation of about ‖aᵢ‖‖aⱼ‖/√buckets. It predicts which features will be
-// chosen next. The choice itself never rests on it.
+// sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A − P_S A: every row of A is added,
+// with a random sign, to one of a few hundred buckets, so that eᵢᵀeⱼ estimates residual inner products without bias,
+// with a standard deviation of about ‖aᵢ‖‖aⱼ‖/√buckets. It predicts which features will be chosen next; the choice
+// itself never depends on it.
 //
-// Where there are no more rows than buckets, each row has its own, and the sketch is
-// the residual itself. A nil *sketch does nothing: rows in memory need no foresight.
+// If there are no more rows than buckets, each row has its own, and the sketch is the residual itself. A nil *sketch
+// does nothing: rows in memory need no prediction.
 type sketch struct {
 	buckets int
 	seed    uint64
 	exact   bool      // one bucket a row
 	e       []float64 // d×buckets, row i the sketch of feature i
 	signs   []float64 // Σ ±√w of the sparse rows, by bucket
-	bucket  []int32   // of the rows of one block
+	bucket  []int32   // of each row of one block
 	sign    []float64
 }
 
@@ -32,7 +31,6 @@ func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 		e: room.Make[float64](d * buckets), signs: make([]float64, buckets)}
 }
 
-// reset makes it that of no rows.
 func (s *sketch) reset() {
 	if s == nil {
 		return
@@ -41,7 +39,6 @@ func (s *sketch) reset() {
 	clear(s.signs)
 }
 
-// sums are what add adds to.
 func (s *sketch) sums() [][]float64 {
 	if s == nil {
 		return nil
@@ -49,9 +46,9 @@ func (s *sketch) sums() [][]float64 {
 	return [][]float64{s.e, s.signs}
 }
 
-// add adds the rows of b. Bucket and sign follow from the row's global position, so
-// that the sketch does not depend on how the rows are cut.
-func (s *sketch) add(r *reader, b *block) {
+// addRows adds the rows of b. Bucket and sign depend only on the row's global position, so the sketch does not depend
+// on how the rows are cut.
+func (s *sketch) addRows(r *reader, b *block) {
 	if s == nil {
 		return
 	}
@@ -73,7 +70,7 @@ func (s *sketch) add(r *reader, b *block) {
 		s.bucket, s.sign = append(s.bucket, k), append(s.sign, sign)
 	}
 	if b.sparse == nil {
-		r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+		r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 			kernel.Each(r.workers, x.Rows, func(j int) {
 				e := s.row(at + j)
 				for i, a := range x.Data[j*b.rows : (j+1)*b.rows] {
@@ -86,14 +83,13 @@ func (s *sketch) add(r *reader, b *block) {
 	kernel.Each(r.workers, r.d, func(j int) {
 		e := s.row(j)
 		for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
-			i := b.sparse.row[k]
-			e[s.bucket[i]] += s.sign[i] * b.sparse.value[b.sparse.at[k]]
+			i := b.sparse.entryRow[k]
+			e[s.bucket[i]] += s.sign[i] * b.sparse.value[b.sparse.entryAt[k]]
 		}
 	})
 }
 
-// finish takes the shift out of sparse rows, after the last block.
-func (s *sketch) finish(r *reader) {
+func (s *sketch) removeShift(r *reader) {
 	if s == nil || r.weight == 0 {
 		return
 	}
@@ -102,10 +98,10 @@ func (s *sketch) finish(r *reader) {
 	})
 }
 
-// project takes the direction of feature p out: the residual of i falls by
-// (ωᵢ/√g_p)·residual of p, and so does its sketch. The coefficients are exact, so
-// the sketch stays one of the true residual however many features are chosen.
-func (s *sketch) project(workers, p int, omega []float64, root float64) {
+// projectOut removes the direction of feature p: the residual of i falls by (ωᵢ/√g_p)·residual of p, and so does its
+// sketch. The coefficients are exact, so the sketch remains one of the true residual however many features are
+// chosen.
+func (s *sketch) projectOut(workers, p int, omega []float64, root float64) {
 	if s == nil {
 		return
 	}

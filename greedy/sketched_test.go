@@ -53,11 +53,11 @@ func TestSketchedIsExactAmongCandidates(t *testing.T) {
 				src.Weight, src.Sparse = c.weight, c.sparse
 				a := src.standardized(t, scale, gram.FillMean)
 				opt := StreamOptions{Scale: scale, Options: Options{K: 12, Threads: 2, Keep: c.keep}}
-				s := &sketched{g: src.sketch(t, 256, scale, gram.FillMean), opt: opt.Options, seen: make([]bool, a.d), room: candidateRoom(a.d, 12, 2)}
-				must.Get(s.play(t.Context(), c.keep))(t)
-				got := must.Get(s.exact(t.Context(), newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &opt), 2))(t)
+				s := &sketchSelection{gram: src.sketch(t, 256, scale, gram.FillMean), opt: opt.Options, isCandidate: make([]bool, a.d), maxCandidates: candidateRoom(a.d, 12, 2)}
+				must.Get(s.selectBySketch(t.Context(), c.keep))(t)
+				got := must.Get(s.selectExactly(t.Context(), newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &opt), 2))(t)
 				out := slices.Repeat([]bool{true}, a.d)
-				for _, p := range s.list[:got.Estimate.Candidates] {
+				for _, p := range s.candidates[:got.Estimate.Candidates] {
 					out[p] = false
 				}
 				want := mustSelect(t, a, Options{K: 12, Keep: got.Order}) // as they are taken
@@ -121,15 +121,15 @@ func TestHeldErrorsAreOfWeightsFittedElsewhere(t *testing.T) {
 		left.Sub(held, &left)
 		want = append(want, math.Pow(mat.Norm(&left, 2)/mat.Norm(held, 2), 2))
 	}
-	for k, got := range heldErrors(2, &g.Matrix, g.Held, order) {
+	for k, got := range heldOutErrors(2, &g.Matrix, g.Held, order) {
 		if math.Abs(float64(got)-want[k]) > 1e-10 {
 			t.Errorf("after %d features %v is left, want %v", k+1, got, want[k])
 		}
 	}
 }
 
-// Without a second pass all is an estimate: the held rows tell what the selection leaves of the data,
-// where the sketch itself, fitted to few rows, tells too little.
+// Without a second pass all numbers are estimates: the held-out rows estimate the error of the selection, which the
+// sketch itself, fitted to few rows, underestimates.
 func TestHeldErrorsTellTheTruth(t *testing.T) {
 	x := smooth(54, 3000, 150, 60, 0.97).noisy(55, 0.5)
 	src := serve(x, 256)
@@ -195,8 +195,8 @@ func TestSketchedRefuses(t *testing.T) {
 	}
 }
 
-// TestSketchedBlocks: blocks are chosen by a sketch alone as by a Gram matrix that is what the sketch estimates, with what
-// the rows held back say after each of them; exact columns of candidates are for single features.
+// TestSketchedBlocks: a sketch alone chooses blocks like a Gram matrix equal to its estimate, with the held-out error
+// after each of them; exact columns of candidates are for single features.
 func TestSketchedBlocks(t *testing.T) {
 	src := serve(smooth(30, 400, 60, 40, 0.85).noisy(31, 0.05), 64)
 	for name, opt := range choices(60) {
@@ -205,11 +205,11 @@ func TestSketchedBlocks(t *testing.T) {
 		want := must.Get(Select(t.Context(), &g.Matrix, opt))(t)
 		got := mustSketched(t, src, 128, 1, StreamOptions{Scale: gram.ScaleStandard, Options: opt})
 		sameBlocks(t, name, got, want)
-		left := heldErrors(1, &g.Matrix, g.Held, want.Order)
-		if e := got.Estimate; len(e.HeldError) != len(got.Blocks) || math.Abs(float64(last(e.HeldError)-last(left))) > 1e-12 {
-			t.Errorf("%s: %d held errors to %v, want %d to %v", name, len(e.HeldError), last(e.HeldError), len(got.Blocks), last(left))
+		left := heldOutErrors(1, &g.Matrix, g.Held, want.Order)
+		if e := got.Estimate; len(e.HeldError) != len(got.Blocks) || math.Abs(float64(lastElement(e.HeldError)-lastElement(left))) > 1e-12 {
+			t.Errorf("%s: %d held errors to %v, want %d to %v", name, len(e.HeldError), lastElement(e.HeldError), len(got.Blocks), lastElement(left))
 		}
-		if said := last(got.Warnings).String(); strings.Contains(said, "passes") {
+		if said := lastElement(got.Warnings).String(); strings.Contains(said, "passes") {
 			t.Errorf("%s: %q advises what is refused", name, said)
 		}
 		std := rowstest.Standardizer(t, src, gram.ScaleStandard, gram.FillMean)

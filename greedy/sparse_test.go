@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// passSums are all products of a pass, run those of a third of the triangle.
+// passSums are all products of a pass; run has the products of a third of the triangle.
 type passSums struct{ triangle, run, columns, products, groups, squares, sketch []float64 }
 
 // differ lists the products that have other bits.
@@ -26,18 +26,18 @@ func (s passSums) differ(o passSums) (names []string) {
 	return names
 }
 
-// sparseSums makes them of blocks of so many entries and rows; 0 is all rows in memory, whose triangle is then
-// made without a pass.
+// sparseSums computes them in blocks of the given number of entries and rows; 0 keeps all rows in memory, whose
+// triangle is then computed without a pass.
 func sparseSums(t *testing.T, src *source, scale gram.Scale, blocks, workers int, features, groups []int, v []float64) passSums {
 	std, profile := rowstest.Standardizer(t, src, scale, gram.FillMean), gram.NewProfile(src.d)
 	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, profile))
 	r := newReader(src, std, &StreamOptions{Options: Options{Threads: workers}})
-	if r.blocks = blocks; blocks == 0 {
-		r.hold(profile.Entries)
+	if r.blockLimit = blocks; blocks == 0 {
+		r.keepInMemory(profile.Entries)
 	}
 	s := sumsOf(t, r, features, groups, v)
-	if r.whole != (blocks == 0) {
-		t.Errorf("blocks of %d: all rows in memory: %v", blocks, r.whole)
+	if r.inMemory != (blocks == 0) {
+		t.Errorf("blocks of %d: all rows in memory: %v", blocks, r.inMemory)
 	}
 	return s
 }
@@ -48,7 +48,7 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	s := passSums{make([]float64, d*d), make([]float64, (to-from)*(d-from)), make([]float64, len(features)*d), make([]float64, len(v)), make([]float64, c*d), make([]float64, d), nil}
 	sketched := newSketch(d, 16, 1, -1)
 	sums := make([]float64, count)
-	must.Do(t, r.pass(t.Context(), reading{add: func(b *block) {
+	must.Do(t, r.runPass(t.Context(), rowPass{addBlock: func(b *block) {
 		scratch := make([]float64, (len(features)+count+c)*b.rows)
 		r.addTriangle(b, s.triangle, 0, d)
 		r.addTriangle(b, s.run, from, to)
@@ -56,7 +56,7 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 		r.addProducts(b, s.products, v, count, scratch, sums)
 		r.addGroups(b, s.groups, groups, c, scratch)
 		r.addSquares(b, s.squares)
-		sketched.add(r, b)
+		sketched.addRows(r, b)
 	}}))
 	r.finishTriangle(s.triangle, 0, d)
 	r.finishTriangle(s.run, from, to)
@@ -64,10 +64,10 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	r.finishProducts(s.products, sums)
 	r.finishGroups(s.groups, groups, c)
 	r.finishSquares(s.squares)
-	sketched.finish(r)
+	sketched.removeShift(r)
 	s.sketch = sketched.e
-	if r.whole {
-		r.triangle(s.triangle, 0, d)
+	if r.inMemory {
+		r.triangleTo(s.triangle, 0, d)
 	}
 	for i := range d {
 		clear(s.triangle[i*d:][:i])
@@ -83,8 +83,8 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	return s
 }
 
-// Products of sparse rows are those of the dense rows, and have the same bits however the rows are cut
-// into blocks, in memory or not, for any number of workers.
+// Products of sparse rows equal the products of dense rows, and have the same bits however the rows are cut into
+// blocks, in memory or not, for any number of workers.
 func TestSparseProducts(t *testing.T) {
 	x := counts(50, 90, 70)
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
@@ -181,14 +181,14 @@ func TestStartByEntries(t *testing.T) {
 				}
 				for _, chosen := range [][]bool{nil, out} {
 					start := func(whole bool, numbers int64, workers int) (f, diag, size []float64) {
-						s := &streamed{rows: newReader(src, std, &StreamOptions{Options: Options{Threads: workers}}), entries: profile.Entries}
+						s := &streamEngine{rows: newReader(src, std, &StreamOptions{Options: Options{Threads: workers}}), entryCount: profile.Entries}
 						if whole {
-							s.rows.hold(profile.Entries)
+							s.rows.keepInMemory(profile.Entries)
 						}
 						if chosen != nil {
 							s.criterion = &criterion{chosen: chosen}
 						}
-						if !s.byEntries() {
+						if !s.canStartByEntries() {
 							t.Fatal("not by entries")
 						}
 						f, diag, size, err := s.startByEntries(t.Context(), "", numbers)
@@ -228,7 +228,7 @@ func TestStartByEntries(t *testing.T) {
 							}
 						}
 						// The naive sum is of products of n rows.
-						if bound := rounding(a.d)*size[i] + 8*rounding(a.n)*want; math.Abs(f[i]-want) > bound {
+						if bound := roundingBound(a.d)*size[i] + 8*roundingBound(a.n)*want; math.Abs(f[i]-want) > bound {
 							t.Errorf("%d features, %v: f of %d is %v, want %v: off by more than %v", a.d, scale, i, f[i], want, bound)
 						}
 					}
@@ -247,8 +247,8 @@ func TestFarMeansAreNotByEntries(t *testing.T) {
 	src := serve(x, 32)
 	src.Sparse = true
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
-		s := &streamed{rows: newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &StreamOptions{}), entries: 1}
-		if got := s.byEntries(); got != (scale == gram.ScaleNone) { // which takes nothing off
+		s := &streamEngine{rows: newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &StreamOptions{}), entryCount: 1}
+		if got := s.canStartByEntries(); got != (scale == gram.ScaleNone) { // which takes nothing off
 			t.Errorf("%v: by entries %v", scale, got)
 		}
 	}

@@ -11,23 +11,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// offset is what the means of sparse rows put into G. With g = Σwx′x′ᵀ, which has entries only where features
-// share rows, G = g − C where C has rank 2, cᵢⱼ = sᵢmⱼ + tᵢsⱼ with the shift s, m = Σwx′ and t = m − Σw·s. So
+// meanTerm is the contribution of the means of sparse rows to G. The matrix g = Σwx′x′ᵀ has entries only for features
+// that share rows. G = g − C with C of rank 2, cᵢⱼ = sᵢmⱼ + tᵢsⱼ, for the shift s, m = Σwx′ and t = m − Σw·s. So
 //
-//	Σⱼ Gᵢⱼ² = Σⱼ gᵢⱼ(gᵢⱼ − 2cᵢⱼ) + Σⱼ cᵢⱼ²,
+//	Σⱼ Gᵢⱼ² = Σⱼ gᵢⱼ(gᵢⱼ − 2cᵢⱼ) + Σⱼ cᵢⱼ².
 //
-// of which the first sum costs the entries of g, and the second is sᵢ²Σm² + 2sᵢtᵢΣms + tᵢ²Σs². Sums leave out
-// the features of earlier layers.
-type offset struct {
+// The first sum costs the entries of g, and the second is sᵢ²Σm² + 2sᵢtᵢΣms + tᵢ²Σs². Sums leave out the features of
+// earlier layers.
+type meanTerm struct {
 	s, m, t    []float64
 	mm, ms, ss float64
 }
 
-// mostOffset is how far Σⱼ cᵢⱼ² may be above Gᵢᵢ² where the sum is made so: ten bits of what is left.
-const mostOffset = 1 << 10
+// maxMeanRatio bounds Σⱼ cᵢⱼ²/Gᵢᵢ² for computing the sum in this way: it costs at most ten bits.
+const maxMeanRatio = 1 << 10
 
-func newOffset(shift, sum []float64, weight float64, chosen []bool) *offset {
-	o := &offset{s: shift, m: sum, t: make([]float64, len(shift))}
+func newMeanTerm(shift, sum []float64, weight float64, chosen []bool) *meanTerm {
+	o := &meanTerm{s: shift, m: sum, t: make([]float64, len(shift))}
 	for j, s := range shift {
 		o.t[j] = sum[j] - weight*s
 		if chosen == nil || !chosen[j] {
@@ -39,19 +39,18 @@ func newOffset(shift, sum []float64, weight float64, chosen []bool) *offset {
 	return o
 }
 
-// at is cᵢⱼ.
-func (o *offset) at(i, j int) float64 { return float64(o.s[i]*o.m[j]) + float64(o.t[i]*o.s[j]) }
+func (o *meanTerm) entry(i, j int) float64 { return float64(o.s[i]*o.m[j]) + float64(o.t[i]*o.s[j]) }
 
-// squares is Σⱼ cᵢⱼ², and what its terms come to.
-func (o *offset) squares(i int) (sum, size float64) {
+// rowSquares is Σⱼ cᵢⱼ², and the sum of the absolute values of its terms.
+func (o *meanTerm) rowSquares(i int) (sum, size float64) {
 	a, b, c := o.s[i]*o.s[i]*o.mm, 2*o.s[i]*o.t[i]*o.ms, o.t[i]*o.t[i]*o.ss
 	return float64(a) + float64(b) + float64(c), math.Abs(a) + math.Abs(b) + math.Abs(c)
 }
 
-// byEntries says that f⁰ is made by the entries of sparse rows: their means are not far above the deviations,
-// as far as the profile tells.
-func (s *streamed) byEntries() bool {
-	if s.entries == 0 {
+// canStartByEntries reports whether f⁰ can be computed from the entries of sparse rows: by the profile, their means
+// are not far above their deviations.
+func (s *streamEngine) canStartByEntries() bool {
+	if s.entryCount == 0 {
 		return false
 	}
 	std, d := &s.rows.std, s.rows.d
@@ -59,43 +58,43 @@ func (s *streamed) byEntries() bool {
 	for k := range sum {
 		sum[k] = std.Weight * std.Mean[k] * std.Factor[k]
 	}
-	o := newOffset(s.rows.shift, sum, std.Weight, nil)
+	o := newMeanTerm(s.rows.shift, sum, std.Weight, nil)
 	for i := range d {
 		deviation, mean := std.Std[i]*std.Factor[i], (std.Mean[i]-std.Shift[i])*std.Factor[i]
-		own := std.Weight * (deviation*deviation + mean*mean)
-		if _, size := o.squares(i); !(size <= mostOffset*own*own) {
+		ownSquare := std.Weight * (deviation*deviation + mean*mean)
+		if _, size := o.rowSquares(i); !(size <= maxMeanRatio*ownSquare*ownSquare) {
 			return false
 		}
 	}
 	return true
 }
 
-// startByEntries is [streamed.residuals] before anything is chosen, where byEntries. size bounds what the terms of f
-// come to. The terms of a feature have one order, whatever the runs and however rows of g are held.
-func (s *streamed) startByEntries(ctx context.Context, what string, numbers int64) (f, diag, size []float64, err error) {
+// startByEntries is [streamEngine.residualNorms] before anything is chosen, if canStartByEntries. size bounds the
+// terms of f. The terms of a feature have one order, whatever the runs are and however rows of g are stored.
+func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbers int64) (f, diag, size []float64, err error) {
 	d, r := s.rows.d, s.rows
 	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
 	var chosen []bool
 	if s.criterion != nil {
 		chosen = s.chosen
 	}
-	var o *offset
-	if r.blocks == 0 { // rows come to stay
-		if err := r.pass(ctx, reading{what: what, add: func(*block) {}}); err != nil {
+	var o *meanTerm
+	if r.blockLimit == 0 { // rows that will stay in memory
+		if err := r.runPass(ctx, rowPass{purpose: purpose, addBlock: func(*block) {}}); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	if r.whole {
-		o = newOffset(r.shift, r.sum, r.weight, chosen)
-		err = s.addLists(ctx, o, chosen, f, diag)
+	if r.inMemory {
+		o = newMeanTerm(r.shift, r.sum, r.weight, chosen)
+		err = s.addInMemoryTerms(ctx, o, chosen, f, diag)
 	} else {
-		o, err = s.addRuns(ctx, what, numbers, chosen, f, diag)
+		o, err = s.addPassTerms(ctx, purpose, numbers, chosen, f, diag)
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	for i := range d {
-		squares, terms := o.squares(i)
+		squares, terms := o.rowSquares(i)
 		f[i] += squares
 		size[i] = f[i] + 2*terms
 		if chosen != nil && chosen[i] {
@@ -105,10 +104,9 @@ func (s *streamed) startByEntries(ctx context.Context, what string, numbers int6
 	return f, diag, size, nil
 }
 
-// addRuns adds the terms of passes over the rows, each of which makes some rows of g.
-func (s *streamed) addRuns(ctx context.Context, what string, numbers int64, chosen []bool, f, diag []float64) (*offset, error) {
+func (s *streamEngine) addPassTerms(ctx context.Context, purpose string, numbers int64, chosen []bool, f, diag []float64) (*meanTerm, error) {
 	d, r := s.rows.d, s.rows
-	runs := spans(d, numbers)
+	runs := triangleRuns(d, numbers)
 	largest := 0
 	for _, run := range runs {
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
@@ -119,35 +117,34 @@ func (s *streamed) addRuns(ctx context.Context, what string, numbers int64, chos
 		acc := acc[:(to-from)*(d-from)]
 		clear(acc)
 		sketches := n == 0
-		add, rest := s.alsoSketched(sketches, func(b *block) { r.addTriangle(b, acc, from, to) })
-		err := r.pass(ctx, reading{what: fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d), sums: append(rest, acc), add: add, finish: func() {
+		add, rest := s.addWithSketch(sketches, func(b *block) { r.addTriangle(b, acc, from, to) })
+		err := r.runPass(ctx, rowPass{purpose: fmt.Sprintf("%s, features %d to %d of %d", purpose, from+1, to, d), sums: append(rest, acc), addBlock: add, finish: func() {
 			if sketches {
-				s.sketch.finish(r)
+				s.sketch.removeShift(r)
 			}
-			s.addRun(acc, newOffset(r.shift, r.sum, r.weight, chosen), from, to, f, diag)
-		}, made: append(rest, f, diag)})
+			s.addRunTerms(acc, newMeanTerm(r.shift, r.sum, r.weight, chosen), from, to, f, diag)
+		}, outputs: append(rest, f, diag)})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return newOffset(r.shift, r.sum, r.weight, chosen), nil
+	return newMeanTerm(r.shift, r.sum, r.weight, chosen), nil
 }
 
-// addRun adds the terms of rows [from, to) of g, which are used up.
-func (s *streamed) addRun(acc []float64, o *offset, from, to int, f, diag []float64) {
+func (s *streamEngine) addRunTerms(acc []float64, o *meanTerm, from, to int, f, diag []float64) {
 	r, ld := s.rows, s.rows.d-from
 	kernel.Each(r.workers, to-from, func(i int) {
 		row := acc[i*ld : (i+1)*ld]
-		diag[from+i] = row[i] - o.at(from+i, from+i)
+		diag[from+i] = row[i] - o.entry(from+i, from+i)
 		for j := i; j < ld; j++ {
 			if g := row[j]; g != 0 {
-				row[j] = float64(g * (g - 2*o.at(from+i, from+j)))
+				row[j] = float64(g * (g - 2*o.entry(from+i, from+j)))
 			}
 		}
 	})
-	s.dropChosen(acc, from, to)
-	kernel.Each(r.workers, tasks(ld, colsPerTask), func(task int) {
-		lo, hi := span(task, colsPerTask, ld)
+	s.clearChosenEntries(acc, from, to)
+	kernel.Each(r.workers, taskCount(ld, colsPerTask), func(task int) {
+		lo, hi := taskRange(task, colsPerTask, ld)
 		for i := range to - from {
 			row := acc[i*ld : (i+1)*ld]
 			for j := max(lo, i+1); j < hi; j++ {
@@ -163,14 +160,14 @@ func (s *streamed) addRun(acc []float64, o *offset, from, to int, f, diag []floa
 }
 
 const (
-	// Rows of g are lists of so many entries a feature together.
-	listsShare = 4
-	// listWorkers make lists, each with a row of d numbers.
-	listWorkers = 8
-	// denseShare: a row of g with more products than this share of the features is looked through from end to end.
+	// listEntriesPerFeature: the lists of rows of g have room for this many entries a feature, in total.
+	listEntriesPerFeature = 4
+	// maxListWorkers make lists, each with a row of d numbers.
+	maxListWorkers = 8
+	// denseShare: a row of g with more products than 1/denseShare of the features is scanned from end to end.
 	denseShare = 4
-	// strips of features that lists are added to side by side.
-	strips = 64
+	// listStrips is the number of strips of features to which lists are added in parallel.
+	listStrips = 64
 )
 
 // gramRow is row i of g from the diagonal on, without zeros.
@@ -179,22 +176,22 @@ type gramRow struct {
 	value []float64
 }
 
-// addLists adds the terms of rows in memory. It holds no more than the numbers of minRun rows of G.
-func (s *streamed) addLists(ctx context.Context, o *offset, chosen []bool, f, diag []float64) error {
+// addInMemoryTerms adds the terms of rows in memory. It holds at most the numbers of minRun rows of G.
+func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen []bool, f, diag []float64) error {
 	d, r := s.rows.d, s.rows
-	at, value := make([]int32, listsShare*d), make([]float64, listsShare*d)
+	at, value := make([]int32, listEntriesPerFeature*d), make([]float64, listEntriesPerFeature*d)
 	var lists []gramRow
 	var products []int
-	workers := min(r.workers, listWorkers)
+	workers := min(r.workers, maxListWorkers)
 	scratch := make([]*rowScratch, workers)
 	for w := range scratch {
 		scratch[w] = newRowScratch(d)
 	}
 	for from := 0; from < d; {
-		// As many features as have so many products together, and one at least.
+		// As many features as fit into the lists by their numbers of products, and at least one.
 		to, used := from, 0
 		for products, lists = products[:0], lists[:0]; to < d; to++ {
-			n := r.sparse.products(to)
+			n := r.sparse.productCount(to)
 			end := used + min(n, d-to)
 			if end > len(at) {
 				break
@@ -206,22 +203,22 @@ func (s *streamed) addLists(ctx context.Context, o *offset, chosen []bool, f, di
 		kernel.Each(workers, workers, func(w int) {
 			for i := int(next.Add(1)) - 1; i < to-from; i = int(next.Add(1)) - 1 {
 				row := &lists[i]
-				r.sparse.rowFrom(scratch[w], from+i, products[i] > d/denseShare, row)
-				diag[from+i] = -o.at(from+i, from+i)
+				r.sparse.gramRowFrom(scratch[w], from+i, products[i] > d/denseShare, row)
+				diag[from+i] = -o.entry(from+i, from+i)
 				if len(row.at) > 0 && int(row.at[0]) == from+i {
 					diag[from+i] += row.value[0]
 				}
 				for e, j := range row.at {
 					g := row.value[e]
-					row.value[e] = float64(g * (g - 2*o.at(from+i, int(j))))
+					row.value[e] = float64(g * (g - 2*o.entry(from+i, int(j))))
 					if chosen != nil && (chosen[j] || chosen[from+i]) {
 						row.value[e] = 0
 					}
 				}
 			}
 		})
-		wide := (d - from + strips - 1) / strips
-		kernel.Each(r.workers, strips, func(task int) {
+		wide := (d - from + listStrips - 1) / listStrips
+		kernel.Each(r.workers, listStrips, func(task int) {
 			lo, hi := from+task*wide, min(d, from+(task+1)*wide)
 			for i := range to - from {
 				row := &lists[i]
@@ -244,16 +241,16 @@ func (s *streamed) addLists(ctx context.Context, o *offset, chosen []bool, f, di
 	return nil
 }
 
-// products is the number of products of entries in row p of g, from the diagonal on.
-func (s *sparseBlock) products(p int) (n int) {
+// productCount is the number of products of entries in row p of g, from the diagonal on.
+func (s *sparseBlock) productCount(p int) (n int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
-		n += s.rowEnd[s.row[k]] - int(s.at[k])
+		n += s.rowEnd[s.entryRow[k]] - int(s.entryAt[k])
 	}
 	return n
 }
 
-// rowScratch is d numbers, 0 between rows, and which of them are not: a bit for each, and a bit for
-// each 64 of these.
+// rowScratch is d numbers, 0 between rows, and flags of the numbers in use: a bit for each, and a bit for each 64 of
+// these.
 type rowScratch struct {
 	acc        []float64
 	bits, over []uint64
@@ -264,11 +261,11 @@ func newRowScratch(d int) *rowScratch {
 	return &rowScratch{make([]float64, d), make([]uint64, words), make([]uint64, (words+63)/64)}
 }
 
-// rowFrom makes row p of g from the diagonal on, by entries or, where they are many, in full.
-func (s *sparseBlock) rowFrom(w *rowScratch, p int, full bool, out *gramRow) {
+// gramRowFrom computes row p of g from the diagonal on, by entries or, if full, by scanning a dense row.
+func (s *sparseBlock) gramRowFrom(w *rowScratch, p int, full bool, out *gramRow) {
 	out.at, out.value = out.at[:0], out.value[:0]
 	if full {
-		s.addFrom(w.acc, p, 0)
+		s.addColumnFrom(w.acc, p, 0)
 		for j, g := range w.acc[p:] {
 			if g != 0 {
 				out.at, out.value = append(out.at, int32(p+j)), append(out.value, g)
@@ -278,8 +275,8 @@ func (s *sparseBlock) rowFrom(w *rowScratch, p int, full bool, out *gramRow) {
 		return
 	}
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
-		i := s.row[k]
-		feature, value := s.entries(i, int(s.at[k]))
+		i := s.entryRow[k]
+		feature, value := s.rowEntries(i, int(s.entryAt[k]))
 		x := value[0] * s.weight[i]
 		for e, j := range feature {
 			w.acc[j] += x * value[e]

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// exchangeShare: an exchange must win this share of what the dropped feature is worth. It is
-	// far above the drift allowed, and far below what anyone would miss.
+	// exchangeShare: an exchange must win this share of the worth of the dropped feature. It is far above the allowed
+	// drift, and too small to matter.
 	exchangeShare = 1e-5
-	// mostDrift is the error of U at the chosen features, where it is known to be the identity,
-	// from which on everything is computed anew.
-	mostDrift = 1e-9
-	// leastExchanges are made wherever they win.
-	leastExchanges = 2
-	// fewNumbers of U are worth no second worker: waking one took longer than the work.
+	// maxDrift is the error of U at the chosen features, where U is known to be the identity, at which everything is
+	// recomputed.
+	maxDrift = 1e-9
+	// minExchanges are allowed for any size.
+	minExchanges = 2
+	// fewNumbers: below this many numbers of U one worker is used, because waking a second took longer than the work.
 	fewNumbers = 1 << 16
 )
 
-// exchanger improves a set S of features by exchanges of one at a time, each the one of all pairs
-// that lowers F(S) = ‖B − P_S B‖² most. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎ it keeps, for
-// each a in S, as rows of length d or c:
+// exchanger improves a set S of features by exchanging one at a time; each exchange is the one of all pairs that
+// lowers F(S) = ‖B − P_S B‖² most. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎ it keeps for each a in S, as rows of
+// length d or c:
 //
-//	u_a = G₍:,S₎Pe_a   (the products of all features with the part of a that is its own)
+//	u_a = G₍:,S₎Pe_a   (the products of all features with the component of a that is orthogonal to the others)
 //	v_a = H₍:,S₎Pe_a   (the same for the target)
 //	w_a = Eᵀv_a
 //
@@ -34,65 +34,62 @@ const (
 //
 //	f′ = f + 2w_a∘u_a/P_aa + ‖v_a‖²·u_a∘u_a/P_aa²,  g′ = g + u_a∘u_a/P_aa,
 //
-// so that to judge all exchanges takes a few operations for each pair of features. An exchange
-// costs one product with H and some kd more.
-//
-// All numbers are in the units of the engine.
+// so judging all exchanges takes a few operations for each pair of features. An exchange costs one product with H and
+// some kd more. All numbers are in the units of the engine.
 type exchanger struct {
-	*memory
-	set    []int  // S
-	keep   []bool // parallel to set: never leaves
-	closed []bool // of features: never joins
+	*gramEngine
+	set       []int  // S
+	keep      []bool // parallel to set: never dropped
+	forbidden []bool // by feature: never added
 
-	p       []float64 // P, k×k
-	gs      []float64 // G₍S,:₎, k×d
-	u, v, w []float64 // k×d, k×c, k×d; v is u where H = G
-	diag    []float64 // of G
-	f, g    []float64
-	worth   []float64 // ‖v_a‖²/P_aa
-	h       []float64 // products of the residual target with that of the feature that joins
-	ranking []trade   // the best of each place, when it was last judged
-	left    []float64 // scratch of shift
-	right   []float64
-	done    int // exchanges made
+	p           []float64 // P, k×k
+	gs          []float64 // G₍S,:₎, k×d
+	u, v, w     []float64 // k×d, k×c, k×d; v is u if H = G
+	diag        []float64 // of G
+	f, g        []float64
+	worth       []float64      // ‖v_a‖²/P_aa
+	h           []float64      // Eᵀγ for the feature that joins
+	ranking     []exchangePair // the best exchange for each place, when it was last judged
+	leftFactor  []float64      // scratch of addTerms
+	rightFactor []float64
+	exchanges   int // number made
 }
 
-// trade is a feature p for the one at place a of the set, and by how much F falls.
-type trade struct {
+// exchangePair puts feature p at place a of the set, which lowers F by gain.
+type exchangePair struct {
 	a, p int
 	gain float64
 }
 
-// newExchanger starts from a set whose columns are independent; it takes over m, whose
-// recursion it ends.
-func newExchanger(m *memory, set []int, keep []bool, forbid []int) (*exchanger, bool) {
-	k, d, c := len(set), m.d, m.height()
+// newExchanger starts from a set whose columns are independent. It takes over m, which must not choose any further.
+func newExchanger(m *gramEngine, set []int, keep []bool, forbid []int) (*exchanger, bool) {
+	k, d, c := len(set), m.d, m.targetHeight()
 	m.omegas, m.upsilons = nil, nil
 	if k*d < fewNumbers {
 		m.workers, m.team = 1, kernel.NewTeam(1)
 	}
-	x := &exchanger{memory: m, set: slices.Clone(set), keep: keep}
-	x.closed = make([]bool, d)
+	x := &exchanger{gramEngine: m, set: slices.Clone(set), keep: keep}
+	x.forbidden = make([]bool, d)
 	for _, j := range forbid {
-		x.closed[j] = true
+		x.forbidden[j] = true
 	}
 	x.p, x.gs = make([]float64, k*k), make([]float64, k*d)
 	x.u, x.w = make([]float64, k*d), make([]float64, k*d)
 	x.v = x.u
-	if !m.target.same {
+	if !m.target.isGram {
 		x.v = make([]float64, k*c)
 	}
 	x.f, x.g, x.worth, x.h = make([]float64, d), make([]float64, d), make([]float64, k), make([]float64, d)
-	x.ranking = make([]trade, k)
+	x.ranking = make([]exchangePair, k)
 	x.diag = m.gram.Diagonal(m.workers)
 	for i := range x.diag {
 		x.diag[i] *= m.gUnit
 	}
-	return x, x.rebuild()
+	return x, x.recomputeAll()
 }
 
-// exchangeBytes is what an exchanger of k of d features holds beside G, for c groups or rows of
-// the target (0: H = G), and what ordering its set takes.
+// exchangeBytes is the memory of an exchanger for k of d features in addition to G, for a target of c groups or rows
+// (0: H = G), including the memory for ordering its set.
 func exchangeBytes(d, k, c int) int64 {
 	height := c
 	if c == 0 {
@@ -104,12 +101,12 @@ func exchangeBytes(d, k, c int) int64 {
 
 func (x *exchanger) rowU(a int) []float64 { return x.u[a*x.d : (a+1)*x.d] }
 func (x *exchanger) rowW(a int) []float64 { return x.w[a*x.d : (a+1)*x.d] }
-func (x *exchanger) rowV(a int) []float64 { c := x.height(); return x.v[a*c : (a+1)*c] }
+func (x *exchanger) rowV(a int) []float64 { c := x.targetHeight(); return x.v[a*c : (a+1)*c] }
 
-// rebuild computes all from G and H: some 2k²d + 4kcd flops in matrix products. It reports
-// whether the columns of S are independent enough to go by.
-func (x *exchanger) rebuild() bool {
-	k, d, c := len(x.set), x.d, x.height()
+// recomputeAll computes everything from G and H: some 2k²d + 4kcd flops in matrix products. It reports whether the
+// columns of S are independent enough.
+func (x *exchanger) recomputeAll() bool {
+	k, d, c := len(x.set), x.d, x.targetHeight()
 	gs, u := kernel.RowMajor(x.gs, k, d, d), kernel.RowMajor(x.u, k, d, d)
 	sub := make([]float64, k*k)
 	x.columnsTo(gs, x.set)
@@ -130,22 +127,22 @@ func (x *exchanger) rebuild() bool {
 	}
 	chol.SolveTo(x.team, p, p)
 	v := kernel.RowMajor(x.v, k, c, c)
-	if !x.target.same {
+	if !x.target.isGram {
 		x.target.rowsTo(x.team, v, x.hUnit, x.set, 0)
 		chol.SolveTo(x.team, v, v)
 	}
 	clear(x.w)
 	for from := 0; from < d; from += residualColumns {
 		n := min(residualColumns, d-from)
-		rows := x.block(n)
+		rows := x.columnBlock(n)
 		x.target.rowsTo(x.team, rows, x.hUnit, nil, from)
 		kernel.Gemm(x.team, -1, gs.Sub(0, from, k, n).Trans(), v, rows)
-		kernel.Each(x.workers, n, func(i int) { x.f[from+i] = kernel.Dot(x.rows[i*c:(i+1)*c], x.rows[i*c:(i+1)*c]) })
+		kernel.Each(x.workers, n, func(i int) { x.f[from+i] = kernel.Dot(x.targetColumns[i*c:(i+1)*c], x.targetColumns[i*c:(i+1)*c]) })
 		kernel.Gemm(x.team, 1, v, rows.Trans(), kernel.RowMajor(x.w, k, d, d).Sub(0, from, k, n))
 	}
 	copy(x.g, x.diag)
-	kernel.Each(x.workers, tasks(d, colsPerTask), func(task int) {
-		from, to := span(task, colsPerTask, d)
+	kernel.Each(x.workers, taskCount(d, colsPerTask), func(task int) {
+		from, to := taskRange(task, colsPerTask, d)
 		for a := range k {
 			for j := from; j < to; j++ {
 				x.g[j] -= x.gs[a*d+j] * x.u[a*d+j]
@@ -156,11 +153,11 @@ func (x *exchanger) rebuild() bool {
 		}
 	})
 	drift := x.drift()
-	x.clearSet()
-	return drift <= 1e3*mostDrift
+	x.setKnownValues()
+	return drift <= 1e3*maxDrift
 }
 
-// drift is how far U is from the identity at the chosen features.
+// drift is the largest error of U at the chosen features, where it should be the identity.
 func (x *exchanger) drift() float64 {
 	most := 0.0
 	for a := range x.set {
@@ -176,8 +173,7 @@ func (x *exchanger) drift() float64 {
 	return most
 }
 
-// clearSet puts the known values in place at the chosen features, and what each is worth.
-func (x *exchanger) clearSet() {
+func (x *exchanger) setKnownValues() {
 	k := len(x.set)
 	for a := range x.set {
 		u, w, v := x.rowU(a), x.rowW(a), x.rowV(a)
@@ -194,88 +190,85 @@ func (x *exchanger) clearSet() {
 	}
 }
 
-// mostExchanges keeps the whole within three times the time of greedy, as counted in
-// multiplications that wait for memory: those in matrix products are five times as fast.
-// On COIL20, ORL and Isolet about half an exchange a feature fits, which takes most of what there is
-// to win, as the best come first.
+// mostExchanges limits the total time to three times the time of greedy, counted in multiplications that wait for
+// memory; multiplications in matrix products are five times as fast. On COIL20, ORL and Isolet about half an exchange
+// a feature fits, which wins most of the possible gain, as the best come first.
 func (x *exchanger) mostExchanges() int {
-	k, d, c := float64(len(x.set)), float64(x.d), float64(x.target.full)
+	k, d, c := float64(len(x.set)), float64(x.d), float64(x.target.fullHeight)
 	greedy := k*c*d + k*k*(d+c)/2 + 6*k*d
 	set := (2*k*c*d+k*k*d)/5 + k*k*c + k*k*d/2
 	one := c*d + 8*k*d + 3*k*c
-	return max(leastExchanges, int((1.3*greedy-set)/one))
+	return max(minExchanges, int((1.3*greedy-set)/one))
 }
 
-// improve makes exchanges while they win, as many as mostExchanges.
+// makeExchanges makes exchanges while they win, up to mostExchanges.
 //
-// Each is the best that is known: of the places by what was their best gain when last judged,
-// the first is judged again, until one is still the first. Once none wins all are judged, so
-// that at the end no exchange wins, unless the number was reached.
-func (x *exchanger) improve(ctx context.Context) error {
+// Each is the best known one: the place with the highest earlier gain is judged again, until it stays the first. If
+// none wins, all are judged, so at the end no exchange wins, unless the limit was reached.
+func (x *exchanger) makeExchanges(ctx context.Context) error {
 	most := x.mostExchanges()
-	fresh, all := true, true // computed afresh since the last exchange; to be judged, all
-	for x.done < most {
+	isFresh, judgeAll := true, true // computed afresh since the last exchange; judge all places
+	for x.exchanges < most {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var best trade
-		if all {
-			best = x.best()
-		} else if best = x.likely(); best.p < 0 {
-			all = true
+		var best exchangePair
+		if judgeAll {
+			best = x.bestOfAll()
+		} else if best = x.likelyBest(); best.p < 0 {
+			judgeAll = true
 			continue
 		}
 		if best.p < 0 {
 			return nil
 		}
-		made := x.make(best)
-		if made {
-			x.done++
-		} else if fresh {
-			return nil // what is computed afresh cannot be improved upon
+		isMade := x.tryExchange(best)
+		if isMade {
+			x.exchanges++
+		} else if isFresh {
+			return nil // nothing more accurate can be computed
 		}
-		all = !made
-		if fresh = !made || x.drift() > mostDrift; !fresh {
-			x.clearSet()
-		} else if !x.rebuild() {
+		judgeAll = !isMade
+		if isFresh = !isMade || x.drift() > maxDrift; !isFresh {
+			x.setKnownValues()
+		} else if !x.recomputeAll() {
 			return nil
 		}
-		if made {
-			x.ranking[best.a] = x.bestFor(best.a)
+		if isMade {
+			x.ranking[best.a] = x.bestExchangeFor(best.a)
 		}
 	}
 	return nil
 }
 
-// likely judges places again, the most promising first, until one keeps its promise.
-func (x *exchanger) likely() trade {
+// likelyBest judges places again, the most promising first, until one keeps most of its gain.
+func (x *exchanger) likelyBest() exchangePair {
 	for range x.ranking {
-		best := x.first()
+		best := x.bestRanked()
 		if best.p < 0 {
 			return best
 		}
-		now := x.bestFor(best.a)
+		now := x.bestExchangeFor(best.a)
 		x.ranking[best.a] = now
-		if now.p >= 0 && now.gain >= promised*best.gain {
+		if now.p >= 0 && now.gain >= promiseShare*best.gain {
 			return now
 		}
 	}
-	return x.first()
+	return x.bestRanked()
 }
 
-// promised is the share of an earlier gain with which a place is not passed over: gains change
-// little by an exchange elsewhere, and the next in line may have lost as much.
-const promised = 0.8
+// promiseShare is the share of its earlier gain that a place must keep to be taken at once: gains change little by an
+// exchange elsewhere, and the next in line may have lost as much.
+const promiseShare = 0.8
 
-// best judges all exchanges: p is -1 where none wins.
-func (x *exchanger) best() trade {
-	kernel.Each(x.workers, len(x.set), func(a int) { x.ranking[a] = x.bestFor(a) })
-	return x.first()
+func (x *exchanger) bestOfAll() exchangePair {
+	kernel.Each(x.workers, len(x.set), func(a int) { x.ranking[a] = x.bestExchangeFor(a) })
+	return x.bestRanked()
 }
 
-// first is the best of the ranking: of equal ones the lowest columns win.
-func (x *exchanger) first() trade {
-	best := trade{a: -1, p: -1}
+// bestRanked is the best of the ranking; ties go to the lowest columns.
+func (x *exchanger) bestRanked() exchangePair {
+	best := exchangePair{a: -1, p: -1}
 	for a, e := range x.ranking {
 		if e.p < 0 {
 			continue
@@ -288,9 +281,8 @@ func (x *exchanger) first() trade {
 	return best
 }
 
-// bestFor is the best exchange for the feature at place a.
-func (x *exchanger) bestFor(a int) trade {
-	e := trade{a: a, p: -1}
+func (x *exchanger) bestExchangeFor(a int) exchangePair {
+	e := exchangePair{a: a, p: -1}
 	if x.keep[a] {
 		return e
 	}
@@ -304,8 +296,8 @@ func (x *exchanger) bestFor(a int) trade {
 	for j, own := range u {
 		part := own * inverse
 		fj, gj := f[j]+part*(2*w[j]+square*part), g[j]+own*part
-		// Most fail here, without a division.
-		if fj > bar*gj && gj > exhaustedShare*x.diag[j] && !x.closed[j] {
+		// Most features fail here, without a division.
+		if fj > bar*gj && gj > exhaustedShare*x.diag[j] && !x.forbidden[j] {
 			e.p, score = j, fj/gj
 			bar = score * (1 + tieShare)
 		}

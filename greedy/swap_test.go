@@ -35,7 +35,7 @@ func leftOf(x matrix, groups, s []int) float64 {
 	return left
 }
 
-// bestTrade tries every exchange of a set but those of features to keep.
+// bestTrade tries every exchange of a set, except of features to keep.
 func bestTrade(x matrix, groups, s []int, keep []bool) (left float64) {
 	left = math.Inf(1)
 	for a := range s {
@@ -67,7 +67,7 @@ func TestTradesAreTheBest(t *testing.T) {
 		for _, groups := range [][]int{nil, Partition(x.d, 6, 3)} {
 			t.Run(fmt.Sprintf("%s/partitioned=%v", name, groups != nil), func(t *testing.T) {
 				g := gram.Full(x.gram(), x.d)
-				m := must.Get(newMemory(g, g.Diagonal(2), targetOf(t, g, groups), 2))(t)
+				m := must.Get(newGramEngine(g, g.Diagonal(2), targetOf(t, g, groups), 2))(t)
 				keep := make([]bool, 5)
 				keep[2] = true
 				e, ok := newExchanger(m, rand.New(rand.NewPCG(3, 3)).Perm(x.d)[:5], keep, nil)
@@ -78,7 +78,7 @@ func TestTradesAreTheBest(t *testing.T) {
 				for {
 					before := leftOf(x, groups, e.set)
 					want := bestTrade(x, groups, e.set, keep)
-					b := e.best()
+					b := e.bestOfAll()
 					if b.p < 0 {
 						if want < before*(1-1e-4) {
 							t.Errorf("an exchange that leaves %v of %v was missed", want, before)
@@ -88,14 +88,14 @@ func TestTradesAreTheBest(t *testing.T) {
 					if gain := b.gain * unit; math.Abs(before-gain-want) > 1e-9*before {
 						t.Fatalf("exchange %+v leaves %v, the best %v", b, before-gain, want)
 					}
-					if !e.make(b) {
+					if !e.tryExchange(b) {
 						t.Fatalf("exchange %+v was not made", b)
 					}
 					made++
 					if e.drift() > 1e-10 {
 						t.Errorf("drift %g", e.drift())
 					}
-					e.clearSet()
+					e.setKnownValues()
 					if after := leftOf(x, groups, e.set); after >= before || math.Abs(after-want) > 1e-9*before {
 						t.Errorf("leaves %v after %v, want %v", after, before, want)
 					}
@@ -112,11 +112,11 @@ func TestTradesAreTheBest(t *testing.T) {
 	}
 }
 
-// compareAfresh compares what exchanges have updated with what G and H give.
+// compareAfresh compares the updated numbers of exchanges with the same numbers computed from G and H.
 func (x *exchanger) compareAfresh(t *testing.T) {
 	t.Helper()
 	old := [][]float64{slices.Clone(x.p), slices.Clone(x.u), slices.Clone(x.v), slices.Clone(x.w), slices.Clone(x.f), slices.Clone(x.g)}
-	if !x.rebuild() {
+	if !x.recomputeAll() {
 		t.Fatal("no columns to go by")
 	}
 	for i, now := range [][]float64{x.p, x.u, x.v, x.w, x.f, x.g} {
@@ -133,8 +133,8 @@ func (x *exchanger) compareAfresh(t *testing.T) {
 	}
 }
 
-// Refined selections are never worse than greedy's, have its errors, and keep what is to be
-// kept; one that greedy would not improve is greedy's to the last bit.
+// Refined selections are never worse than greedy's, have their own errors, and keep the features in Keep; if no
+// exchange wins, the result is greedy's to the last bit.
 func TestRefine(t *testing.T) {
 	better := 0
 	for name, x := range swapCases() {

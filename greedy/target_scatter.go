@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scatterRidge is ρ, in units of the mean diagonal of G: it keeps directions in which the data
-// hardly vary out of W, and the scatter matrix positive definite where features outnumber rows.
-// Package sfufs measured its own, the same number.
+// scatterRidge is ρ, in units of the mean diagonal of G: it keeps directions in which the data hardly vary out of W,
+// and makes the scatter matrix positive definite if features outnumber rows. Package sfufs measured its own ridge and
+// found the same number.
 const scatterRidge = 1e-3
 
-// scatterTarget is ours: T = XW for the l directions W that are smoothest on the graph for how
-// much they vary, the leading eigenvectors of
+// scatterTarget is our own target T = XW, for the l directions W that are smoothest on the graph relative to their
+// variance: the leading eigenvectors of
 //
 //	CᵀC w = μ (G + ρ·tr(G)/d·I) w,  Wᵀ(G + …)W = I,
 //
@@ -28,10 +28,9 @@ const scatterRidge = 1e-3
 //
 // Costs d³/3 + d²m + min(m, d)·md flops and the eigenpairs of a matrix of order min(m, d).
 //
-// Where G = RᵀR is a factor the pairs come from CB⁻¹Cᵀ, m×m, for the matrix B = G + ρ… in brackets:
-// with C = BᵀR in terms of the graph's own B, it is BᵀK(K + ρ…)⁻¹B for K = RRᵀ, and
-// w = Rᵀ(K + ρ…)⁻¹By/√μ.
-func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, error) {
+// If G = RᵀR is a factor, the pairs come from CB⁻¹Cᵀ, m×m, for the matrix B = G + ρ… in brackets. With C = BᵀR in
+// terms of the graph's own B, it is BᵀK(K + ρ…)⁻¹B for K = RRᵀ, and w = Rᵀ(K + ρ…)⁻¹By/√μ.
+func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, error) {
 	d, m := g.D, g.M
 	unit := 0.0
 	for _, v := range g.G.Diagonal(team.Threads()) {
@@ -60,7 +59,7 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, err
 		half.Data[i] = c / math.Sqrt(unit)
 	}
 	chol.HalfSolveTo(team, v, half.Trans())
-	y, mu, err := leading(team, v, min(l, m, d))
+	y, mu, err := leadingEigenpairs(team, v, min(l, m, d))
 	if err != nil {
 		return nil, fmt.Errorf("directions of the target: %w", err)
 	}
@@ -82,11 +81,11 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, err
 			total += t.H[j*d+i] * (w.Data[i*l+j] / math.Sqrt(unit))
 		}
 	}
-	return &aimedTarget{target: t.target(d), total: total}, nil
+	return &graphTarget{target: t.inFull(d), totalSquares: total}, nil
 }
 
-// scatterOfFactor is scatterTarget for a factor, in n²m + nm² flops and those of products with R.
-func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*aimedTarget, error) {
+// scatterOfFactor is scatterTarget for a factor, in n²m + nm² flops and products with R.
+func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*graphTarget, error) {
 	d, m, n := g.D, g.M, g.G.Rank
 	ridged := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	for i, v := range g.G.Dual(team.Threads()) {
@@ -113,7 +112,7 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 		return nil, fmt.Errorf("directions of the target: %w", err)
 	}
 	l = 0
-	for l < len(found.Values) && -found.Values[l] > leastDirection {
+	for l < len(found.Values) && -found.Values[l] > minEigenvalue {
 		l++
 	}
 	z := kernel.RowMajor(make([]float64, l*n), l, n, n) // W = RᵀZᵀ
@@ -127,16 +126,16 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	kernel.Gemm(team, 1, z, kernel.RowMajor(g.G.Dual(team.Threads()), n, n, n), kz)
 	t := Target{Rows: l, H: make([]float64, l*d)}
 	g.G.AddUps(team.Threads(), l, kz.Data, t.H) // WᵀG
-	return &aimedTarget{target: t.target(d), total: kernel.Dot(kz.Data, kz.Data)}, nil
+	return &graphTarget{target: t.inFull(d), totalSquares: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 
-// leastDirection is the μ below which one is rounding: CᵀC ≤ G, so that none is above 1. A graph that
-// says nothing has none at all.
-const leastDirection = 1e-12
+// minEigenvalue: smaller μ are rounding. As CᵀC ≤ G, none is above 1. A graph without information has none above
+// this.
+const minEigenvalue = 1e-12
 
-// leading returns the l largest eigenvalues μ of VᵀV, V d×m, and its eigenvectors, m×l, fewer
-// where the others are rounding. V's smaller side decides the order of the eigenproblem.
-func leading(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matrix[float64], mu []float64, err error) {
+// leadingEigenpairs returns the l largest eigenvalues μ of VᵀV, V d×m, and the eigenvectors, m×l; fewer if the others
+// are rounding. The smaller side of V is the order of the eigenproblem.
+func leadingEigenpairs(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matrix[float64], mu []float64, err error) {
 	tall := v // order rows
 	if v.Cols < v.Rows {
 		tall = v.Trans()
@@ -149,7 +148,7 @@ func leading(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matri
 		return y, nil, err
 	}
 	for _, value := range found.Values {
-		if -value <= leastDirection {
+		if -value <= minEigenvalue {
 			break
 		}
 		mu = append(mu, -value)
@@ -168,14 +167,12 @@ func leading(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matri
 	return y, mu, nil
 }
 
-// scatterBytes is what scatterTarget holds at most beside the Graph, its result included.
 func scatterBytes(m, d, l int) int64 {
 	n := min(m, d)
 	return 8*(2*int64(d)*int64(d)+2*int64(m)*int64(d)+int64(n)*int64(n)+int64(l)*int64(2*d+m)) +
 		linalg.SmallestBytes(n, min(l, n), linalg.EigenOptions{}) + kernel.TeamBytes(m, d)
 }
 
-// scatterFactorBytes is the same where G is a factor of n rows.
 func scatterFactorBytes(n, m, d, l int) int64 {
 	return 8*(4*int64(n)*int64(n)+2*int64(n)*int64(m)+int64(m)*int64(m)+int64(l)*int64(2*n+2*m+d)) +
 		linalg.SmallestBytes(m, min(l, m), linalg.EigenOptions{}) + kernel.TeamBytes(max(n, m), d)

@@ -5,31 +5,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// aimedTarget is a target made of the anchor graph.
-type aimedTarget struct {
+type graphTarget struct {
 	*target
-	total float64 // ‖T‖²
-	// product adds Y·TᵀT to its first argument; nil where it is not known so.
+	totalSquares float64 // ‖T‖²
+	// product adds Y·TᵀT to its first argument; nil if this form is not available.
 	product func(dst, y kernel.Matrix[float64])
-	// TᵀT = CᵀQC of few rows C: m×m, with K = CCᵀ; empty where it is not made so.
+	// TᵀT = CᵀQC of few rows C: m×m, with K = CCᵀ; empty if this form is not used.
 	q, k kernel.Matrix[float64]
 }
 
-// error is F(S)/F(∅) after each choice, from the scores of the choices.
-func (t *aimedTarget) error(scores []float64) []float64 {
-	return anchor.Target{Total: t.total}.Error(scores)
+func (t *graphTarget) errorCurve(scores []float64) []float64 {
+	return anchor.Target{Total: t.totalSquares}.Error(scores)
 }
 
-// smoothTarget is the data after so many rounds of smoothing, T = AᵗX̃: see [anchor.Graph.Smooth].
-// Where G is a factor it is H = CᵀPC with P = S^(t−1), as products of its columns UᵀKU with U = C
-// and K = P·CCᵀ·P: m²d flops, and none of d².
-func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*aimedTarget, error) {
+// smoothTarget is the data after t rounds of smoothing, T = AᵗX̃: see [anchor.Graph.Smooth]. For a factor G it is H =
+// CᵀPC with P = S^(t−1), as products of its columns UᵀKU with U = C and K = P·CCᵀ·P: m²d flops, and no d² numbers.
+func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, error) {
 	m, d := g.M, g.D
 	if g.G.Sym != nil {
-		made := g.Smooth(team.Threads(), t)
-		whole := Target{Rows: made.Rows, H: made.H, Own: true}
-		out := &aimedTarget{target: whole.target(d), total: made.Total}
-		if u, su := kernel.RowMajor(made.U, m, d, d), kernel.RowMajor(made.SU, m, d, d); made.U != nil {
+		smoothed := g.Smooth(team.Threads(), t)
+		whole := Target{Rows: smoothed.Rows, H: smoothed.H, Own: true}
+		out := &graphTarget{target: whole.inFull(d), totalSquares: smoothed.Total}
+		if u, su := kernel.RowMajor(smoothed.U, m, d, d), kernel.RowMajor(smoothed.SU, m, d, d); smoothed.U != nil {
 			out.product = func(dst, y kernel.Matrix[float64]) {
 				half := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
 				kernel.Gemm(team, 1, y, su.Trans(), half)
@@ -43,38 +40,37 @@ func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*aimedTarget, erro
 		if err != nil {
 			return nil, err
 		}
-		out := &aimedTarget{target: whole}
+		out := &graphTarget{target: whole}
 		for _, v := range g.G.Diagonal(team.Threads()) {
-			out.total += v
+			out.totalSquares += v
 		}
 		return out, nil
 	}
 	power, between := g.Smoothing(team.Threads(), t)
 	p, q := kernel.RowMajor(power, m, m, m), kernel.RowMajor(between, m, m, m)
-	own := &target{full: d, own: true}
+	factored := &target{fullHeight: d, ownsFeatures: true}
 	if g.Columns != nil {
-		own.thin = &thinColumns{Columns: g.Columns}
+		factored.thin = &thinColumns{Columns: g.Columns}
 	} else {
-		own.u = kernel.RowMajor(g.C, m, d, d).Trans()
+		factored.u = kernel.RowMajor(g.C, m, d, d).Trans()
 	}
-	out := &aimedTarget{target: own, q: q}
-	own.dual = func(gone []bool) kernel.Matrix[float64] {
+	out := &graphTarget{target: factored, q: q}
+	factored.dual = func(gone []bool) kernel.Matrix[float64] {
 		var k kernel.Matrix[float64]
-		if own.thin != nil {
-			k = own.thin.dual(team, gone)
+		if factored.thin != nil {
+			k = factored.thin.dual(team, gone)
 		} else {
-			k = dualOf(team, own.u, gone)
+			k = dualMatrix(team, factored.u, gone)
 		}
 		if gone == nil {
-			out.total, out.k = kernel.Dot(between, k.Data), k
+			out.totalSquares, out.k = kernel.Dot(between, k.Data), k
 		}
 		half, whole := kernel.RowMajor(make([]float64, m*m), m, m, m), kernel.RowMajor(make([]float64, m*m), m, m, m)
 		kernel.Gemm(team, 1, p, k, half)
 		kernel.Gemm(team, 1, half, p, whole)
 		return whole
 	}
-	return out, own.begin(team, nil)
+	return out, factored.startLayer(team, nil)
 }
 
-// smoothBytes is what smoothTarget holds beside a graph of m anchors whose G is a factor.
 func smoothBytes(m, d int) int64 { return 8*6*int64(m)*int64(m) + kernel.TeamBytes(m, d) }

@@ -8,15 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// spectralTarget is the spectral embedding of the rows, T = U: the l leading eigenvectors of
-// the affinity A = BBᵀ without the constant one, each of length 1, which tell the clusters of
-// the graph apart (the targets of MCFS: Cai, Zhang and He, KDD 2010). With S = BᵀB = VΣVᵀ,
-// U = BVΣ^(−1/2), so that
+// spectralTarget is the spectral embedding of the rows, T = U: the l leading eigenvectors of the affinity A = BBᵀ
+// without the constant one, each of length 1, which separate the clusters of the graph (the targets of MCFS: Cai,
+// Zhang and He, KDD 2010). With S = BᵀB = VΣVᵀ, U = BVΣ^(−1/2), so that
 //
 //	H = UᵀX̃ = Σ^(−1/2)VᵀC,  ‖U‖² = l.
 //
-// Fewer where the graph has fewer eigenvectors. Costs those of an m×m matrix and 2lmd flops.
-func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, []string, error) {
+// There are fewer if the graph has fewer eigenvectors. Cost: the eigenpairs of an m×m matrix and 2lmd flops.
+func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, []string, error) {
 	e, err := spectral.Embed(team, g, l)
 	if err != nil {
 		return nil, nil, err
@@ -38,5 +37,5 @@ func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, []
 			row[j] /= math.Sqrt(sigma)
 		}
 	}
-	return &aimedTarget{target: t.target(g.D), total: float64(l)}, e.Warnings, nil
+	return &graphTarget{target: t.inFull(g.D), totalSquares: float64(l)}, e.Warnings, nil
 }

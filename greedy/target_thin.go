@@ -7,39 +7,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// thinColumns are U of a target as lists, and what makes products of them with L cost their entries.
+// thinColumns holds U of a target as lists of entries, so that products with L cost only these entries.
 type thinColumns struct {
 	*anchor.Columns
-	turned kernel.Matrix[float64] // Lᵀ
-	root   []float64              // L·Root, of what is taken off every column
+	rootTransposed kernel.Matrix[float64] // Lᵀ
+	rootOffset     []float64              // L·Root, which times Mean is subtracted from every column
 
-	short        kernel.Compressed
-	dense, whole []float64
+	short               kernel.Compressed
+	dense, longProducts []float64
 }
 
 const (
-	// listShare: a column of more than a quarter of the anchors is cheaper in a product of matrices than entry
-	// by entry. A selection from 1,000,000 × 100,000 took 75 s of cpu with an eighth, 72 with a quarter and 73
+	// listShare: a column with entries for more than a quarter of the anchors is cheaper in a matrix product than
+	// entry by entry. A selection from 1,000,000 × 100,000 took 75 s of cpu with an eighth, 72 with a quarter and 73
 	// with a half.
 	listShare = 4
-	// thinColumnsTogether are in a product of matrices at a time.
+	// thinColumnsTogether is the number of columns in one matrix product.
 	thinColumnsTogether = 512
 )
 
-// turn takes L.
-func (t *thinColumns) turn(root kernel.Matrix[float64]) {
-	t.turned = kernel.RowMajor(make([]float64, root.Rows*root.Cols), root.Cols, root.Rows, root.Rows)
-	kernel.Copy(t.turned, root.Trans())
-	t.root = make([]float64, root.Rows)
+func (t *thinColumns) setRoot(root kernel.Matrix[float64]) {
+	t.rootTransposed = kernel.RowMajor(make([]float64, root.Rows*root.Cols), root.Cols, root.Rows, root.Rows)
+	kernel.Copy(t.rootTransposed, root.Trans())
+	t.rootOffset = make([]float64, root.Rows)
 	for a, x := range t.Root {
-		kernel.Axpy(x, t.turned.Data[a*root.Rows:][:root.Rows], t.root)
+		kernel.Axpy(x, t.rootTransposed.Data[a*root.Rows:][:root.Rows], t.rootOffset)
 	}
 }
 
-// long says that column j is one for products of matrices.
-func (t *thinColumns) long(j int) bool { return t.Entries(j)*listShare > t.M }
+func (t *thinColumns) isLong(j int) bool { return t.Entries(j)*listShare > t.M }
 
-// rowsTo is [target.rowsTo].
 func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	feature := func(i int) int {
 		if list != nil {
@@ -47,10 +44,10 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 		}
 		return from + i
 	}
-	rows := t.turned.Cols
+	rows := t.rootTransposed.Cols
 	var long []int
 	for i := range dst.Rows {
-		if t.long(feature(i)) {
+		if t.isLong(feature(i)) {
 			long = append(long, i)
 		}
 	}
@@ -58,28 +55,28 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 	t.short.Reset()
 	t.short.Cols = t.M
 	for i := range dst.Rows {
-		if j := feature(i); !t.long(j) {
+		if j := feature(i); !t.isLong(j) {
 			at, value, full := t.List(j)
 			for e, a := range at {
 				t.short.Add(int(a), unit*value[e])
 			}
-			for a, v := range full { // of few anchors
+			for a, v := range full { // a column kept in full, if anchors are few
 				t.short.Add(a, unit*v)
 			}
 		}
 		t.short.End()
 	}
-	t.short.AddProduct(team.Threads(), t.turned, dst)
+	t.short.AddProduct(team.Threads(), t.rootTransposed, dst)
 	kernel.Each(team.Threads(), dst.Rows, func(i int) {
-		if j := feature(i); !t.long(j) {
-			kernel.Axpy(-unit*t.Mean[j], t.root, dst.Data[i*dst.RowStride:][:rows])
+		if j := feature(i); !t.isLong(j) {
+			kernel.Axpy(-unit*t.Mean[j], t.rootOffset, dst.Data[i*dst.RowStride:][:rows])
 		}
 	})
 	if need := len(long) * t.M; len(t.dense) < need {
 		t.dense = make([]float64, need)
 	}
-	if need := len(long) * rows; len(t.whole) < need {
-		t.whole = make([]float64, need)
+	if need := len(long) * rows; len(t.longProducts) < need {
+		t.longProducts = make([]float64, need)
 	}
 	if len(long) == 0 {
 		return
@@ -89,16 +86,17 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 		t.ColumnTo(column, feature(long[q]))
 		floats.Scale(unit, column)
 	})
-	whole := kernel.RowMajor(t.whole, len(long), rows, rows)
+	whole := kernel.RowMajor(t.longProducts, len(long), rows, rows)
 	clear(whole.Data[:len(long)*rows])
-	kernel.Gemm(team, 1, kernel.RowMajor(t.dense, len(long), t.M, t.M), t.turned, whole)
+	kernel.Gemm(team, 1, kernel.RowMajor(t.dense, len(long), t.M, t.M), t.rootTransposed, whole)
 	for q, i := range long {
 		copy(dst.Data[i*dst.RowStride:][:rows], whole.Data[q*rows:][:rows])
 	}
 }
 
-// dual is CCᵀ of the features that are not out: the squares of the entries of short columns, and m² of a long one.
-func (t *thinColumns) dual(team *kernel.Team, out []bool) kernel.Matrix[float64] {
+// dual is CCᵀ without the excluded features. It costs the squared number of entries of a short column, and m² for a
+// long one.
+func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[float64] {
 	m := t.M
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
 	block := make([]float64, thinColumnsTogether*m)
@@ -109,8 +107,8 @@ func (t *thinColumns) dual(team *kernel.Team, out []bool) kernel.Matrix[float64]
 	}
 	for j := range t.D {
 		switch {
-		case out != nil && out[j]:
-		case t.long(j):
+		case excluded != nil && excluded[j]:
+		case t.isLong(j):
 			t.ColumnTo(block[long*m:][:m], j)
 			if long++; long == thinColumnsTogether {
 				flush()
@@ -122,7 +120,7 @@ func (t *thinColumns) dual(team *kernel.Team, out []bool) kernel.Matrix[float64]
 	if long > 0 {
 		flush()
 	}
-	// With s what is held of c = s − mean·Root: Σcc' is Σss' less the products of Root with Σ mean·s.
+	// Columns are stored as s, with c = s − mean·Root: Σcc' is Σss' less the products of Root with Σ mean·s.
 	with, squares := make([]float64, m), 0.0
 	for _, j := range short {
 		mean := t.Mean[j]
@@ -135,7 +133,7 @@ func (t *thinColumns) dual(team *kernel.Team, out []bool) kernel.Matrix[float64]
 			kernel.Axpy(mean, full, with)
 		}
 	}
-	const run = 16 // rows of K, so that workers share no lines
+	const run = 16 // rows of K, so that workers share no cache lines
 	workers := team.Threads()
 	kernel.Each(workers, workers, func(worker int) {
 		mine := func(a int) bool { return a/run%workers == worker }
@@ -167,7 +165,6 @@ func (t *thinColumns) dual(team *kernel.Team, out []bool) kernel.Matrix[float64]
 	return k
 }
 
-// thinBytes is what these hold beside the columns and L.
 func thinBytes(m int) int64 {
 	return 8 * int64(m) * int64(m+thinColumnsTogether+2*residualColumns)
 }

@@ -61,7 +61,7 @@ func TestThinTargets(t *testing.T) {
 			profile := gram.NewProfile(d)
 			must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, profile))
 			for rounds := range 4 {
-				build := func(g *anchor.Graph, threads int) *aimedTarget {
+				build := func(g *anchor.Graph, threads int) *graphTarget {
 					if rounds == 3 {
 						s, _, err := spectralTarget(kernel.NewTeam(threads), g, 4)
 						must.Do(t, err)
@@ -69,28 +69,28 @@ func TestThinTargets(t *testing.T) {
 					}
 					return must.Get(smoothTarget(kernel.NewTeam(threads), g, rounds+1))(t)
 				}
-				choose := func(target *aimedTarget, threads int, memory int64) *Result {
+				choose := func(target *graphTarget, threads int, memory int64) *Result {
 					return must.Get(selectTargetStream(t.Context(), src, std, target.target, StreamOptions{
 						Options: Options{K: 20, Threads: threads, Keep: []int{7}}, Memory: memory, Profile: profile}))(t)
 				}
 				name := fmt.Sprintf("seed %d, sparse %v, %d rounds", seed, sparse, rounds+1)
 				want := choose(build(dense, 2), 2, 1<<30)
 				first := build(thin, 1)
-				if math.Abs(first.total-build(dense, 1).total) > 1e-11*first.total {
-					t.Errorf("%s: total %v", name, first.total)
+				if math.Abs(first.totalSquares-build(dense, 1).totalSquares) > 1e-11*first.totalSquares {
+					t.Errorf("%s: total %v", name, first.totalSquares)
 				}
 				got := choose(first, 1, 1<<30)
 				sameChoice(t, name, got, want)
 				for _, threads := range []int{1, 3} {
 					again := build(thin, threads)
-					for _, memory := range []int64{aimedStreamBytes(d, 20, again.rows, profile.Entries, n), 1 << 30} {
+					for _, memory := range []int64{targetStreamBytes(d, 20, again.height, profile.Entries, n), 1 << 30} {
 						if other := choose(build(thin, threads), threads, memory); !slices.Equal(other.Order, got.Order) || !slices.Equal(other.Scores, got.Scores) {
 							t.Errorf("%s, %d threads, %d bytes: other bits", name, threads, memory)
 						}
 					}
 				}
 				if rounds < 3 {
-					a, b := leastOfSmooth(kernel.NewTeam(1), thin, first, got), leastOfSmooth(kernel.NewTeam(1), dense, build(dense, 1), want)
+					a, b := leastSmoothErrors(kernel.NewTeam(1), thin, first, got), leastSmoothErrors(kernel.NewTeam(1), dense, build(dense, 1), want)
 					for i := range b {
 						if math.Abs(a[i]-b[i]) > 1e-9 {
 							t.Errorf("%s: the least is %v, in full %v", name, a[i], b[i])
@@ -102,7 +102,7 @@ func TestThinTargets(t *testing.T) {
 	}
 }
 
-// What a target by its columns is without some features is what the matrix is without them.
+// Without some features, a target by its columns is the same as the target by its matrix.
 func TestThinLayers(t *testing.T) {
 	dense, thin, _ := thinGraphs(t, 260, 1000, 5)
 	team := kernel.NewTeam(2)
@@ -111,7 +111,7 @@ func TestThinLayers(t *testing.T) {
 	out := make([]bool, thin.D)
 	for j := range out {
 		out[j] = j%3 == 0
-		if c.long(j) {
+		if c.isLong(j) {
 			long++
 		} else {
 			short++
@@ -122,7 +122,7 @@ func TestThinLayers(t *testing.T) {
 	}
 	u := kernel.RowMajor(dense.C, dense.M, dense.D, dense.D).Trans()
 	for _, gone := range [][]bool{nil, out} {
-		want, got := dualOf(team, u, gone), c.dual(team, gone)
+		want, got := dualMatrix(team, u, gone), c.dual(team, gone)
 		size := 0.0
 		for a := range thin.M {
 			size = max(size, want.Data[a*thin.M+a])

@@ -7,8 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// usable translates column numbers: from columns of the source to usable features.
-func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Options, error) {
+func (o StreamOptions) usableOptions(std *gram.Standardizer, cols []stream.Column) (Options, error) {
 	opt := o.Options
 	feature := make(map[int]int, len(std.Columns))
 	for k, j := range std.Columns {
@@ -23,7 +22,7 @@ func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Opt
 	}
 	if o.Groups != nil {
 		opt.Groups = make([]int, len(std.Columns))
-		number := make(map[int]int) // of the groups that have usable features
+		number := make(map[int]int) // new number of each group that has usable features
 		for k, j := range std.Columns {
 			if _, ok := number[o.Groups[j]]; !ok {
 				number[o.Groups[j]] = len(number)
@@ -35,18 +34,17 @@ func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Opt
 	return opt, nil
 }
 
-// usableFeatures translates what binds the choice of features.
 func (o StreamOptions) usableFeatures(opt *Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
 	opt.Keep = nil
 	for _, j := range o.Keep {
 		k, ok := feature[j]
 		if !ok {
-			return stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, reason(std, cols[j].Name))
+			return stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, leftOutReason(std, cols[j].Name))
 		}
 		opt.Keep = append(opt.Keep, k)
 	}
 	opt.Forbid = nil
-	for _, j := range o.Forbid { // what is left out is not chosen anyway
+	for _, j := range o.Forbid { // columns left out are never chosen
 		if k, ok := feature[j]; ok {
 			opt.Forbid = append(opt.Forbid, k)
 		}
@@ -60,7 +58,7 @@ func (o StreamOptions) usableFeatures(opt *Options, std *gram.Standardizer, cols
 	return nil
 }
 
-// usableBlocks translates the members of blocks. What else binds the choice has the numbers of blocks.
+// usableBlocks translates the members of blocks. Keep, Forbid and Sets have the numbers of blocks.
 func (o StreamOptions) usableBlocks(opt *Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
 	opt.Blocks = slices.Clone(o.Blocks)
 	for i, b := range o.Blocks {
@@ -71,13 +69,13 @@ func (o StreamOptions) usableBlocks(opt *Options, std *gram.Standardizer, cols [
 			}
 		}
 		if opt.Blocks[i].Members == nil {
-			return stream.Usagef("block %d has no column that can be used; the first, %q: %s", i, cols[b.Members[0]].Name, reason(std, cols[b.Members[0]].Name))
+			return stream.Usagef("block %d has no column that can be used; the first, %q: %s", i, cols[b.Members[0]].Name, leftOutReason(std, cols[b.Members[0]].Name))
 		}
 	}
 	return nil
 }
 
-func reason(std *gram.Standardizer, name string) string {
+func leftOutReason(std *gram.Standardizer, name string) string {
 	for _, l := range std.LeftOut {
 		if l.Name == name {
 			return l.Why

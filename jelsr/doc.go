@@ -1,8 +1,7 @@
-// Package jelsr ranks features by how much a sparse regression onto clusters of the rows
-// needs them, where clusters and regression are made for each other, from an anchor graph
-// alone: Hou, Nie, Li, Yi and Wu, "Joint embedding learning and sparse regression" (JELSR),
-// IEEE Transactions on Cybernetics 2014, and Li, Yang, Liu, Zhou and Lu, "Unsupervised feature
-// selection using nonnegative spectral analysis" (NDFS), AAAI 2012.
+// Package jelsr ranks features by how much a sparse regression onto clusters of the rows needs them, with clusters and
+// regression optimized jointly, from an anchor graph alone: Hou, Nie, Li, Yi and Wu, "Joint embedding learning and
+// sparse regression" (JELSR), IEEE Transactions on Cybernetics 2014, and Li, Yang, Liu, Zhou and Lu, "Unsupervised
+// feature selection using nonnegative spectral analysis" (NDFS), AAAI 2012.
 //
 // X is the n×d data, centred, L the Laplacian of a graph of the rows, W the d×c regression.
 // JELSR minimizes, over W and an embedding Y, n×c,
@@ -13,57 +12,55 @@
 //
 //	Tr(FᵀLF) + α(‖XW − F‖² + β‖W‖₂,₁) + γ/2·‖FᵀF − I‖²   subject to F ≥ 0.
 //
-// The norm ‖wᵢ‖ of row i of W says how much of feature i is needed. Both papers take turns,
-// from U = I, with H = (XᵀX + weight·U)⁻¹ for the weight of the row norms:
+// The norm ‖wᵢ‖ of row i of W measures how much feature i is needed. Both papers alternate, starting from U = I, with H
+// = (XᵀX + weight·U)⁻¹ for the weight of the row norms:
 //
 //  1. JELSR: Y = the c eigenvectors of L + β(I − XHXᵀ) with the smallest eigenvalues;
 //     NDFS: F ← F∘γF/(MF + γFFᵀF), M = L + α(I − XHXᵀ), and every column of F to length 1;
 //  2. W = HXᵀY, or HXᵀF;
 //  3. U_ii = 1/(2‖wᵢ‖); on to 1 until the objective settles.
 //
-// # How this becomes small
+// # Reduction to the anchor graph
 //
-// On the anchor graph L = I − BBᵀ with B ≥ 0, n×m, and nothing of n rows is left but the
-// [anchor.Graph]'s G = XᵀX, C = BᵀX and S = BᵀB:
+// On the anchor graph L = I − BBᵀ with B ≥ 0, n×m, and the n rows enter only by the [anchor.Graph]'s G = XᵀX, C = BᵀX
+// and S = BᵀB:
 //
-//   - H is d×d, and W = HXᵀY takes XᵀY only, d×c (regression.go).
+//   - H is d×d, and W = HXᵀY needs only XᵀY, d×c (regression.go).
 //
 //   - JELSR's Y lies in the span of B and X, as the eigenvectors of BBᵀ + βXHXᵀ with the
 //     largest eigenvalues, which come from a matrix of order m+d (embedding.go). Nothing is
 //     relaxed: objective and W are those of the n×n problem.
 //
-//   - NDFS's F has n·c entries of its own that are multiplied one by one, and these no
-//     statistic keeps. We restrict it to F = BQ with Q ≥ 0, m×c: labels of the anchors that
+//   - NDFS's F has n·c independent entries that are multiplied one by one, and no statistic
+//     keeps these. We restrict it to F = BQ with Q ≥ 0, m×c: labels of the anchors that
 //     every row averages by its weights, F = Z·Δ^(−1/2)Q, and so F ≥ 0. For these the objective
 //     is exact,
 //
 //     FᵀF = QᵀSQ,   FᵀLF = QᵀSQ − (SQ)ᵀ(SQ),   XᵀF = CᵀQ,
 //
-//     and the update takes the gradient by Q, Bᵀ times that by F:
+//     and the update uses the gradient by Q, which is Bᵀ times the gradient by F:
 //
 //     Q ← Q∘γSQ/(BᵀMBQ + γSQ·QᵀSQ),   BᵀMBQ = N·SQ + α(SQ − CHCᵀQ),   N = I − S.
 //
-//     Where every row is one of the anchors this is the paper's update, and keeps F = BQ
-//     (ndfs.go). Elsewhere the answer is the best of a smaller set. Rows between two clusters
-//     cannot choose one without their anchors: γ makes labels withdraw from such anchors, ever
-//     more slowly, which the selection hardly notices (options.go).
+//     If every row is one of the anchors this is the paper's update, and keeps F = BQ
+//     (ndfs.go). Otherwise the answer is the best of a smaller set. Rows between two clusters
+//     cannot choose one without their anchors: γ withdraws labels from such anchors, ever
+//     more slowly, which hardly affects the selection (options.go).
 //
-// An iteration costs some d³ flops, and for JELSR the c leading eigenpairs of order m+d. JELSR
-// keeps the constant vector as the papers do: it is an eigenvector, of the cost β, and takes
-// a column of Y where that is among the c least.
+// An iteration costs some d³ flops, and for JELSR the c leading eigenpairs of order m+d. JELSR keeps the constant
+// vector as the papers do: it is an eigenvector, of the cost β, and takes a column of Y if that is among the c least
+// costs.
 //
-// # Where we mend the papers
+// # Corrections of the papers
 //
 // A row of W that vanishes makes U infinite. The papers add a small number; we compute with
 // U^(−1/2), which needs none (regression.go).
 //
-// NDFS's paper proves that the objective falls for M ≥ 0, and without scaling the columns.
-// M has negative entries: where the factor's denominator is not positive, MF moves to the
-// numerator, and a step that raises the objective is taken as a power 1/2, 1/4, … of its
-// factor. With γ = 1e8 no step of 400 was shortened on ORL and Isolet. JELSR's objective falls
-// as its paper proves; that is checked ([Result.Rose]).
+// NDFS's paper proves that the objective falls for M ≥ 0, and without scaling the columns. But M has negative entries:
+// if the factor's denominator is not positive, MF moves to the numerator, and a step that raises the objective is
+// replaced by a power 1/2, 1/4, … of its factor. With γ = 1e8 no step of 400 was shortened on ORL and Isolet. JELSR's
+// objective falls as its paper proves; that is checked ([Result.Rose]).
 //
-// NDFS's start is spectral clustering of the anchors (labels.go), for the paper's of the
-// rows; it depends on the seed. As γ outweighs all else, the start decides most of the
-// labels, on n rows as here.
+// NDFS starts from spectral clustering of the anchors (labels.go), the paper from that of the rows; the start depends
+// on the seed. As γ outweighs all else, the start decides most of the labels, on n rows as here.
 package jelsr

@@ -28,7 +28,7 @@ func TestEdges(t *testing.T) {
 			for _, opt.Clusters = range []int{1, 3, 40} {
 				r := must.Get(Select(t.Context(), g, opt))(t)
 				if len(r.Order) != d || len(r.Scores) != d || r.Rose != nil {
-					t.Errorf("%v, d %d, c %d: %+v", opt.Method, d, opt.Clusters, r)
+					t.Errorf("%v, d %d, %d clusters: got %+v, want %d features with a score each and no rise", opt.Method, d, opt.Clusters, r, d)
 				}
 				for j, v := range r.Scores {
 					if !(v >= 0 && v <= 1e3) {
@@ -52,11 +52,11 @@ func TestEdges(t *testing.T) {
 // TestRiseIsReported: an objective that jumps up ends the run.
 func TestRiseIsReported(t *testing.T) {
 	r := &Result{}
-	if opt := (Options{}).withDefaults(); !r.step(0, 1, 0, opt) || r.step(1, 2, 0.5, opt) || r.Rose == nil || r.Rose.Iteration != 2 || r.Converged {
-		t.Errorf("%+v", r)
+	if opt := (Options{}).withDefaults(); !r.recordStep(0, 1, 0, opt) || r.recordStep(1, 2, 0.5, opt) || r.Rose == nil || r.Rose.Iteration != 2 || r.Converged {
+		t.Errorf("after objectives 0, 1, 2: got %+v, want a rise in iteration 2 that ends the run unconverged", r)
 	}
 	r = &Result{}
-	if opt := (Options{}).withDefaults(); !r.step(0, 1, 0, opt) || r.step(1, math.NaN(), 0.5, opt) {
+	if opt := (Options{}).withDefaults(); !r.recordStep(0, 1, 0, opt) || r.recordStep(1, math.NaN(), 0.5, opt) {
 		t.Errorf("NaN was taken: %+v", r)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// embedding finds JELSR's Y for a given U: the c orthonormal columns with the least
+// embedding computes JELSR's Y for a given U: the c orthonormal columns with the least
 //
 //	Tr Yᵀ(L + βI − βXHXᵀ)Y,   H = (G + αU)⁻¹ = R·P⁻¹·R.
 //
@@ -19,28 +19,27 @@ import (
 //
 //	T = [B, √β·XRV⁻¹],   n×(m+d),
 //
-// so that they are Y = T·q/√κ for the leading eigenpairs (κ, q) of TᵀT, which knows no rows:
+// so that Y = T·q/√κ for the leading eigenpairs (κ, q) of TᵀT, which has no dimension n:
 //
 //	TᵀT = ⎡ S               √β·CRV⁻¹        ⎤
 //	      ⎣ √β·V⁻ᵀRCᵀ       β(I − αV⁻ᵀV⁻¹)  ⎦   as RGR = P − αI.
 //
-// Where G is a factor, with rows fewer than features, they are those of the n×n matrix itself, see
-// embedding_rows.go.
+// If G is a factor, with fewer rows than features, Y are eigenvectors of the n×n matrix itself, see embedding_rows.go.
 //
-// Every eigenvector of the n×n matrix beyond these has the cost 1 + β, the largest there is.
+// Every further eigenvector of the n×n matrix has the cost 1 + β, the largest possible.
 type embedding struct {
 	graph       *anchor.Graph
 	team        *kernel.Team
 	r           *regression
 	alpha, beta float64
 	c           int
-	b           kernel.Matrix[float64] // B, n×m, where G is a factor
+	b           kernel.Matrix[float64] // B, n×m, if G is a factor
 	t           kernel.Matrix[float64] // −TᵀT, of order m+d, or −TTᵀ: its upper triangle
 	eig         *linalg.Smallest
 
-	// Of the last Y: √κ·q's first m rows, BᵀY, and XᵀY; nil before the first.
-	by, xy []float64
-	last   kernel.Matrix[float64] // Y's basis, where G is a factor
+	// Of the last Y: the first m rows of √κ·q, which are BᵀY, and XᵀY; nil before the first.
+	btY, xtY []float64
+	last     kernel.Matrix[float64] // Y's basis, if G is a factor
 }
 
 func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embedding {
@@ -51,12 +50,11 @@ func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options
 		e.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
 	}
 	e.t = kernel.RowMajor(make([]float64, n*n), n, n, n)
-	// One pair more shows whether the last is determined.
+	// One more pair shows whether the last one is unique.
 	e.eig = linalg.NewSmallest(team, n, min(e.c+1, n), linalg.EigenOptions{})
 	return e
 }
 
-// embeddingBytes is what an embedding of c columns holds, the regression apart.
 func embeddingBytes(d, m, rank, c int) int64 {
 	n := m + d
 	c = min(c, n)
@@ -67,58 +65,56 @@ func embeddingBytes(d, m, rank, c int) int64 {
 	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*c)
 }
 
-// projected is an embedding Y as the regression sees it.
-type projected struct {
+// projectedEmbedding holds the products of an embedding Y that the regression needs.
+type projectedEmbedding struct {
 	ridge.Target
 	cost float64 // Tr Yᵀ(L + βI − βXHXᵀ)Y
-	// free is how many columns of Y lie outside the span of graph and features, where W has
-	// nothing to fit.
-	free int
-	tied bool // another Y costs as little
+	// freeColumns counts the columns of Y outside the span of graph and features, which W cannot fit.
+	freeColumns int
+	isTied      bool // another Y costs as little
 }
 
-// noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which one is
-// rounding.
+// noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which an eigenvalue is rounding error.
 const noEigenvalue = 1e-12
 
-// tolerance is the share below which two eigenvalues count as equal.
-const tolerance = 1e-9
+// eigenTolerance is the relative difference up to which two eigenvalues count as equal.
+const eigenTolerance = 1e-9
 
-// next finds Y after the regression was reweighed. It uses up the regression's scratch, and
-// costs d³ + m·d² flops beside the c eigenpairs of order m+d.
-func (e *embedding) next() (*projected, error) {
+// nextEmbedding computes Y after new row weights. It overwrites the regression's scratch, and costs d³ + m·d² flops in
+// addition to the c eigenpairs of order m+d.
+func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
 	if e.b.Rows > 0 {
-		return e.nextOfRows()
+		return e.nextEmbeddingOfRows()
 	}
 	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
-	inverse := e.fill()
-	found, err := e.eig.Solve(e.t, e.warm())
+	inverse := e.fillSmallMatrix()
+	found, err := e.eig.Solve(e.t, e.warmStart())
 	if err != nil {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
 	}
-	p := &projected{}
+	p := &projectedEmbedding{}
 	whole := 1 + e.beta
 	at := func(i, j int) float64 { return found.Vectors.Data[i*found.Vectors.RowStride+j*found.Vectors.ColStride] }
-	e.by = make([]float64, m*c)
-	first, second := make([]float64, m*c), make([]float64, d*c) // q/√κ, its second part √β times that
+	e.btY = make([]float64, m*c)
+	first, second := make([]float64, m*c), make([]float64, d*c) // q/√κ: its first part, and its second part times √β
 	for j := range c {
 		kappa := -found.Values[j]
 		if !(kappa > noEigenvalue*whole) {
-			p.free++
+			p.freeColumns++
 			p.cost += whole
 			continue
 		}
 		p.cost += whole - kappa
 		root := math.Sqrt(kappa)
 		for a := range m {
-			e.by[a*c+j] = root * at(a, j)
+			e.btY[a*c+j] = root * at(a, j)
 			first[a*c+j] = at(a, j) / root
 		}
 		for i := range d {
 			second[i*c+j] = math.Sqrt(e.beta) * at(m+i, j) / root
 		}
 	}
-	p.tied = c < n && p.free == 0 && found.Values[c]-found.Values[c-1] <= tolerance*whole
+	p.isTied = c < n && p.freeColumns == 0 && found.Values[c]-found.Values[c-1] <= eigenTolerance*whole
 	// XᵀY = Cᵀ·first + G·R·V⁻¹·second
 	p.XY = make([]float64, d*c)
 	xy, scaled := kernel.RowMajor(p.XY, d, c, c), make([]float64, d*c)
@@ -130,12 +126,12 @@ func (e *embedding) next() (*projected, error) {
 	}
 	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c), xy)
 	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G.Sym, d, d, d), kernel.RowMajor(scaled, d, c, c), xy)
-	e.xy = p.XY
+	e.xtY = p.XY
 	return p, nil
 }
 
-// fill writes −TᵀT, and returns V⁻ᵀ, which takes the place of P.
-func (e *embedding) fill() (inverse kernel.Matrix[float64]) {
+// fillSmallMatrix writes −TᵀT to e.t, and returns V⁻ᵀ, which overwrites P.
+func (e *embedding) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 	d, m, n := e.graph.D, e.graph.M, e.t.Rows
 	root := math.Sqrt(e.beta)
 	for a := range m {
@@ -161,17 +157,17 @@ func (e *embedding) fill() (inverse kernel.Matrix[float64]) {
 	return inverse
 }
 
-// warm returns TᵀY of the last Y, the start for the next.
-func (e *embedding) warm() kernel.Matrix[float64] {
-	if e.xy == nil {
+// warmStart returns TᵀY of the last Y as the start of the next eigensolve; empty before the first.
+func (e *embedding) warmStart() kernel.Matrix[float64] {
+	if e.xtY == nil {
 		return kernel.Matrix[float64]{}
 	}
 	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
 	start := kernel.RowMajor(make([]float64, n*c), n, c, c)
-	copy(start.Data, e.by)
+	copy(start.Data, e.btY)
 	root := math.Sqrt(e.beta)
 	for i := range d {
-		for j, v := range e.xy[i*c:][:c] {
+		for j, v := range e.xtY[i*c:][:c] {
 			start.Data[(m+i)*c+j] = root * e.r.root[i] * v
 		}
 	}

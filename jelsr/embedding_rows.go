@@ -6,39 +6,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nextOfRows is next where G is a factor of n rows. Y are the leading eigenvectors of
+// nextEmbeddingOfRows is nextEmbedding if G is a factor of n rows. Y are the leading eigenvectors of
 //
 //	TTᵀ = BBᵀ + βXHXᵀ = BBᵀ + β(I − αK⁻¹),   K = XR(XR)ᵀ + αI,
 //
-// as XHXᵀ = XR·P⁻¹·(XR)ᵀ = (K − αI)K⁻¹. It costs n³ + m·n² flops beside the c eigenpairs of order n.
-// Eigenvalues beyond the n are 0, as those of TᵀT are.
-func (e *embedding) nextOfRows() (*projected, error) {
+// as XHXᵀ = XR·P⁻¹·(XR)ᵀ = (K − αI)K⁻¹. It costs n³ + m·n² flops in addition to the c eigenpairs of order n. Further
+// eigenvalues are 0, as for TᵀT.
+func (e *embedding) nextEmbeddingOfRows() (*projectedEmbedding, error) {
 	d, n, c := e.graph.D, e.t.Rows, e.c
-	e.fillOfRows()
+	e.fillRowMatrix()
 	found, err := e.eig.Solve(e.t, e.last)
 	if err != nil {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
 	}
 	e.last = found.Basis
-	p, whole := &projected{}, 1+e.beta
+	p, whole := &projectedEmbedding{}, 1+e.beta
 	p.Y = kernel.RowMajor(make([]float64, n*c), n, c, c)
 	for j := range c {
 		if j >= n || !(-found.Values[j] > noEigenvalue*whole) {
-			p.free++
+			p.freeColumns++
 			p.cost += whole
 			continue
 		}
 		p.cost += whole + found.Values[j]
 		kernel.Copy(p.Y.Sub(0, j, n, 1), found.Vectors.Sub(0, j, n, 1))
 	}
-	p.tied = c < n && p.free == 0 && found.Values[c]-found.Values[c-1] <= tolerance*whole
+	p.isTied = c < n && p.freeColumns == 0 && found.Values[c]-found.Values[c-1] <= eigenTolerance*whole
 	p.XY = make([]float64, d*c)
 	e.r.Up(p.Y, kernel.RowMajor(p.XY, d, c, c))
 	return p, nil
 }
 
-// fillOfRows writes −TTᵀ. It uses up K.
-func (e *embedding) fillOfRows() {
+// fillRowMatrix writes −TTᵀ to e.t. It overwrites K.
+func (e *embedding) fillRowMatrix() {
 	n, inverse := e.t.Rows, e.r.P
 	clear(inverse.Data)
 	clear(e.t.Data)

@@ -30,7 +30,7 @@ func TestFixtureJELSR(t *testing.T) {
 		// With half the Laplacian and half β the objective is half of theirs, at the same W.
 		r := must.Get(Select(t.Context(), lazy(f.X, f.W), Options{Alpha: f.Alpha, Beta: f.Beta / 2, Clusters: f.M, Iterations: f.T, Threads: 2}))(t)
 		if r.Rose != nil {
-			t.Fatalf("%s: %+v", name, *r.Rose)
+			t.Fatalf("%s: the objective rose: %+v", name, *r.Rose)
 		}
 		for i, v := range f.Objective {
 			if !(math.Abs(2*r.Objective[i]-v) <= 1e-9*math.Abs(v)) {
@@ -57,7 +57,7 @@ func TestFixtureNDFS(t *testing.T) {
 		p := onRows(f.X, f.W)
 		for step, norm := range f.Norms {
 			opt := Options{Method: NDFS, Alpha: f.Alpha, Beta: f.Beta, Gamma: f.Gamma, Iterations: step + 1}
-			r, last, err := p.run(t.Context(), matrixOf(f.F0), opt.withDefaults())
+			r, last, err := p.iterateLabels(t.Context(), matrixOf(f.F0), opt.withDefaults())
 			must.Do(t, err)
 			same(t, name, r.Scores, norm)
 			if step+1 == f.T {
@@ -101,7 +101,7 @@ func affinity(w [][]float64) [][]float64 {
 }
 
 // onRows is the paper's own problem: labels of n rows on any graph.
-func onRows(x, w [][]float64) *labelling {
+func onRows(x, w [][]float64) *labelProblem {
 	x = rowstest.Centred(x)
 	n, d := len(x), len(x[0])
 	one, l := rowstest.Zeros(n, n), affinity(w)
@@ -112,7 +112,7 @@ func onRows(x, w [][]float64) *labelling {
 		one[i][i] = 1
 		l[i][i]++
 	}
-	p := &labelling{team: kernel.NewTeam(2), m: n, d: d, k: matrixOf(one), l: matrixOf(l), c: matrixOf(x), gram: gram.Full(make([]float64, d*d), d)}
+	p := &labelProblem{team: kernel.NewTeam(2), m: n, d: d, k: matrixOf(one), l: matrixOf(l), c: matrixOf(x), gram: gram.Full(make([]float64, d*d), d)}
 	for i := range x {
 		for j := range d {
 			for k := range d {

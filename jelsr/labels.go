@@ -11,19 +11,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// startShare is what a row of NDFS's start has of every cluster beside its own, which has 1
-// more: no entry may be 0, as the updates multiply.
+// startShare is the entry of a row of NDFS's start for every other cluster; its own has 1 more. No entry may be 0, as
+// the updates multiply.
 const startShare = 0.2
 
-// startRestarts is the number of k-means runs for the start; the best counts.
+// startRestarts is the number of k-means runs for the start; the best is used.
 const startRestarts = 10
 
-// startOf returns Q of the start F = BQ, m×c: spectral clustering of the anchors, as a 1 in
-// the cluster of each and startShare everywhere. An anchor's place is that of a row that uses
-// it alone: row i of an eigenvector u = Bv/√λ of the affinity is the mean of v/√(Δλ) over its
-// anchors, by its weights. So F is the weighted mean of labels, Z·(labels). There may be
-// fewer clusters than asked for, with a warning, where fewer anchors are used.
-func startOf(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
+// initialLabels returns Q of the start F = BQ, m×c: spectral clustering of the anchors, as a 1 in the cluster of each
+// plus startShare everywhere. An anchor's coordinates are those of a row that uses it alone: entry i of an eigenvector
+// u = Bv/√λ of the affinity is the weighted mean of v/√(Δλ) over the anchors of row i. So F is the weighted mean of
+// labels, Z·(labels). If fewer anchors than opt.Clusters are used, there are fewer clusters, with a warning.
+func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
 	var used []int
 	for a, weight := range g.Delta {
 		if weight > 0 {
@@ -69,7 +68,6 @@ func startOf(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Option
 	return q, warnings, nil
 }
 
-// labelsBytes is what NDFS holds beside the regression.
 func labelsBytes(d, m, rank, c int) int64 {
 	c = min(c, m)
 	clustering := spectral.Bytes(m, c) + 16*int64(m)*int64(c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)

@@ -21,7 +21,7 @@ func Specs() []method.Spec {
 				Time:    "some d³ operations in each iteration, or n³ of few rows",
 				Caution: caution,
 			}, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true}, Scale: gram.ScaleStandard,
-			New: func() method.Method { return &declared{kind: m} },
+			New: func() method.Method { return &jelsrMethod{kind: m} },
 		}
 	}
 	return []method.Spec{
@@ -32,8 +32,8 @@ func Specs() []method.Spec {
 	}
 }
 
-// declared is JELSR or NDFS with its settings.
-type declared struct {
+// jelsrMethod is JELSR or NDFS with its settings.
+type jelsrMethod struct {
 	kind        Method
 	alpha, beta method.Weights
 	gamma       method.Weights // NDFS
@@ -41,7 +41,7 @@ type declared struct {
 	ends        method.Iteration
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *jelsrMethod) Options(o *method.Options) {
 	weight := func(to *method.Weights, name, usage string) {
 		o.PlainWeights(to, name, usage, m.kind.String()).Refuse(func(string) error {
 			for _, w := range *to {
@@ -68,33 +68,31 @@ func (m *declared) Options(o *method.Options) {
 	m.ends.Declare(o, "100", tol, "falls")
 }
 
-// options are those of a run; the first of several weights counts.
-func (m *declared) options(seed uint64, threads int) Options {
+func (m *jelsrMethod) selectOptions(seed uint64, threads int) Options {
 	return Options{
 		Method: m.kind, Alpha: m.alpha.First(), Beta: m.beta.First(), Gamma: m.gamma.First(), Clusters: m.clusters,
 		Tol: m.ends.Tol, MaxIter: m.ends.Most, Seed: seed, Threads: threads,
 	}
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	opt := m.options(0, s.Threads).withDefaults()
+func (m *jelsrMethod) Cost(s method.Shape) (method.Cost, error) {
+	opt := m.selectOptions(0, s.Threads).withDefaults()
 	return method.Cost{Bytes: Bytes(len(s.Columns), s.Anchors, s.Rank, opt), Iterations: opt.MaxIter}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	opt := m.options(e.Seed, e.Threads)
+func (m *jelsrMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := m.selectOptions(e.Seed, e.Threads)
 	opt.Progress = e.Iteration
 	r, err := Select(ctx, e.Graph, opt)
 	if err != nil {
 		return nil, err
 	}
-	out := r.ranking()
-	out.Used = m.used(opt)
+	out := r.toRanking()
+	out.Used = m.usedSettings(opt)
 	return out, nil
 }
 
-// ranking is the result in the form of all methods.
-func (r *Result) ranking() *method.Ranking {
+func (r *Result) toRanking() *method.Ranking {
 	out := &method.Ranking{
 		Order: r.Order, Scores: r.Scores, Ties: r.Ties, Rose: r.Rose, Unsettled: !r.Converged, Warnings: r.Warnings,
 	}
@@ -104,8 +102,8 @@ func (r *Result) ranking() *method.Ranking {
 	return out
 }
 
-// used notes the settings, with their defaults where a path does not vary them.
-func (m *declared) used(opt Options) map[string]any {
+// usedSettings returns the settings with defaults, for the record; several weights of a path stay a list.
+func (m *jelsrMethod) usedSettings(opt Options) map[string]any {
 	opt = opt.withDefaults()
 	used := map[string]any{
 		"alpha": m.alpha.Or(method.Weight{Value: opt.Alpha}).Record(), "beta": m.beta.Or(method.Weight{Value: opt.Beta}).Record(),
@@ -118,26 +116,25 @@ func (m *declared) used(opt Options) map[string]any {
 }
 
 // Settings implements method.Varied.
-func (m *declared) Settings() int {
+func (m *jelsrMethod) Settings() int {
 	return max(len(m.alpha), 1) * max(len(m.beta), 1)
 }
 
-// ascending are the distinct weights, or the default where there are none.
-func ascending(w method.Weights, otherwise float64) []float64 {
+func sortedWeights(w method.Weights, otherwise float64) []float64 {
 	list := w.Or(method.Weight{Value: otherwise}).Values()
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
 // Path implements method.Varied: every α with every β; one γ.
-func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
+func (m *jelsrMethod) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
 	if len(m.gamma) > 1 {
 		return nil, stream.Usagef("{gamma} has %d values; a path varies {alpha} and {beta}", len(m.gamma))
 	}
-	opt := m.options(e.Seed, e.Threads).withDefaults()
+	opt := m.selectOptions(e.Seed, e.Threads).withDefaults()
 	opt.Progress = e.Iteration
-	alphas, betas := ascending(m.alpha, opt.Alpha), ascending(m.beta, opt.Beta)
-	g := &method.Grid{Used: m.used(opt), Width: len(betas)}
+	alphas, betas := sortedWeights(m.alpha, opt.Alpha), sortedWeights(m.beta, opt.Beta)
+	g := &method.Grid{Used: m.usedSettings(opt), Width: len(betas)}
 	for _, opt.Alpha = range alphas {
 		for _, opt.Beta = range betas {
 			r, err := Select(ctx, e.Graph, opt)
@@ -145,7 +142,7 @@ func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, 
 				return nil, err
 			}
 			one := method.Setting{
-				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: r.ranking(), Sound: r.Converged && r.Rose == nil,
+				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: r.toRanking(), Sound: r.Converged && r.Rose == nil,
 				Name: stream.PlainText(fmt.Sprintf("alpha %v, beta %v", opt.Alpha, opt.Beta)),
 			}
 			g.Settings = append(g.Settings, one)

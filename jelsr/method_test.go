@@ -19,7 +19,7 @@ func bind(t *testing.T, name string, settings method.Settings) *method.Bound {
 	return must.Get(list[at].Bind(settings))(t)
 }
 
-// TestPath: every setting is what a run alone gives, by rising weights, and sound where it converged.
+// TestPath: every setting equals a run by itself, by rising weights, and is sound if it converged.
 func TestPath(t *testing.T) {
 	g := planted(90, 20)
 	for _, name := range []string{"jelsr", "ndfs"} {
@@ -74,7 +74,7 @@ func TestCost(t *testing.T) {
 			opt.Method = NDFS
 		}
 		if cost.Bytes != Bytes(40, 30, 0, opt) || cost.Iterations != 7 {
-			t.Errorf("%s: %+v", name, cost)
+			t.Errorf("%s: cost %+v, want %d bytes and 7 iterations", name, cost, Bytes(40, 30, 0, opt))
 		}
 	}
 }

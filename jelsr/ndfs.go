@@ -10,21 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// labelling is NDFS's problem for labels F = BQ, Q ≥ 0, of which only products with B are
-// known. On the anchor graph K = BᵀB = S and BᵀLB = S − S². With B = I, K = I and the
-// Laplacian of any graph it is the paper's problem on n rows.
-type labelling struct {
+// labelProblem is NDFS's problem for labels F = BQ, Q ≥ 0, given by products with B alone. On the anchor graph K = BᵀB
+// = S and BᵀLB = S − S². With B = I, K = I and the Laplacian of any graph it is the paper's problem on n rows.
+type labelProblem struct {
 	team *kernel.Team
 	m, d int
 	k    kernel.Matrix[float64] // K, m×m
-	l    kernel.Matrix[float64] // BᵀLB, m×m; empty for K − K²
+	l    kernel.Matrix[float64] // BᵀLB, m×m; empty if it is K − K²
 	c    kernel.Matrix[float64] // BᵀX, m×d
 	gram *gram.Matrix           // XᵀX
-	b    kernel.Matrix[float64] // B, n×m, where XᵀX is a factor of n rows
+	b    kernel.Matrix[float64] // B, n×m, if XᵀX is a factor of n rows
 }
 
-func onGraph(team *kernel.Team, g *anchor.Graph) *labelling {
-	p := &labelling{
+func newLabelProblem(team *kernel.Team, g *anchor.Graph) *labelProblem {
+	p := &labelProblem{
 		team: team, m: g.M, d: g.D,
 		k: kernel.RowMajor(g.S, g.M, g.M, g.M), c: kernel.RowMajor(g.C, g.M, g.D, g.D), gram: g.G,
 	}
@@ -34,7 +33,7 @@ func onGraph(team *kernel.Team, g *anchor.Graph) *labelling {
 	return p
 }
 
-// labels is F = BQ with what follows from it alone.
+// labels is F = BQ with the products that depend on it alone.
 type labels struct {
 	q            kernel.Matrix[float64] // m×c
 	kq           kernel.Matrix[float64] // KQ = BᵀF
@@ -43,62 +42,60 @@ type labels struct {
 	ridge.Target                        // F, and XᵀF
 }
 
-// times returns a·b.
-func (p *labelling) times(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (p *labelProblem) product(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
 	out := kernel.RowMajor(make([]float64, a.Rows*b.Cols), a.Rows, b.Cols, b.Cols)
 	kernel.Gemm(p.team, 1, a, b, out)
 	return out
 }
 
-// of completes the labels of Q.
-func (p *labelling) of(q kernel.Matrix[float64]) *labels {
-	f := &labels{q: q, kq: p.times(p.k, q)}
+func (p *labelProblem) completeLabels(q kernel.Matrix[float64]) *labels {
+	f := &labels{q: q, kq: p.product(p.k, q)}
 	if p.l.Rows > 0 {
-		f.lq = p.times(p.l, q)
+		f.lq = p.product(p.l, q)
 	} else {
 		f.lq = kernel.RowMajor(append([]float64(nil), f.kq.Data...), p.m, q.Cols, q.Cols)
 		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
 	}
-	f.ff = p.times(q.Trans(), f.kq)
-	f.XY = p.times(p.c.Trans(), q).Data
+	f.ff = p.product(q.Trans(), f.kq)
+	f.XY = p.product(p.c.Trans(), q).Data
 	if p.b.Rows > 0 {
-		f.Y = p.times(p.b, q)
+		f.Y = p.product(p.b, q)
 	}
 	return f
 }
 
-// candidate is labels with the regression that fits them.
+// candidate is labels with the regression fitted to them.
 type candidate struct {
 	*labels
 	norm           []float64 // ‖wᵢ‖
-	value, allowed float64   // of the objective, and what rounding may add to it
+	value, allowed float64   // objective, and its rounding error
 }
 
-// run iterates from F = BQ until the objective settles, and returns the last labels too.
-func (p *labelling) run(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labels, error) {
+// iterateLabels iterates from F = BQ until the objective settles, and also returns the last labels.
+func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labels, error) {
 	reg := newRegression(p.team, p.gram, opt)
 	r := &Result{}
-	best := &candidate{labels: p.of(start)}
+	best := &candidate{labels: p.completeLabels(start)}
 	shortened := 0
-	for t := range opt.updates() {
+	for t := range opt.mostUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		if err := reg.reweigh(best.norm); err != nil {
+		if err := reg.setRowWeights(best.norm); err != nil {
 			return nil, nil, err
 		}
-		ratio := p.ratios(best.labels, reg, opt)
-		next := p.try(best, ratio, 1, reg, opt)
+		ratio := p.updateRatios(best.labels, reg, opt)
+		next := p.tryStep(best, ratio, 1, reg, opt)
 		if opt.Iterations == 0 && t > 0 {
 			whole := next
 			for power := 0.5; next.value-best.value > next.allowed && power >= shortestStep; power /= 2 {
-				next = p.try(best, ratio, power, reg, opt)
+				next = p.tryStep(best, ratio, power, reg, opt)
 			}
 			if next != whole {
 				shortened++
 			}
 			if next.value-best.value > next.allowed {
-				// No step along the paper's direction lowers the objective: it stays.
+				// No step along the paper's direction lowers the objective: keep the current labels.
 				r.Converged = true
 				break
 			}
@@ -106,7 +103,7 @@ func (p *labelling) run(ctx context.Context, start kernel.Matrix[float64], opt O
 		if opt.Iterations > 0 {
 			next.allowed = math.Inf(1)
 		}
-		if !r.step(t, next.value, next.allowed, opt) { // not a number
+		if !r.recordStep(t, next.value, next.allowed, opt) { // the objective is NaN
 			break
 		}
 		best = next
@@ -115,27 +112,27 @@ func (p *labelling) run(ctx context.Context, start kernel.Matrix[float64], opt O
 		}
 	}
 	if shortened > 0 {
-		r.warn("%d of %d steps were shortened: the paper's would have raised the objective", shortened, len(r.Objective))
+		r.addWarning("%d of %d steps were shortened: the paper's would have raised the objective", shortened, len(r.Objective))
 	}
 	r.Scores = best.norm
-	r.rank()
+	r.rankByNorm()
 	return r, best.labels, nil
 }
 
-// shortestStep is the power of the paper's ratio below which a step is given up.
+// shortestStep is the least power of the paper's ratio that is tried.
 const shortestStep = 1.0 / 256
 
-// ratios returns the factors of the paper's update: half the gradient of the objective for
-// the best W is MF + γFFᵀF − γF, M = L + α(I − XHXᵀ), and an entry of F is multiplied by
-// γF/(MF + γFFᵀF). Here the gradient is Bᵀ times that, for Q.
+// updateRatios returns the factors of the paper's update: half the gradient of the objective for the best W is MF +
+// γFFᵀF − γF, M = L + α(I − XHXᵀ), and an entry of F is multiplied by γF/(MF + γFFᵀF). Here the gradient is multiplied
+// by Bᵀ, for Q.
 //
-// The paper takes the denominator for positive. MF may be negative, and a factor below 0
-// would break F ≥ 0: there, −MF moves to the numerator, which has the same fixed points.
-func (p *labelling) ratios(f *labels, reg *regression, opt Options) []float64 {
+// The paper assumes a positive denominator. But MF may be negative, and a factor below 0 would break F ≥ 0: then −MF
+// moves to the numerator, which keeps the fixed points.
+func (p *labelProblem) updateRatios(f *labels, reg *regression, opt Options) []float64 {
 	c := f.q.Cols
 	v, _ := reg.Solve(f.Target, c)
-	cv := p.times(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
-	cubic := p.times(f.kq, f.ff)
+	cv := p.product(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
+	cubic := p.product(f.kq, f.ff)
 	ratio := make([]float64, len(f.q.Data))
 	for i, kq := range f.kq.Data {
 		mf := f.lq.Data[i] + opt.Alpha*(kq-cv.Data[i])
@@ -147,14 +144,14 @@ func (p *labelling) ratios(f *labels, reg *regression, opt Options) []float64 {
 		}
 		if down > 0 {
 			ratio[i] = up / down
-		} // else no row has this anchor: it keeps its 0
+		} // else no row uses this anchor: its 0 stays
 	}
 	return ratio
 }
 
-// try takes the step Q∘ratio^power, scales the columns of F to length 1 as the paper does,
-// and fits W with the U of before.
-func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *regression, opt Options) *candidate {
+// tryStep takes the step Q∘ratio^power, scales the columns of F to length 1 as the paper does, and fits W with the
+// previous U.
+func (p *labelProblem) tryStep(from *candidate, ratio []float64, power float64, reg *regression, opt Options) *candidate {
 	c := from.q.Cols
 	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)
 	for i, v := range from.q.Data {
@@ -164,7 +161,7 @@ func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *re
 			q.Data[i] = v * math.Pow(ratio[i], power)
 		}
 	}
-	ff := p.times(q.Trans(), p.times(p.k, q))
+	ff := p.product(q.Trans(), p.product(p.k, q))
 	for j := range c {
 		if length := math.Sqrt(max(ff.Data[j*(c+1)], 0)); length > 0 {
 			for a := range p.m {
@@ -172,7 +169,7 @@ func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *re
 			}
 		}
 	}
-	n := &candidate{labels: p.of(q)}
+	n := &candidate{labels: p.completeLabels(q)}
 	w, penalty := reg.Solve(n.Target, c)
 	var sum, squares, orthogonal float64
 	n.norm, sum = rowNorms(w, c)
@@ -191,6 +188,6 @@ func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *re
 	smooth := kernel.Dot(q.Data, n.lq.Data)
 	n.value = smooth + opt.Alpha*fit + opt.Gamma/2*orthogonal
 	parts := squares + opt.Alpha*(squares+opt.Beta*(sum+penalty)) + opt.Gamma*orthogonal
-	n.allowed = float64(p.m+p.d)*0x1p-52*parts + opt.Alpha*reg.noise(penalty)
+	n.allowed = float64(p.m+p.d)*0x1p-52*parts + opt.Alpha*reg.roundingBound(penalty)
 	return n
 }

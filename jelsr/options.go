@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Method is one of the two papers'.
+// Method is the method of one of the two papers.
 type Method int
 
 // The methods.
@@ -25,44 +25,43 @@ func (m Method) String() string {
 }
 
 const (
-	// Both papers search α and β on a grid about 1, by labels: JELSR's from 10⁻⁵ to 10⁵,
-	// NDFS's from 10⁻⁶ to 10⁶. We take its middle.
+	// Both papers search α and β on a grid about 1, using labels: JELSR from 10⁻⁵ to 10⁵, NDFS from 10⁻⁶ to 10⁶. We
+	// take its middle.
 	defaultAlpha = 1
 	defaultBeta  = 1
-	// defaultGamma is NDFS's, "large enough to ensure orthogonality".
+	// defaultGamma is NDFS's value, "large enough to ensure orthogonality".
 	defaultGamma    = 1e8
 	defaultClusters = 10
 	defaultMaxIter  = 100
 	defaultTol      = 1e-4
-	// defaultTolNDFS ends after 30 to 70 iterations on ORL, COIL20, Isolet and USPS, not within
-	// 100 on warpPIE10P. Where labels overlap the objective falls like 1/t for thousands, as γ
-	// drives them apart, and gains nothing: after 20, 50 and 400 iterations the selections' NMI is 67.7, 69.1, 68.4 on ORL (20 features; 73.9, 73.4, 74.1
-	// at 51) and 73.9, 72.3, 71.3 on Isolet (31 features; 75.3, 75.3, 75.6 at 62).
+	// defaultTolNDFS ends after 30 to 70 iterations on ORL, COIL20, Isolet and USPS, not within 100 on warpPIE10P. If
+	// labels overlap the objective falls like 1/t for thousands of iterations, as γ separates them, without benefit:
+	// after 20, 50 and 400 iterations the selections' NMI is 67.7, 69.1, 68.4 on ORL (20 features; 73.9, 73.4, 74.1 at
+	// 51) and 73.9, 72.3, 71.3 on Isolet (31 features; 75.3, 75.3, 75.6 at 62).
 	defaultTolNDFS = 1e-2
 )
 
-// Options says what to minimize and when to stop. The zero value is JELSR with α = β = 1.
+// Options set the objective and when to stop. The zero value is JELSR with α = β = 1.
 type Options struct {
 	Method Method
 
-	// Alpha is α: for JELSR the weight of the row norms beside the regression's error, for
-	// NDFS that of the regression, with its row norms, beside the graph; 0 means 1.
+	// Alpha is α: for JELSR the weight of the row norms relative to the regression's error, for NDFS the weight of the
+	// regression, with its row norms, relative to the graph; 0 means 1.
 	Alpha float64
-	// Beta is β: for JELSR the weight of the regression, with its row norms, beside the graph,
-	// for NDFS that of the row norms beside the regression's error; 0 means 1.
+	// Beta is β: for JELSR the weight of the regression, with its row norms, relative to the graph, for NDFS the weight
+	// of the row norms relative to the regression's error; 0 means 1.
 	Beta float64
 	// Gamma is γ, the weight of NDFS's constraint FᵀF = I; 0 means 1e8. JELSR has none.
 	Gamma float64
 	// Clusters is c, the number of columns of the embedding and of W; 0 means 10.
 	Clusters int
 
-	// Tol ends the iteration once the objective falls by less than this share; 0 means 1e-4,
-	// or 1e-2 for NDFS.
+	// Tol ends the iteration when the objective falls by less than this share; 0 means 1e-4, or 1e-2 for NDFS.
 	Tol float64
 	// MaxIter bounds the number of iterations; 0 means 100.
 	MaxIter int
-	// Iterations, if positive, is the exact number of iterations: Tol and MaxIter do not
-	// count, and NDFS takes every step as its paper does, even where the objective rises.
+	// Iterations, if positive, is the exact number of iterations: Tol and MaxIter are ignored, and NDFS takes every
+	// step as its paper does, even if the objective rises.
 	Iterations int
 
 	Seed    uint64 // of NDFS's start
@@ -80,9 +79,9 @@ func (o Options) Validate(d int) error {
 	if o.Method != JELSR && o.Method != NDFS {
 		faults.Addf("method %d is neither jelsr nor ndfs", int(o.Method))
 	}
-	within(&faults, "{alpha}", o.Alpha)
-	within(&faults, "{beta}", o.Beta)
-	within(&faults, "{gamma}", o.Gamma)
+	checkWeight(&faults, "{alpha}", o.Alpha)
+	checkWeight(&faults, "{beta}", o.Beta)
+	checkWeight(&faults, "{gamma}", o.Gamma)
 	if o.Method == JELSR && o.Gamma != 0 {
 		faults.Addf("jelsr has no {gamma}")
 	}
@@ -96,21 +95,19 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// leastWeight and largestWeight keep squares of weights, and their products with the data's,
-// within what float64 holds.
+// leastWeight and largestWeight keep squares of weights, and their products with squares of data, within the range of
+// float64.
 const (
 	leastWeight   = 1e-12
 	largestWeight = 1e12
 )
 
-// within adds a fault for a weight that is too small or too large; 0 is the default.
-func within(faults *stream.Faults, name string, weight float64) {
+func checkWeight(faults *stream.Faults, name string, weight float64) {
 	if weight != 0 && !(weight >= leastWeight && weight <= largestWeight) {
 		faults.Addf(name+" = %v is not between %g and %g", weight, leastWeight, largestWeight)
 	}
 }
 
-// withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults() Options {
 	o.Alpha = cmp.Or(o.Alpha, defaultAlpha)
 	o.Beta = cmp.Or(o.Beta, defaultBeta)
@@ -125,11 +122,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// updates is the largest number of iterations.
-func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }
+func (o Options) mostUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }
 
-// sparsity is the weight of the row norms beside the regression's error.
-func (o Options) sparsity() (name string, weight float64) {
+// sparsityWeight is the weight of the row norms relative to the regression's error.
+func (o Options) sparsityWeight() (name string, weight float64) {
 	if o.Method == NDFS {
 		return "beta", o.Beta
 	}

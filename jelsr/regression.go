@@ -13,29 +13,27 @@ import (
 //
 //	‖XW − Y‖² + weight·Tr(WᵀUW),   W = (G + weight·U)⁻¹XᵀY,
 //
-// where U = diag(1/(2‖wᵢ‖)) makes the second term the row norms' next best quadratic: both
-// papers repeat this, starting from U = I. A row of W that vanishes has U = ∞ and stays 0.
-// The papers add a small number to the norms to compute with that; [ridge.Solver] divides it out,
-// with R = U^(−1/2) = diag(√(2‖wᵢ‖)).
+// where U = diag(1/(2‖wᵢ‖)) makes the second term a quadratic majorant of the row norms: both papers repeat this,
+// starting from U = I. A row of W that vanishes has U = ∞ and stays 0. The papers add a small number to the norms to
+// avoid this; [ridge.Solver] needs none, as it uses R = U^(−1/2) = diag(√(2‖wᵢ‖)).
 type regression struct {
 	*ridge.Solver
-	name   string // of the option that weight is
+	name   string // of the option for weight
 	weight float64
 	root   []float64 // R's diagonal
 }
 
 func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
-	name, weight := opt.sparsity()
+	name, weight := opt.sparsityWeight()
 	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, root: make([]float64, g.D)}
 }
 
-// regressionBytes is what a regression holds, with the W of two iterations and what they fit.
 func regressionBytes(d, rank, c int) int64 {
 	return ridge.Bytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
 }
 
-// reweigh takes U from the row norms of W; nil stands for U = I.
-func (r *regression) reweigh(norm []float64) error {
+// setRowWeights sets U from the row norms of W; nil stands for U = I.
+func (r *regression) setRowWeights(norm []float64) error {
 	for i := range r.root {
 		if r.root[i] = 1; norm != nil {
 			r.root[i] = math.Sqrt(2 * norm[i])
@@ -47,13 +45,12 @@ func (r *regression) reweigh(norm []float64) error {
 	return nil
 }
 
-// noise bounds what rounding in Solve adds to ‖XW − Y‖², computed from XᵀY and the penalty:
-// the residual of the solution is some d·2⁻⁵³ of ‖P‖ times its length.
-func (r *regression) noise(penalty float64) float64 {
+// roundingBound bounds the rounding error of ‖XW − Y‖² when Solve computes it from XᵀY and the penalty: the residual of
+// the solution is some d·2⁻⁵³ of ‖P‖ times its length.
+func (r *regression) roundingBound(penalty float64) float64 {
 	return float64(len(r.root)) * 0x1p-52 * r.Trace * penalty
 }
 
-// rowNorms returns ‖wᵢ‖ of row-major W, d×c, and their sum.
 func rowNorms(w []float64, c int) (norm []float64, sum float64) {
 	norm = make([]float64, len(w)/c)
 	for i := range norm {

@@ -23,31 +23,31 @@ type Result struct {
 	Warnings  []stream.Text
 }
 
-// Iterations is the number of iterations.
+// Iterations returns the number of iterations.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
-// Select ranks the features of a Graph, which is not modified. An iteration costs the
-// Cholesky factor of order d, and for JELSR the c leading eigenpairs of order m+d, or both of order n
-// where G is a factor of n rows; [Bytes] says what it holds. The error is a *stream.UsageError, a *stream.DataError where nothing
-// varies, of the factors or eigenpairs, or the context's.
+// Select ranks the features of a Graph, which is not modified. An iteration costs the Cholesky factor of order d, and
+// for JELSR the c leading eigenpairs of order m+d, or both of order n if G is a factor of n rows; [Bytes] bounds its
+// memory. The error is a *stream.UsageError, a *stream.DataError if all features are constant, an error of the factors
+// or eigenpairs, or the context's.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := varies(g); err != nil {
+	if err := checkGraph(g); err != nil {
 		return nil, err
 	}
 	team := kernel.NewTeam(opt.Threads)
 	if opt.Method == JELSR {
 		return embedAndRegress(ctx, team, g, opt)
 	}
-	p := onGraph(team, g)
-	start, warnings, err := startOf(ctx, team, g, opt)
+	p := newLabelProblem(team, g)
+	start, warnings, err := initialLabels(ctx, team, g, opt)
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := p.run(ctx, start, opt)
+	r, _, err := p.iterateLabels(ctx, start, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	return r, nil
 }
 
-// varies refuses a Graph without spread.
-func varies(g *anchor.Graph) error {
+// checkGraph returns an error if no feature varies.
+func checkGraph(g *anchor.Graph) error {
 	d, m := g.D, g.M
 	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {
 		panic(fmt.Sprintf("jelsr: graph of %d features and %d anchors with %d, %d and %d values",
@@ -75,8 +75,8 @@ func varies(g *anchor.Graph) error {
 	return nil
 }
 
-// Bytes is what Select holds beside the Graph of m anchors and d features; rank is that of its G as a
-// factor, or 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features; rank is the rank of its G as
+// a factor, or 0.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.withDefaults()
 	c := opt.Clusters
@@ -87,24 +87,23 @@ func Bytes(d, m, rank int, opt Options) int64 {
 	return size + labelsBytes(d, m, rank, c)
 }
 
-// embedAndRegress is JELSR: in turns Y for U, W for Y and U, and U for W, until the
-// objective settles.
+// embedAndRegress is JELSR: it alternates Y for U, W for Y and U, and U for W, until the objective settles.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
 	reg := newRegression(team, g.G, opt)
 	emb := newEmbedding(team, g, reg, opt)
 	r := &Result{}
 	if emb.c < opt.Clusters {
-		r.warn("{clusters} %d is more than the %d anchors and features: there are as many dimensions", opt.Clusters, emb.c)
+		r.addWarning("{clusters} %d is more than the %d anchors and features: there are as many dimensions", opt.Clusters, emb.c)
 	}
-	var last *projected
-	for t := range opt.updates() {
+	var last *projectedEmbedding
+	for t := range opt.mostUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := reg.reweigh(r.Scores); err != nil {
+		if err := reg.setRowWeights(r.Scores); err != nil {
 			return nil, err
 		}
-		y, err := emb.next()
+		y, err := emb.nextEmbedding()
 		if err != nil {
 			return nil, err
 		}
@@ -112,11 +111,11 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		norm, sum := rowNorms(w, emb.c)
 		// With W = HXᵀY, ‖XW − Y‖² + α·Tr(WᵀUW) is Tr Yᵀ(I − XHXᵀ)Y.
 		value := y.cost + opt.Alpha*opt.Beta*(sum-penalty)
-		// linalg.Smallest is off by some √n·2⁻⁴⁹ of the norm, at most 1 + β, each pair.
+		// The error of linalg.Smallest is some √n·2⁻⁴⁹ of the norm, at most 1 + β, for each pair.
 		order := float64(g.M + g.D)
-		allowed := float64(emb.c)*8*math.Sqrt(order)*0x1p-49*(1+opt.Beta) + opt.Beta*reg.noise(penalty) +
+		allowed := float64(emb.c)*8*math.Sqrt(order)*0x1p-49*(1+opt.Beta) + opt.Beta*reg.roundingBound(penalty) +
 			order*0x1p-52*(math.Abs(value)+opt.Alpha*opt.Beta*(sum+penalty))
-		if !r.step(t, value, allowed, opt) {
+		if !r.recordStep(t, value, allowed, opt) {
 			break
 		}
 		r.Scores, last = norm, y
@@ -124,19 +123,19 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 			break
 		}
 	}
-	if last.free > 0 {
-		r.warn("graph and features span only %d dimensions of {clusters} %d: the others choose no feature", emb.c-last.free, opt.Clusters)
+	if last.freeColumns > 0 {
+		r.addWarning("graph and features span only %d dimensions of {clusters} %d: the others choose no feature", emb.c-last.freeColumns, opt.Clusters)
 	}
-	if last.tied {
-		r.warn("eigenvalues %d and %d of the embedding are equal to rounding: another embedding costs as little and may rank otherwise; try another {clusters}", emb.c, emb.c+1)
+	if last.isTied {
+		r.addWarning("eigenvalues %d and %d of the embedding are equal to rounding: another embedding costs as little and may rank otherwise; try another {clusters}", emb.c, emb.c+1)
 	}
-	r.rank()
+	r.rankByNorm()
 	return r, nil
 }
 
-// step records the objective of an iteration, and reports whether it may be kept: it is not
-// where the objective rose.
-func (r *Result) step(t int, value, allowed float64, opt Options) bool {
+// recordStep records the objective of an iteration, and reports whether to keep the iteration: not if the objective
+// rose.
+func (r *Result) recordStep(t int, value, allowed float64, opt Options) bool {
 	r.Objective = append(r.Objective, value)
 	if opt.Progress != nil {
 		opt.Progress(t+1, value)
@@ -154,19 +153,18 @@ func (r *Result) step(t int, value, allowed float64, opt Options) bool {
 	return true
 }
 
-func (r *Result) warn(format string, args ...any) {
+func (r *Result) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }
 
-// Norms that differ by less than this share, or by this share of the largest, count as equal,
-// as in package sfufs: eigenvectors of a small gap have an error of that order.
+// Norms that differ by less than tieShare, or by tieFloor of the largest, count as equal, as in package sfufs:
+// eigenvectors of a small gap have errors of that order.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12
 )
 
-// rank orders features by falling norm, with equal norms in column order.
-func (r *Result) rank() {
+func (r *Result) rankByNorm() {
 	var largest float64
 	for _, v := range r.Scores {
 		largest = max(largest, v)

@@ -43,13 +43,13 @@ func TestNDFSIsTheDenseForm(t *testing.T) {
 		g := rowstest.Graph(x, z)
 		for _, opt := range []Options{{Alpha: 1, Beta: 1, Gamma: 1e8}, {Alpha: 0.2, Beta: 0.1, Gamma: 100}} {
 			opt.Method, opt.Clusters, opt.Iterations = NDFS, 3, 7
-			start, _, err := startOf(t.Context(), kernel.NewTeam(2), g, opt.withDefaults())
+			start, _, err := initialLabels(t.Context(), kernel.NewTeam(2), g, opt.withDefaults())
 			must.Do(t, err)
 			q := rowsOf(start)
 			objective, norm, f := denseNDFS(rowstest.Centred(x), rowstest.Laplacian(z), rowstest.Factor(z), q, opt, 7)
-			r, last, err := onGraph(kernel.NewTeam(2), g).run(t.Context(), start, opt.withDefaults())
+			r, last, err := newLabelProblem(kernel.NewTeam(2), g).iterateLabels(t.Context(), start, opt.withDefaults())
 			must.Do(t, err)
-			// Sums of 40 rows, 7 updates; what γ adds to the objective is the square of a difference.
+			// Sums of 40 rows, 7 updates; the term of γ in the objective is the square of a difference.
 			if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-9 && b <= 1e-9) {
 				t.Errorf("seed %d, γ %v: objective off by %.2g, norms by %.2g:\n%v\n%v", seed, opt.Gamma, a, b, r.Objective, objective)
 			}
@@ -73,7 +73,7 @@ func TestNDFSIsThePaperOnAnchors(t *testing.T) {
 	}
 	g := rowstest.Graph(x, z)
 	opt := Options{Method: NDFS, Alpha: 0.5, Beta: 0.3, Gamma: 1e8, Clusters: 3, Iterations: 6}
-	start, _, err := startOf(t.Context(), kernel.NewTeam(1), g, opt.withDefaults())
+	start, _, err := initialLabels(t.Context(), kernel.NewTeam(1), g, opt.withDefaults())
 	must.Do(t, err)
 	b := rowstest.Factor(z)
 	f0 := product(denseOf(b), denseOf(rowsOf(start)))
@@ -147,9 +147,9 @@ func TestLabelsStayNonnegative(t *testing.T) {
 	for _, gamma := range []float64{1e-3, 1, 1e8} {
 		opt := Options{Method: NDFS, Clusters: 3, Gamma: gamma, Alpha: 5, Beta: 0.01}.withDefaults()
 		team := kernel.NewTeam(2)
-		start, _, err := startOf(t.Context(), team, g, opt)
+		start, _, err := initialLabels(t.Context(), team, g, opt)
 		must.Do(t, err)
-		_, last, err := onGraph(team, g).run(t.Context(), start, opt)
+		_, last, err := newLabelProblem(team, g).iterateLabels(t.Context(), start, opt)
 		must.Do(t, err)
 		for i, v := range last.q.Data {
 			if !(v >= 0) {
@@ -205,7 +205,7 @@ func TestUnusedAnchors(t *testing.T) {
 	}
 }
 
-// planted has rows in three groups that the first three of d features tell apart.
+// planted has rows in three groups that the first three of d features separate.
 func planted(n, d int) *anchor.Graph {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	x, z := rowstest.Zeros(n, d), rowstest.Zeros(n, 12)
@@ -234,7 +234,7 @@ func TestFindsPlantedFeatures(t *testing.T) {
 		opt.Clusters = 3
 		r := must.Get(Select(t.Context(), g, opt))(t)
 		first := slices.Sorted(slices.Values(r.Order[:3]))
-		// Two of three suffice to tell three groups apart.
+		// Two of three suffice to separate three groups.
 		if !r.Converged || first[0] > 2 || first[1] > 2 {
 			t.Errorf("%v: order %v, converged %t after %d iterations", opt.Method, r.Order, r.Converged, r.Iterations())
 		}

@@ -7,16 +7,16 @@ import (
 
 // Anchors are the options of an anchor graph.
 type Anchors struct {
-	Count     int    // m; 0 means what [anchor.Count] says
+	Count     int    // m; 0 means [anchor.Count]
 	Placing   string // random or kmeans
 	Neighbors int    // K
-	File      string // whose rows are the anchors; empty for none
+	File      string // file whose rows are the anchors; may be empty
 }
 
-// KMeans says whether anchors are centres of clusters of a sample, rather than rows.
+// KMeans reports whether anchors are cluster centres of a sample, rather than rows.
 func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
 
-// Declare declares them.
+// Declare declares the options.
 func (a *Anchors) Declare(o *Options) {
 	one := "want 1 or more"
 	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: all rows up to 2000, else 2000)").
@@ -32,7 +32,7 @@ func (a *Anchors) Declare(o *Options) {
 	})
 }
 
-// DeclareFile declares the option that takes anchors from a file.
+// DeclareFile declares the option for a file of anchors.
 func (a *Anchors) DeclareFile(o *Options) {
 	o.Text(&a.File, "anchors-file", "take the rows of `FILE` as anchors: it has the input's columns in their order, and any others").
 		Bound(func() bool { return a.File != "-" }, "a stream; save it to a Parquet file first")
@@ -44,13 +44,13 @@ func (a *Anchors) DeclareFile(o *Options) {
 	})
 }
 
-// Iteration are the options of when an iteration ends.
+// Iteration are the options that end an iteration.
 type Iteration struct {
 	Most int     // iterations; 0 means the method's own default
 	Tol  float64 // relative change; 0 means the method's own default
 }
 
-// Declare declares them; the texts say the defaults.
+// Declare declares the options; most and tol describe the defaults.
 func (i *Iteration) Declare(o *Options, most, tol, change string) {
 	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+most+")").
 		Bound(func() bool { return i.Most >= 1 }, "want 1 or more")
@@ -58,8 +58,8 @@ func (i *Iteration) Declare(o *Options, most, tol, change string) {
 		Bound(func() bool { return i.Tol > 0 && i.Tol < 1 }, "want a share above 0 and below 1")
 }
 
-// Clusters declares the number of clusters to expect.
-func (o *Options) Clusters(to *int) {
-	o.Int(to, "clusters", 10, "`C` clusters to expect, the number of dimensions of the embedding").
-		Bound(func() bool { return *to >= 1 }, "want 1 or more")
+// Clusters declares the number of clusters.
+func (o *Options) Clusters(clusters *int) {
+	o.Int(clusters, "clusters", 10, "`C` clusters to expect, the number of dimensions of the embedding").
+		Bound(func() bool { return *clusters >= 1 }, "want 1 or more")
 }

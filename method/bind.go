@@ -11,11 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Settings are values of options by name: numbers, booleans or text, as the record of a
-// run has them or as a user has typed them, and []float64 where a path takes several.
+// Settings are values of options by name: numbers, booleans or text, as in the record of a run or as typed by a user,
+// and []float64 for several values of a path.
 type Settings map[string]any
 
-// Text is the value of an option as text: numbers without an exponent.
+// Text returns the value of an option as text, whole numbers without an exponent.
 func (s Settings) Text(name string) string {
 	switch v := s[name].(type) {
 	case nil:
@@ -33,37 +33,36 @@ func (s Settings) Text(name string) string {
 	}
 }
 
-// Bound is a method whose settings have their values.
+// Bound is a method with its settings.
 type Bound struct {
 	Spec
 	Solver           Method
 	Options          *Options
 	Anchors          Anchors // of FromGraph methods
 	Sample           int64   // rows to draw, of FromRows methods; 0 means all
-	GraphRows        int     // rows to look at, of methods that take a sample; 0 means SurveyRows
+	GraphRows        int     // rows to sample, of methods that take a sample; 0 means SurveyRows
 	RequireConverged bool
 }
 
-// DefaultSample is the number of rows that FromRows methods draw where nothing is said.
+// DefaultSample is the number of rows that FromRows methods draw by default.
 const DefaultSample = 10_000
 
 const (
-	// mostSurveyed is the number of rows that methods look at if nothing is said: on mnist10k NMI at 5 % of
-	// the features is 48.0 with 2,000 rows and 47.8 with all, on usps 50.7 and 51.9.
-	mostSurveyed = 2000
-	// surveyedValues bounds the values of such a sample, 256 MiB, down to leastSurveyed rows. It is no share of
-	// the memory limit, which must not change the answer.
-	surveyedValues = 1 << 25
-	leastSurveyed  = 500
+	// mostSurveyRows is the default number of sampled rows: on mnist10k NMI at 5 % of the features is 48.0 with 2,000
+	// rows and 47.8 with all, on usps 50.7 and 51.9.
+	mostSurveyRows = 2000
+	// mostSurveyValues bounds the values of such a sample, 256 MiB, but leaves at least leastSurveyRows rows. It is no
+	// share of the memory limit, which must not change the answer.
+	mostSurveyValues = 1 << 25
+	leastSurveyRows  = 500
 )
 
-// SurveyRows is the number of rows of d columns that methods look at where nothing is said.
+// SurveyRows returns the default number of sampled rows of d columns.
 func SurveyRows(d int) int {
-	return max(min(mostSurveyed, surveyedValues/max(d, 1)), leastSurveyed)
+	return max(min(mostSurveyRows, mostSurveyValues/max(d, 1)), leastSurveyRows)
 }
 
-// Declare makes the method and declares its options, with those that come with what it
-// works from.
+// Declare makes the method and declares its options, and the options that follow from From and Takes.
 func (s Spec) Declare() *Bound {
 	b := &Bound{Spec: s, Solver: s.New(), Options: new(Options)}
 	switch s.From {
@@ -76,8 +75,8 @@ func (s Spec) Declare() *Bound {
 			Bound(func() bool { return b.Sample >= 0 }, "want a number of rows, 0 for all")
 	}
 	if s.Takes.Sample {
-		b.Options.Int(&b.GraphRows, "graph-rows", 0, fmt.Sprintf("look at a seeded sample of `N` rows for the graph (default: %d; fewer of more than %d columns)", mostSurveyed, surveyedValues/mostSurveyed)).
-			Bound(func() bool { return b.GraphRows >= leastSurveyed && b.GraphRows <= anchor.MostSampled }, stream.Textf("want %d to %d", leastSurveyed, anchor.MostSampled).String())
+		b.Options.Int(&b.GraphRows, "graph-rows", 0, fmt.Sprintf("look at a seeded sample of `N` rows for the graph (default: %d; fewer of more than %d columns)", mostSurveyRows, mostSurveyValues/mostSurveyRows)).
+			Bound(func() bool { return b.GraphRows >= leastSurveyRows && b.GraphRows <= anchor.MostSampled }, stream.Textf("want %d to %d", leastSurveyRows, anchor.MostSampled).String())
 	}
 	if s.Takes.Iterates {
 		b.Options.Bool(&b.RequireConverged, "require-converged", "fail unless the iteration converged; the result is written all the same")
@@ -86,7 +85,7 @@ func (s Spec) Declare() *Bound {
 	return b
 }
 
-// Bind makes the method with these settings. The error is a *stream.UsageError.
+// Bind makes the method with the settings. The error is a *stream.UsageError.
 func (s Spec) Bind(settings Settings) (*Bound, error) {
 	b := s.Declare()
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -94,7 +93,7 @@ func (s Spec) Bind(settings Settings) (*Bound, error) {
 		if opt == nil {
 			return nil, stream.Usagef("%v is not for method %s", stream.Option(name), s.Name)
 		}
-		if err := opt.set(settings.Text(name)); err != nil {
+		if err := opt.setFromText(settings.Text(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -106,13 +105,13 @@ func (s Spec) Bind(settings Settings) (*Bound, error) {
 	return b, nil
 }
 
-// Given says whether an option was among the settings.
+// Given reports whether an option was among the settings.
 func (b *Bound) Given(name string) bool {
 	opt := b.Options.Find(name)
 	return opt != nil && opt.isSet
 }
 
-// Single refuses several weights, which only a path takes.
+// Single returns an error if an option has several weights, which only a path takes.
 func (b *Bound) Single(settings Settings) error {
 	for _, opt := range b.Options.list {
 		if opt.Type != "NUMBERS" || !opt.isSet {

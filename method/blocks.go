@@ -7,30 +7,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Block is a set of features that is chosen as one.
+// Block is a set of features that is chosen as a whole.
 type Block struct {
 	Name    string
 	Members []int   // features, ascending
 	Cost    float64 // above 0
 }
 
-// Choice says what may be chosen of d features. The zero value is every feature by itself, as many
-// as are wanted.
+// Choice restricts the choice among d features. The zero value allows every single feature, and any number of them.
 type Choice struct {
-	// Blocks are the candidates, in the order of their first members; every feature is in one of
-	// them. Nil means every feature by itself, at a cost of 1. All numbers of candidates, K, Keep and
-	// those below, are of blocks where there are some, and else of features.
+	// Blocks are the candidates, in the order of their first members; every feature is in one of them. Nil means every
+	// feature by itself, at a cost of 1. With Blocks all indices and numbers of candidates, in K, Keep and below, refer
+	// to blocks, otherwise to features.
 	Blocks []Block
-	// Budget bounds the cost of all that is chosen, what is kept included; 0 means no bound.
+	// Budget bounds the total cost of the choice, including kept candidates; 0 means no bound.
 	Budget float64
-	Forbid []int // candidates that are not chosen, and are to be explained like all others
-	// Most bounds the candidates chosen of each set, where it is above 0: candidate i is in set
-	// Sets[i], -1 for none.
+	Forbid []int // candidates that must not be chosen, but are to be explained like all others
+	// Most, if above 0, bounds the chosen candidates of each set: candidate i is in set Sets[i], -1 for none.
 	Most int
 	Sets []int
 }
 
-// Candidates is the number of candidates among d features.
+// Candidates returns the number of candidates among d features.
 func (c *Choice) Candidates(d int) int {
 	if c.Blocks != nil {
 		return len(c.Blocks)
@@ -38,7 +36,7 @@ func (c *Choice) Candidates(d int) int {
 	return d
 }
 
-// Forbidden says of each candidate among d features whether it is not chosen.
+// Forbidden returns a mark for each candidate among d features that must not be chosen.
 func (c *Choice) Forbidden(d int) []bool {
 	forbidden := make([]bool, c.Candidates(d))
 	for _, i := range c.Forbid {
@@ -47,16 +45,16 @@ func (c *Choice) Forbidden(d int) []bool {
 	return forbidden
 }
 
-// Open is how many of the candidates among d features can be chosen, the budget aside.
+// Open returns how many of the candidates among d features can be chosen, regardless of the budget.
 func (c *Choice) Open(d int) int {
 	forbidden := c.Forbidden(d)
-	open, taken := 0, make(map[int]int)
+	open, perSet := 0, make(map[int]int)
 	for i := range c.Candidates(d) {
 		if forbidden[i] {
 			continue
 		}
 		if c.Most > 0 && c.Sets[i] >= 0 {
-			if taken[c.Sets[i]]++; taken[c.Sets[i]] > c.Most {
+			if perSet[c.Sets[i]]++; perSet[c.Sets[i]] > c.Most {
 				continue
 			}
 		}
@@ -65,18 +63,18 @@ func (c *Choice) Open(d int) int {
 	return open
 }
 
-// Single says that every candidate is one feature, and that all cost the same and have no budget: then
-// the choice is one of features.
+// Single reports whether every candidate is one feature, all at the same cost and without a budget: then features are
+// chosen.
 func (c *Choice) Single() bool {
 	return c.Budget == 0 && !slices.ContainsFunc(c.Blocks, func(b Block) bool { return len(b.Members) != 1 || b.Cost != c.Blocks[0].Cost })
 }
 
-// Priced says that candidates differ in what they cost.
+// Priced reports whether candidates differ in cost.
 func (c *Choice) Priced() bool {
 	return slices.ContainsFunc(c.Blocks, func(b Block) bool { return b.Cost != c.Blocks[0].Cost })
 }
 
-// Largest is the number of features of the largest block; 0 without blocks.
+// Largest returns the number of features of the largest block; 0 without blocks.
 func (c *Choice) Largest() (n int) {
 	for _, b := range c.Blocks {
 		n = max(n, len(b.Members))
@@ -84,7 +82,7 @@ func (c *Choice) Largest() (n int) {
 	return n
 }
 
-// Features is the most features that k of the candidates can have.
+// Features returns the largest number of features that k candidates can have.
 func (c *Choice) Features(k int) (n int) {
 	if c.Blocks == nil {
 		return k
@@ -100,7 +98,7 @@ func (c *Choice) Features(k int) (n int) {
 	return n
 }
 
-// Refuse adds faults of c for d features.
+// Refuse adds the faults of c for d features.
 func (c *Choice) Refuse(faults *stream.Faults, d int) {
 	n := c.Candidates(d)
 	if c.Blocks != nil {

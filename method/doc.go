@@ -1,14 +1,14 @@
-// Package method is what a method of selection declares about itself, what it receives,
-// and the ranking it returns.
+// Package method defines the contract of selection methods: their declarations, their evidence, and the ranking they
+// return.
 //
-//  1. A package of a method lists its [Spec]s: name, what the method works from (a profile
-//     of the columns, their Gram matrix, the anchor graph, the rows), what it takes, its
+//  1. A method's package lists its [Spec]s: name, the evidence it works from (a profile of
+//     the columns, their Gram matrix, the anchor graph, the rows), the options it takes, its
 //     default scale.
 //  2. Spec.New makes a [Method] with its own settings, which Options declares once: flags,
-//     help, defaults, refusals and the record of a run all come from there ([Spec.Bind]).
-//  3. Cost says what a run takes in memory, scratch and passes, so that a plan can be made.
-//  4. Select ranks from the [Evidence] that the passes over the input have left; Path, where
-//     the method is [Varied], does so for every setting of a grid.
+//     help, defaults, refusals and the record of a run are all derived from it ([Spec.Bind]).
+//  3. Cost returns the memory, scratch space and passes of a run, so that it can be planned.
+//  4. Select ranks from the [Evidence] of the passes over the input; Path, if the method is
+//     [Varied], does so for every setting of a grid.
 //
 // Package ufs makes the runs, package methods lists all methods. A new method is a package
 // with a Spec and a line in that list:

@@ -10,53 +10,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Ranking is what a method returns. Features are numbered as in Evidence.Columns. Order and
-// one of Scores and Turns must be there; Explained and Nearest come with Error.
+// Ranking is the result of a method. Features are numbered as in Evidence.Columns. Order and one of Scores and Turns
+// are required; Explained and Nearest are required with Error.
 type Ranking struct {
-	Order []int // features, best first: all, or as many as were chosen
-	// Blocks are the blocks of Evidence.Blocks that were chosen, in order; Order has their members one
-	// after the other, and Turns, Error and Layers are of blocks. Nil where there are none.
+	Order []int // features, best first: all of them, or the chosen ones
+	// Blocks are the chosen ones of Evidence.Blocks, in order; then Order lists their members consecutively, and Turns,
+	// Error and Layers are per block. Nil without blocks.
 	Blocks []int
-	// Scores has one score for each feature. Nil where only a choice has one.
+	// Scores has one score for each feature. Nil if only chosen features have one.
 	Scores []float64
-	// Turns has the score of each of Order at its turn, in place of Scores.
+	// Turns has the score of each of Order at its turn, instead of Scores.
 	Turns         []float64
 	LowerIsBetter bool
-	Ties          Ties // of Order; nil where none is known
+	Ties          Ties // of Order; nil if unknown
 
-	// Error is F(S)/F(∅) after each of Order, Explained the share of each feature's sum of
-	// squares that the selection explains, Nearest the selected feature with the largest
-	// absolute cosine, -1 for none. Where Error is nil and there is a Gram matrix, the
-	// caller finds all three.
+	// Error is F(S)/F(∅) after each of Order, Explained the share of each feature's sum of squares that the selection
+	// explains, Nearest the selected feature with the largest absolute cosine, -1 for none. If Error is nil and there
+	// is a Gram matrix, the caller computes all three.
 	Error, Explained []float64
 	Nearest          []int
 
-	// Least is the least of Error that any so many directions could leave, features or not, after
-	// each of Order: the tail of the target's eigenvalues. Nil where it is not known.
+	// Least is, after each of Order, the least Error that any subspace of the same dimension could leave, spanned by
+	// features or not: the tail of the target's eigenvalues. Nil if unknown.
 	Least []float64
-	// Layers is the layer of each of Order, from 1: a second layer is chosen among what the first
-	// has left once nothing of the target was left to explain. Nil means all are of the first.
+	// Layers is the layer of each of Order, from 1: when the target is fully explained, a second layer is chosen for
+	// the residual of the first. Nil means that all are in the first.
 	Layers []int
 
-	// Estimate says what rests on a sketch of the rows; nil where all is exact.
+	// Estimate describes the use of a sketch of the rows; nil if all is exact.
 	Estimate *stream.Estimate
 
-	Objective []float64          // where there is a Trace, its objective is taken
+	Objective []float64          // with a Trace, its objective is used
 	Trace     []stream.TraceStep // a step for each iteration
 	Unsettled bool               // the iteration ended before it converged
-	Rose      *Rise              // nil where the objective fell as it must
+	Rose      *Rise              // nil if the objective fell as it must
 
-	// Chance compares the choice with random ones by the method's own criterion; nil if that is what the features
-	// explain, or there is nothing to compare.
+	// Chance compares the choice with random ones by the method's own criterion; nil if the criterion is the explained
+	// share, or if there is nothing to compare.
 	Chance *stream.Chance
 
-	Used     map[string]any // the settings that shaped the answer, by option, with defaults filled in
+	Used     map[string]any // settings that influenced the ranking, by option, with defaults
 	Passes   int            // over the source
 	Warnings []stream.Text
 }
 
-// Check finds fault with a ranking of d features whose parts do not fit together, which is
-// an error of the method's program.
+// Check validates a ranking of d features; an error is a bug in the method.
 func (r *Ranking) Check(d int) error {
 	if r == nil {
 		return errors.New("no ranking")
@@ -92,20 +90,19 @@ func (r *Ranking) Check(d int) error {
 	return nil
 }
 
-// Rise is an objective that rose by more than rounding explains: a fault in data or
-// program. The ranking is the last one before the rise.
+// Rise is an objective that rose by more than rounding error: a fault in data or program. The ranking is the last one
+// before the rise.
 type Rise struct {
 	Iteration int // counted from 1
 	From, To  float64
-	Allowed   float64 // how much of To − From rounding could explain
+	Allowed   float64 // the part of To − From that rounding could explain
 }
 
-// Ties are the sizes of the groups of equal scores along a ranking; a group stands in
-// column order.
+// Ties are the sizes of the groups of equal scores along a ranking; a group is in column order.
 type Ties []int
 
-// At returns the ranks [from, to) of the group that the choice of the first k features
-// cuts in two, so that column order decides; from = to where none is cut.
+// At returns the ranks [from, to) of the group that the choice of the first k features splits, so that column order
+// decides; from = to if none is split.
 func (t Ties) At(k int) (from, to int) {
 	for _, n := range t {
 		if from = to; from >= k {
@@ -118,8 +115,8 @@ func (t Ties) At(k int) (from, to int) {
 	return 0, 0
 }
 
-// Rank orders features by falling score. The largest score left and all that are alike
-// to it form a group, in column order; the groups are the ties.
+// Rank sorts features by descending score. The largest remaining score and all scores alike to it form a group, in
+// column order; the groups are the ties.
 func Rank(scores []float64, alike func(largest, score float64) bool) (order []int, ties Ties) {
 	order = make([]int, len(scores))
 	for i := range order {
@@ -138,7 +135,7 @@ func Rank(scores []float64, alike func(largest, score float64) bool) (order []in
 	return order, ties
 }
 
-// EqualScores are the ties of features in order whose scores are the same numbers.
+// EqualScores returns the ties of features, in order, whose scores are equal numbers.
 func EqualScores(order []int, scores []float64) Ties {
 	var t Ties
 	for i, j := range order {
@@ -162,12 +159,12 @@ type Grid struct {
 
 // Setting is one point of a grid.
 type Setting struct {
-	Alpha, Beta, Gamma float64     // the weights; NaN for those that the method has not
+	Alpha, Beta, Gamma float64     // the weights; NaN for weights that the method lacks
 	Name               stream.Text // in words: "alpha 1, gamma 0.1"
-	Flags              stream.Text // the options that ask for it alone, where the weights do not tell
+	Flags              stream.Text // the options that select this setting, if the weights do not
 	Ranking            *Ranking
-	Sound              bool // it may be recommended, as far as the method can tell
-	Apart              bool // rounding may decide its ranking: it is neither compared nor recommended
+	Sound              bool // may be recommended, as far as the method can judge
+	Apart              bool // rounding may change its ranking: it is neither compared nor recommended
 }
 
 // Tree is a tree of groups over features.

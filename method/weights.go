@@ -9,14 +9,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Weight is the weight of a term: a number, or a share of what the method itself finds
-// out, "0.1x".
+// Weight is the weight of a term: a number, or a share of a reference value that the method computes, "0.1x".
 type Weight struct {
 	Value float64
 	Share bool
 }
 
-// Of is the number that w stands for where shares are shares of whole.
+// Of returns the weight as a number; shares are shares of whole.
 func (w Weight) Of(whole float64) float64 {
 	if w.Share {
 		return w.Value * whole
@@ -32,8 +31,8 @@ func (w Weight) String() string {
 	return s
 }
 
-// Weights is an option of one weight, or of several for a path: a list, or a run of
-// decades. Empty means the method's default.
+// Weights is an option of one weight, or of several for a path: a list, or a range of decades. Empty means the method's
+// default.
 type Weights []Weight
 
 func (w Weights) String() string {
@@ -69,7 +68,7 @@ func (w *Weights) Set(s string) error {
 		}
 		steps := int(math.Floor(math.Log10(b.Value) - math.Log10(a.Value) + 1e-9)) // b/a may overflow
 		for i := range steps + 1 {
-			x, err := decade(a.Value, i)
+			x, err := timesPowerOfTen(a.Value, i)
 			if err != nil {
 				return err
 			}
@@ -80,8 +79,8 @@ func (w *Weights) Set(s string) error {
 	return nil
 }
 
-// decade is a·10ⁱ, through decimal, so that 1e-3..1e3 holds 0.1 and not 0.1000…01.
-func decade(a float64, i int) (float64, error) {
+// timesPowerOfTen returns a·10ⁱ, computed in decimal, so that 1e-3..1e3 contains 0.1 and not 0.1000…01.
+func timesPowerOfTen(a float64, i int) (float64, error) {
 	digits, exponent, _ := strings.Cut(strconv.FormatFloat(a, 'e', -1, 64), "e")
 	e, err := strconv.Atoi(exponent)
 	if err != nil {
@@ -99,7 +98,7 @@ func parseWeight(s string) (Weight, error) {
 	return Weight{x, share}, nil
 }
 
-// Record is w as the record of a run has it: the number, or all of several as text.
+// Record returns w for the record of a run: a number, or text for several.
 func (w Weights) Record() any {
 	if len(w) == 1 && !w[0].Share {
 		return w[0].Value
@@ -107,7 +106,7 @@ func (w Weights) Record() any {
 	return w.String()
 }
 
-// Or is w, or the default where w is empty.
+// Or returns w, or the default if w is empty.
 func (w Weights) Or(otherwise ...Weight) Weights {
 	if len(w) > 0 {
 		return w
@@ -115,7 +114,7 @@ func (w Weights) Or(otherwise ...Weight) Weights {
 	return otherwise
 }
 
-// Values are the numbers, shares left as they are.
+// Values returns the numbers; shares are not multiplied out.
 func (w Weights) Values() []float64 {
 	var out []float64
 	for _, x := range w {
@@ -124,7 +123,7 @@ func (w Weights) Values() []float64 {
 	return out
 }
 
-// First is the value of the first weight, 0 for none.
+// First returns the value of the first weight, 0 for none.
 func (w Weights) First() float64 {
 	if len(w) == 0 {
 		return 0
@@ -132,7 +131,7 @@ func (w Weights) First() float64 {
 	return w[0].Value
 }
 
-// RefuseShares refuses shares, for a method that has nothing to take them of.
+// RefuseShares returns an error if w has shares, for a method without a reference value.
 func (w Weights) RefuseShares(option, method string) error {
 	for _, x := range w {
 		if x.Share {

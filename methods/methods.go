@@ -1,5 +1,4 @@
-// Package methods is the list of all methods of selection. A method is added by a line
-// in All.
+// Package methods lists all methods of selection. Add a method by a line in All.
 package methods
 
 import (
@@ -25,9 +24,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
-// Recommended is the method of a run that names none, where it can be served: the first over the sets
-// that were measured (bench/results). Fallback is the method where it cannot: it needs no more
-// than the Gram matrix.
+// Recommended is the default method if it is applicable: the best over the measured sets (bench/results). Fallback is
+// the default otherwise: it needs only the Gram matrix.
 const (
 	Recommended = "align"
 	Fallback    = "greedy"
@@ -52,7 +50,7 @@ func All() []method.Spec {
 	)
 }
 
-// Names are the names of a list of methods.
+// Names returns the names of a list of methods.
 func Names(list []method.Spec) []string {
 	names := make([]string, len(list))
 	for i, s := range list {
@@ -61,8 +59,7 @@ func Names(list []method.Spec) []string {
 	return names
 }
 
-// Find looks a method of the list up by its name; one that is unknown is a
-// *stream.UsageError.
+// Find returns the method of the list with the name; an unknown name is a *stream.UsageError.
 func Find(list []method.Spec, name string) (method.Spec, error) {
 	for _, s := range list {
 		if s.Name == name {
@@ -73,15 +70,15 @@ func Find(list []method.Spec, name string) (method.Spec, error) {
 	return method.Spec{}, stream.Usagef("unknown method %q (there are %s)%s", name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
 }
 
-// Knowing are the methods of the list that have an option.
+// Knowing returns the methods of the list that have an option.
 func Knowing(list []method.Spec, option string) []method.Spec {
 	return slices.DeleteFunc(slices.Clone(list), func(s method.Spec) bool {
 		return s.Declare().Options.Find(option) == nil
 	})
 }
 
-// Bind finds a method and gives it its settings. Options of other methods are a
-// *stream.UsageError that names those.
+// Bind finds a method and binds its settings. An option that only other methods have is a *stream.UsageError that names
+// them.
 func Bind(list []method.Spec, name string, settings method.Settings) (*method.Bound, error) {
 	spec, err := Find(list, name)
 	if err != nil {

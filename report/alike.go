@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// alikeView is the map of the correlations of the chosen features.
+// alikeView is the map of the correlations between the chosen features, with the most correlated pairs.
 type alikeView struct {
 	SVG   template.HTML
 	Pairs []pairView
@@ -21,11 +21,11 @@ type alikeView struct {
 
 type pairView struct{ A, B, R string }
 
-// mostPairs of the most alike are named.
-const mostPairs = 5
+// maxPairs bounds the most correlated pairs that the page names.
+const maxPairs = 5
 
-// alikeOf makes the map; nil where the selection does not say how its features correlate.
-func alikeOf(s *stream.Selection) (*alikeView, error) {
+// newAlikeView makes the map, or returns nil if the selection does not record correlations.
+func newAlikeView(s *stream.Selection) (*alikeView, error) {
 	k := len(s.Selected)
 	if k < 2 || len(s.Correlations) != k {
 		return nil, nil
@@ -39,10 +39,10 @@ func alikeOf(s *stream.Selection) (*alikeView, error) {
 	cell := func(i, j int, r float64) {
 		h := seriesHues()[0]
 		if r < 0 {
-			h = chosen
+			h = chosenHue
 		}
-		if !math.IsNaN(r) { // opacity shows the size, on light and on dark
-			img.SetNRGBA(j, i, h.nrgba(uint8(255*min(math.Abs(r), 1)+0.5)))
+		if !math.IsNaN(r) { // opacity shows the size of r, on a light and on a dark page
+			img.SetNRGBA(j, i, h.toNRGBA(uint8(255*min(math.Abs(r), 1)+0.5)))
 		}
 	}
 	var text strings.Builder
@@ -56,7 +56,7 @@ func alikeOf(s *stream.Selection) (*alikeView, error) {
 			r := float64(number)
 			cell(i, j, r)
 			cell(j, i, r)
-			fmt.Fprintf(&text, "%s ", fixed(r, 2))
+			fmt.Fprintf(&text, "%s ", fixedText(r, 2))
 			if !math.IsNaN(r) {
 				pairs = append(pairs, pair{i, j, r})
 				sum += math.Abs(r)
@@ -67,32 +67,32 @@ func alikeOf(s *stream.Selection) (*alikeView, error) {
 		return nil, nil
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(math.Abs(b.r), math.Abs(a.r)) })
-	v := &alikeView{Note: fmt.Sprintf("Mean |r| %s, largest %s.", fixed(sum/float64(len(pairs)), 2), fixed(math.Abs(pairs[0].r), 2))}
-	for _, p := range pairs[:min(mostPairs, len(pairs))] {
-		v.Pairs = append(v.Pairs, pairView{s.Selected[p.j].Name, s.Selected[p.i].Name, fixed(p.r, 2)})
+	v := &alikeView{Note: fmt.Sprintf("Mean |r| %s, largest %s.", fixedText(sum/float64(len(pairs)), 2), fixedText(math.Abs(pairs[0].r), 2))}
+	for _, p := range pairs[:min(maxPairs, len(pairs))] {
+		v.Pairs = append(v.Pairs, pairView{s.Selected[p.j].Name, s.Selected[p.i].Name, fixedText(p.r, 2)})
 	}
 	data, err := dataURL(img)
 	if err != nil {
 		return nil, err
 	}
-	v.SVG = correlationMap(k, data, text.String())
+	v.SVG = correlationMapSVG(k, data, text.String())
 	return v, nil
 }
 
-// correlationMap is the image with ranks at its top and left. The script reads data-r, the
-// lower triangle by rows, for the cell under the pointer.
-func correlationMap(k int, data, triangle string) template.HTML {
-	size := float64(k) / 34 // the same on the screen for any k
+// correlationMapSVG places the image data between ranks at its top and left. The page's script reads attribute
+// data-r, the lower triangle by rows, to show the value under the pointer.
+func correlationMapSVG(k int, data, triangle string) template.HTML {
+	size := float64(k) / 34 // the same text size on the screen for any k
 	margin := 1.8 * size
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,
-		decimal(-margin), decimal(-margin), decimal(float64(k)+margin), decimal(float64(k)+margin), k, k, strings.TrimSpace(triangle))
+		svgNumber(-margin), svgNumber(-margin), svgNumber(float64(k)+margin), svgNumber(float64(k)+margin), k, k, strings.TrimSpace(triangle))
 	fmt.Fprintf(&b, `<image width="%d" height="%[1]d" preserveAspectRatio="none" href="%s"/>`, k, data)
 	for i := 0; i < k; i += max(1, (k+19)/20) {
 		at := float64(i) + 0.5
-		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="middle" x="%s" y="%s">%d</text>`, decimal(size), decimal(at), decimal(-0.4*size), i+1)
-		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, decimal(size), decimal(-0.4*size), decimal(at+0.35*size), i+1)
+		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="middle" x="%s" y="%s">%d</text>`, svgNumber(size), svgNumber(at), svgNumber(-0.4*size), i+1)
+		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, svgNumber(size), svgNumber(-0.4*size), svgNumber(at+0.35*size), i+1)
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) // numbers and base64 only
+	return template.HTML(b.String()) // has only numbers and base64
 }

@@ -7,16 +7,16 @@ import (
 	"unicode"
 )
 
-// span is the range of an axis: it covers everything drawn, and is never empty. A linear
-// axis of y begins at zero where that costs less than half of its height.
-func (c Chart) span(x bool) (lo, hi float64) {
+// axisRange returns the range of the x or y axis. It covers everything drawn and is never empty. A linear y axis
+// begins at zero if that costs less than half of its height.
+func (c Chart) axisRange(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY
 	if x {
 		log = c.LogX
 	}
-	take := func(a, b float64) {
-		if drawable(a, c.LogX) && drawable(b, c.LogY) {
+	include := func(a, b float64) {
+		if isDrawable(a, c.LogX) && isDrawable(b, c.LogY) {
 			v := b
 			if x {
 				v = a
@@ -26,10 +26,10 @@ func (c Chart) span(x bool) (lo, hi float64) {
 	}
 	for _, s := range c.Series {
 		for i := range s.X {
-			take(s.X[i], s.Y[i])
-			if s.Low != nil && drawable(s.Y[i], c.LogY) {
-				take(s.X[i], s.Low[i])
-				take(s.X[i], s.High[i])
+			include(s.X[i], s.Y[i])
+			if s.Low != nil && isDrawable(s.Y[i], c.LogY) {
+				include(s.X[i], s.Low[i])
+				include(s.X[i], s.High[i])
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (c Chart) span(x bool) (lo, hi float64) {
 		}
 		return lo, hi
 	}
-	// Numbers of this size must be able to tell ticks apart.
+	// A range narrower than this would not separate ticks.
 	if size := max(math.Abs(lo), math.Abs(hi)); hi-lo <= 1e-9*size {
 		pad := 0.05 * size
 		if pad == 0 || x && lo == math.Trunc(lo) {
@@ -57,39 +57,37 @@ func (c Chart) span(x bool) (lo, hi float64) {
 	case !x && lo > 0 && lo < hi/2:
 		lo = 0
 	case !x && lo != 0:
-		lo -= 0.04 * (hi/2 - lo/2) * 2 // a line does not lie on the axis of x
+		lo -= 0.04 * (hi/2 - lo/2) * 2 // keeps the line off the x axis
 	}
 	return lo, hi
 }
 
-// ticks are the marks of an axis.
-type ticks struct {
+// tickOptions choose the ticks of an axis.
+type tickOptions struct {
 	log, whole bool
-	most       int // about as many labels fit
+	maxLabels  int // approximate number of labels that fit
 }
 
-// tick is a mark at a value; without a label it is a minor one.
+// tick is a mark at a value. A tick without a label is minor.
 type tick struct {
 	value float64
 	label string
 }
 
-// of returns the marks of an axis from lo to hi.
-func (t ticks) of(lo, hi float64) []tick {
+func (t tickOptions) tickMarks(lo, hi float64) []tick {
 	if t.log && hi/lo >= 10 {
-		return t.decades(lo, hi)
+		return t.decadeTicks(lo, hi)
 	}
-	return t.linear(lo, hi)
+	return t.linearTicks(lo, hi)
 }
 
-// linear takes the steps 1, 2, 5 times a power of ten.
-func (t ticks) linear(lo, hi float64) []tick {
-	// Halves first: the width of a range over all numbers overflows.
-	rough := (hi/2 - lo/2) / float64(t.most) * 2
+// linearTicks uses a step of 1, 2 or 5 times a power of ten.
+func (t tickOptions) linearTicks(lo, hi float64) []tick {
+	// Halve first: the width of a range over all numbers overflows.
+	rough := (hi/2 - lo/2) / float64(t.maxLabels) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
-	// The smallest step with room for its labels, or the next smaller one if that leaves
-	// fewer than two ticks.
+	// Take the smallest step with room for its labels, or the next smaller one if that leaves fewer than two ticks.
 	steps := []float64{10, 5, 2, 1, 0.5, 0.2, 0.1}
 	for i, m := range steps {
 		step = m * unit
@@ -109,16 +107,15 @@ func (t ticks) linear(lo, hi float64) []tick {
 	return list
 }
 
-// decades labels the powers of ten, as many as fit.
-func (t ticks) decades(lo, hi float64) []tick {
+func (t tickOptions) decadeTicks(lo, hi float64) []tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
-	every := max(1, (last-first)/t.most+1)
+	every := max(1, (last-first)/t.maxLabels+1)
 	minor := last-first < 8
 	var list []tick
 	for e := first - 1; e <= last; e++ {
 		v := math.Pow(10, float64(e))
 		if e >= first && (e-first)%every == 0 {
-			list = append(list, tick{value: v, label: power(e, first >= -3 && last <= 4)})
+			list = append(list, tick{value: v, label: powerOfTen(e, first >= -3 && last <= 4)})
 		}
 		for m := 2.0; minor && m < 10; m++ {
 			if m*v >= lo && m*v <= hi {
@@ -136,7 +133,7 @@ func tickLabel(v, step float64) string {
 	}
 	switch decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9))); {
 	case math.Abs(v) >= 1e6 || decimals > 8 || decimals > 5 && math.Abs(v) < 1e-3:
-		// As many digits as lie between the size of v and the size of the step.
+		// Keep the digits between the magnitude of v and that of the step.
 		digits := max(0, int(math.Floor(math.Log10(math.Abs(v))+1e-9)-math.Floor(math.Log10(step)+1e-9)))
 		s := strconv.FormatFloat(v, 'e', min(digits, 17), 64)
 		mantissa, exponent, _ := strings.Cut(s, "e")
@@ -144,29 +141,27 @@ func tickLabel(v, step float64) string {
 		if strings.Contains(mantissa, ".") {
 			mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
 		}
-		return minus(mantissa) + "×10" + superscript(e)
+		return withMinusSign(mantissa) + "×10" + superscriptDigits(e)
 	default:
-		return minus(grouped(strconv.FormatFloat(v, 'f', decimals, 64)))
+		return withMinusSign(withThousandsCommas(strconv.FormatFloat(v, 'f', decimals, 64)))
 	}
 }
 
-// power is 10ᵉ, written out where all labels of the axis are short.
-func power(e int, out bool) string {
+// powerOfTen writes 10ᵉ, in full digits if out is set.
+func powerOfTen(e int, out bool) string {
 	if out {
-		return grouped(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
+		return withThousandsCommas(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
 	}
-	return "10" + superscript(e)
+	return "10" + superscriptDigits(e)
 }
 
-func superscript(e int) string {
+func superscriptDigits(e int) string {
 	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
 }
 
-// minus replaces the hyphen by a minus sign.
-func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// grouped puts commas between the thousands of a number.
-func grouped(s string) string {
+func withThousandsCommas(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	first := max(0, strings.IndexFunc(s, unicode.IsDigit))
 	for i := len(whole) - 3; i > first; i -= 3 {

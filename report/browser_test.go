@@ -211,7 +211,7 @@ func TestBrowserCopies(t *testing.T) {
 		browsertest.Ask[bool](b, way+`; window.copied = ''; true`)
 		b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(1) .copy`)))
 		if got := browsertest.Ask[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != want.String() {
-			t.Errorf("copied %q, want %q", cut(got, 300), cut(want.String(), 300))
+			t.Errorf("copied %q, want %q", truncateText(got, 300), truncateText(want.String(), 300))
 		}
 		if got := browsertest.Ask[string](b, `document.querySelector('.glance .copy').textContent`); got != "Copied" {
 			t.Errorf("the button says %q", got)
@@ -224,8 +224,8 @@ func TestBrowserCopies(t *testing.T) {
 	b.Clean()
 }
 
-// TestBrowserUnfolds: a link to a folded selection opens it; the map of correlations says
-// what is under the pointer.
+// TestBrowserUnfolds: a link to a folded selection opens it. The map of correlations shows the value under the
+// pointer.
 func TestBrowserUnfolds(t *testing.T) {
 	b := browsertest.New(t)
 	b.Do(chromedp.EmulateViewport(1280, 800))

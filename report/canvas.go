@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// point is a place on a canvas, in points from its upper left corner.
+// point is a position on a canvas, in points (1/72 inch) from its upper left corner.
 type point struct{ x, y float64 }
 
 // frame is an upright rectangle.
@@ -14,28 +14,28 @@ type frame struct{ left, top, right, bottom float64 }
 func (f frame) width() float64  { return f.right - f.left }
 func (f frame) height() float64 { return f.bottom - f.top }
 
-// corners of the frame, clockwise.
+// corners returns the corners clockwise.
 func (f frame) corners() []point {
 	return []point{{f.left, f.top}, {f.right, f.top}, {f.right, f.bottom}, {f.left, f.bottom}}
 }
 
-// stroke is how a line is drawn.
+// stroke is the style of a line.
 type stroke struct {
 	hue    hue
 	width  float64
-	dashes []float64 // lengths drawn and left out by turns; nil draws all
+	dashes []float64 // lengths of dashes and gaps by turns; nil for a solid line
 }
 
-// anchor says which point of a text its place is.
+// anchor is the part of a text that its position refers to.
 type anchor int
 
 const (
-	start anchor = iota
-	middle
-	end
+	anchorStart anchor = iota
+	anchorMiddle
+	anchorEnd
 )
 
-// lettering is how text is set.
+// lettering is the style of a text.
 type lettering struct {
 	hue    hue
 	size   float64
@@ -43,26 +43,26 @@ type lettering struct {
 	anchor anchor
 }
 
-// canvas takes what charts are made of: an SVG (svg.go), an image of dots (raster.go).
+// canvas is a target for charts: an SVG (svg.go) or an image of dots (raster.go).
 type canvas interface {
-	line(s stroke, through ...point)
-	area(fill hue, opacity float64, around ...point)
-	dot(fill hue, at point, radius float64)
-	ring(s stroke, at point, radius float64)
-	text(l lettering, baseline point, s string)
-	picture(img image.Image, in frame)
-	measure(l lettering, s string) float64 // width of a text
+	drawLine(s stroke, through ...point)
+	fillArea(fill hue, opacity float64, around ...point)
+	fillDot(fill hue, at point, radius float64)
+	drawRing(s stroke, at point, radius float64)
+	drawText(l lettering, baseline point, s string)
+	drawPicture(img image.Image, in frame)
+	textWidth(l lettering, s string) float64 // in points
 }
 
-// dashed cuts the line through the points into the pieces that the dashes draw.
-func dashed(dashes []float64, through []point) [][]point {
+// cutIntoDashes cuts the line through the points into its dashes.
+func cutIntoDashes(dashes []float64, through []point) [][]point {
 	if len(dashes) == 0 {
 		return [][]point{through}
 	}
 	var pieces [][]point
 	n, left := 0, dashes[0]
 	piece := through[:min(1, len(through)):min(1, len(through))]
-	cut := func() {
+	endPiece := func() {
 		if n%2 == 0 {
 			pieces = append(pieces, piece)
 		}
@@ -76,7 +76,7 @@ func dashed(dashes []float64, through []point) [][]point {
 			at += left
 			corner := point{from.x + (to.x-from.x)*at/length, from.y + (to.y-from.y)*at/length}
 			piece = append(piece, corner)
-			cut()
+			endPiece()
 			piece = append(piece, corner)
 			from, length, at = corner, length-at, 0
 		}

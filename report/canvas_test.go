@@ -28,7 +28,7 @@ func TestDashed(t *testing.T) {
 			for _, d := range dashes {
 				period += d
 			}
-			pieces, sum := dashed(dashes, line), 0.0
+			pieces, sum := cutIntoDashes(dashes, line), 0.0
 			for i, p := range pieces {
 				got := lengthOf(p)
 				sum += got
@@ -59,7 +59,7 @@ func TestDashed(t *testing.T) {
 func TestRaster(t *testing.T) {
 	r := newRaster(30, 30) // 80 × 80 dots
 	alpha := func(x, y int) uint8 { return r.img.RGBAAt(x, y).A }
-	r.area(ink, 1, frame{3, 6, 9, 12}.corners()...)
+	r.fillArea(inkHue, 1, frame{3, 6, 9, 12}.corners()...)
 	for x := range 80 {
 		for y := range 80 {
 			inside := x >= 8 && x < 24 && y >= 16 && y < 32
@@ -68,31 +68,31 @@ func TestRaster(t *testing.T) {
 			}
 		}
 	}
-	r.ring(stroke{hue: ink, width: 3}, point{22.5, 22.5}, 4.5)
+	r.drawRing(stroke{hue: inkHue, width: 3}, point{22.5, 22.5}, 4.5)
 	if alpha(60, 60) != 0 || alpha(72, 60) != 255 || alpha(60, 48) != 255 {
 		t.Errorf("the ring: %d inside, %d and %d on it", alpha(60, 60), alpha(72, 60), alpha(60, 48))
 	}
-	r.line(stroke{hue: ink, width: 3}, point{3, 21}, point{12, 21}, point{12, 28}, point{12, 21}, point{3, 28})
+	r.drawLine(stroke{hue: inkHue, width: 3}, point{3, 21}, point{12, 21}, point{12, 28}, point{12, 21}, point{3, 28})
 	if alpha(32, 56) != 255 || alpha(20, 56) != 255 {
 		t.Errorf("the line: %d in its corner, %d on its way", alpha(32, 56), alpha(20, 56))
 	}
-	r.line(stroke{hue: ink, width: 3}, point{-1e9, 5}, point{1e9, 5})
-	r.text(labelText(end), point{-5, -5}, "out")
-	r.area(ink, 1)
+	r.drawLine(stroke{hue: inkHue, width: 3}, point{-1e9, 5}, point{1e9, 5})
+	r.drawText(labelText(anchorEnd), point{-5, -5}, "out")
+	r.fillArea(inkHue, 1)
 }
 
 // TestLetters: a text is as wide as its letters, and the fonts have all that charts write.
 func TestLetters(t *testing.T) {
-	var l letters
-	k := labelText(start)
-	if a, b, ab := l.measure(k, "a"), l.measure(k, "b"), l.measure(k, "ab"); a <= 0 || math.Abs(a+b-ab) > 0.01 {
+	var l textMeasurer
+	k := labelText(anchorStart)
+	if a, b, ab := l.textWidth(k, "a"), l.textWidth(k, "b"), l.textWidth(k, "ab"); a <= 0 || math.Abs(a+b-ab) > 0.01 {
 		t.Errorf("a %v and b %v, together %v", a, b, ab)
 	}
-	if l.measure(k, "") != 0 {
+	if l.textWidth(k, "") != 0 {
 		t.Error("nothing has a width")
 	}
-	for _, r := range superscript(-1234567890) + "αβγ−…–×" {
-		if i, err := l.font(false).GlyphIndex(nil, r); err != nil || i == 0 {
+	for _, r := range superscriptDigits(-1234567890) + "αβγ−…–×" {
+		if i, err := l.parsedFont(false).GlyphIndex(nil, r); err != nil || i == 0 {
 			t.Errorf("no glyph for %q: %v", r, err)
 		}
 	}

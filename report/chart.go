@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not
-// positive on a log axis) leave a gap.
+// Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not positive on a log axis) leave a
+// gap.
 type Chart struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
@@ -16,9 +16,8 @@ type Chart struct {
 	Marks                 []Mark
 }
 
-// Series is one line. Low and High, where given, are the ends of a spread around Y: error
-// bars for a few points, a band for many. X and Y have one length; Low and High have it too
-// or are nil.
+// Series is one line. X and Y have equal lengths. Low and High are either nil or of the same length: the ends of a
+// spread around Y, drawn as error bars for a few points and as a band for many.
 type Series struct {
 	Name            string
 	X, Y, Low, High []float64
@@ -30,7 +29,7 @@ type Mark struct {
 	Label string
 }
 
-// validate finds slices of different lengths.
+// validate refuses series whose slices differ in length.
 func (c Chart) validate() error {
 	for i, s := range c.Series {
 		n := len(s.X)
@@ -45,7 +44,7 @@ func (c Chart) validate() error {
 func (c Chart) Drawable() bool {
 	for _, s := range c.Series {
 		for i := range s.X {
-			if i < len(s.Y) && drawable(s.X[i], c.LogX) && drawable(s.Y[i], c.LogY) {
+			if i < len(s.Y) && isDrawable(s.X[i], c.LogX) && isDrawable(s.Y[i], c.LogY) {
 				return true
 			}
 		}
@@ -53,14 +52,14 @@ func (c Chart) Drawable() bool {
 	return false
 }
 
-func drawable(x float64, log bool) bool {
+func isDrawable(x float64, log bool) bool {
 	if log {
 		return x >= 1e-300 && x <= 1e300
 	}
 	return math.Abs(x) <= 1e300
 }
 
-// The size of charts that stand alone, in points.
+// Width and height of charts in files, in points.
 const (
 	fileWidth  = 640
 	fileHeight = 400
@@ -72,41 +71,40 @@ func (c Chart) WriteSVG(w io.Writer) error { return writeSVG(w, c) }
 // WritePNG writes the chart as a PNG file in light colours, with its title and legend.
 func (c Chart) WritePNG(w io.Writer) error { return writePNG(w, c) }
 
-func (c Chart) size() (width, height float64) { return fileWidth, fileHeight }
+func (c Chart) sizeInPoints() (width, height float64) { return fileWidth, fileHeight }
 
-func (c Chart) paint(to canvas, body frame) error {
+func (c Chart) paintInto(to canvas, body frame) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	c.plot(to, c.head(to, body))
+	c.drawPlot(to, c.drawHead(to, body))
 	return nil
 }
 
-// inlineSVG is the chart for the page: without title and legend, which the page has in
-// its own text.
+// inlineSVG draws the chart for the page, without title and legend, which the page has as text.
 func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
 	if err := c.validate(); err != nil {
 		return "", err
 	}
-	s := svgInline(width, height, class, label)
-	c.plot(s, frame{0, 0, width, height})
-	b, err := s.finish()
+	s := newInlineSVG(width, height, class, label)
+	c.drawPlot(s, frame{0, 0, width, height})
+	b, err := s.closeSVG()
 	return string(b), err
 }
 
-// painter can be drawn to a file: a chart, a heat map, a mask.
+// painter draws itself to a file: a chart, a heat map, a mask.
 type painter interface {
-	size() (width, height float64)
-	paint(to canvas, body frame) error
+	sizeInPoints() (width, height float64)
+	paintInto(to canvas, body frame) error
 }
 
 func writeSVG(w io.Writer, p painter) error {
-	width, height := p.size()
-	s := svgFile(width, height)
+	width, height := p.sizeInPoints()
+	s := newFileSVG(width, height)
 	if err := paintOn(s, p); err != nil {
 		return err
 	}
-	b, err := s.finish()
+	b, err := s.closeSVG()
 	if err != nil {
 		return err
 	}
@@ -115,17 +113,17 @@ func writeSVG(w io.Writer, p painter) error {
 }
 
 func writePNG(w io.Writer, p painter) error {
-	r := newRaster(p.size())
+	r := newRaster(p.sizeInPoints())
 	if err := paintOn(r, p); err != nil {
 		return err
 	}
-	return r.write(w)
+	return r.encodePNG(w)
 }
 
-// paintOn fills the canvas with paper and draws p inside of its margins.
+// paintOn fills the canvas with the paper's colour and draws p inside margins.
 func paintOn(to canvas, p painter) error {
-	width, height := p.size()
+	width, height := p.sizeInPoints()
 	page := frame{0, 0, width, height}
-	to.area(paper, 1, page.corners()...)
-	return p.paint(to, frame{12, 10, width - 12, height - 10})
+	to.fillArea(paperHue, 1, page.corners()...)
+	return p.paintInto(to, frame{12, 10, width - 12, height - 10})
 }

@@ -137,7 +137,7 @@ func TestInlineColours(t *testing.T) {
 	if strings.Contains(inline, "#") {
 		t.Errorf("a colour without a class in\n%s", inline)
 	}
-	m := classes()
+	m := cssClasses()
 	if len(m) != 4+len(seriesHues()) {
 		t.Errorf("%d classes of %d colours: two are alike", len(m), 4+len(seriesHues()))
 	}
@@ -160,7 +160,7 @@ func TestTicks(t *testing.T) {
 	for range 5000 {
 		lo := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(20)-10))
 		hi := lo + math.Pow(10, float64(r.IntN(16)-8))*(r.Float64()+1e-3)
-		tk := ticks{most: 2 + r.IntN(8)}
+		tk := tickOptions{maxLabels: 2 + r.IntN(8)}
 		if r.IntN(3) == 0 {
 			tk.log = true
 			lo = math.Pow(10, 40*(r.Float64()-0.5))
@@ -170,7 +170,7 @@ func TestTicks(t *testing.T) {
 			continue // span widens such a range
 		}
 		labels, n, last := map[string]bool{}, 0, math.Inf(-1)
-		for _, k := range tk.of(lo, hi) {
+		for _, k := range tk.tickMarks(lo, hi) {
 			tolerance := 1e-6 * (hi - lo)
 			if tk.log {
 				tolerance = 1e-6 * k.value
@@ -187,8 +187,8 @@ func TestTicks(t *testing.T) {
 			last, labels[k.label] = k.value, true
 			n++
 		}
-		if n > 2*tk.most+2 || n == 0 && !tk.log {
-			t.Fatalf("%d ticks of about %d on [%v, %v], log %v", n, tk.most, lo, hi, tk.log)
+		if n > 2*tk.maxLabels+2 || n == 0 && !tk.log {
+			t.Fatalf("%d ticks of about %d on [%v, %v], log %v", n, tk.maxLabels, lo, hi, tk.log)
 		}
 	}
 	for _, c := range []struct {
@@ -211,7 +211,7 @@ func TestThin(t *testing.T) {
 			line[i] = point{x: float64(i) / float64(n) * 600, y: r.Float64()}
 			lowest, highest = min(lowest, line[i].y), max(highest, line[i].y)
 		}
-		out := thin(line)
+		out := thinLine(line)
 		if len(out) > 4*1201 || len(out) > n {
 			t.Errorf("%d of %d points", len(out), n)
 		}
@@ -243,7 +243,7 @@ func TestCut(t *testing.T) {
 		most int
 		want string
 	}{{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöü", 3, "äöü"}, {"äöü😀", 3, "äö…"}, {"ab", 1, "…"}} {
-		if got := cut(c.s, c.most); got != c.want {
+		if got := truncateText(c.s, c.most); got != c.want {
 			t.Errorf("cut(%q, %d) = %q, want %q", c.s, c.most, got, c.want)
 		}
 	}

@@ -6,22 +6,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chosenView are the names of the chosen features, as many as the page has.
+// chosenView lists the names of the chosen features, up to maxRows.
 type chosenView struct {
 	First, Rest []string
 	Button      string
 }
 
-// firstChosen names are shown before the rest is unfolded.
-const firstChosen = 60
+// maxChosenShown bounds the names shown before the list is unfolded.
+const maxChosenShown = 60
 
-func chosenOf(s *stream.Selection) *chosenView {
-	v := &chosenView{Button: "Copy " + plural(len(s.Selected), "name")}
-	if len(s.Selected) > mostRows {
-		v.Button = fmt.Sprintf("Copy the first %s names", count(mostRows))
+func newChosenView(s *stream.Selection) *chosenView {
+	v := &chosenView{Button: "Copy " + countNoun(len(s.Selected), "name")}
+	if len(s.Selected) > maxRows {
+		v.Button = fmt.Sprintf("Copy the first %s names", countText(maxRows))
 	}
-	for i, f := range s.Selected[:min(len(s.Selected), mostRows)] {
-		if i < firstChosen {
+	for i, f := range s.Selected[:min(len(s.Selected), maxRows)] {
+		if i < maxChosenShown {
 			v.First = append(v.First, f.Name)
 		} else {
 			v.Rest = append(v.Rest, f.Name)
@@ -30,8 +30,7 @@ func chosenOf(s *stream.Selection) *chosenView {
 	return v
 }
 
-// tagName bounds the runes of a name in the list of the chosen.
-const tagName = 40
+// maxTagRunes bounds the runes of a name in the list of chosen features.
+const maxTagRunes = 40
 
-// tag is a name in the list of the chosen.
-func tag(name string) string { return cut(name, tagName) }
+func truncateTag(name string) string { return truncateText(name, maxTagRunes) }

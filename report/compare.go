@@ -10,24 +10,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// named is a selection with its name and place in the page.
-type named struct {
+// pageSelection is a selection with its name and its HTML id in the page.
+type pageSelection struct {
 	*stream.Selection
 	id, name string
 }
 
-// compareView shows several selections beside each other.
+// compareView compares several selections.
 type compareView struct {
 	Rows    []glanceRow
 	Curve   *chartView
 	Overlap *heatView
 	Masks   []smallMask
-	Key     *maskView // what the colours of the masks mean
+	Key     *maskView // the legend of the masks
 	Table   *crossView
 	Drift   []driftView
 }
 
-// glanceRow is a selection in a line. Of is what Explained is a share of.
+// glanceRow is one selection in the comparison. Of names the quantity that Explained is a share of.
 type glanceRow struct {
 	ID, Name, Method, K          string
 	Size, Rule, Explained, Of    string
@@ -42,75 +42,75 @@ type smallMask struct {
 	SVG      template.HTML
 }
 
-// compare makes the comparison of the selections; nil for fewer than two.
-func compare(list []named) (*compareView, error) {
+// compareSelections compares the selections, or returns nil for fewer than two.
+func compareSelections(list []pageSelection) (*compareView, error) {
 	if len(list) < 2 {
 		return nil, nil
 	}
-	v := &compareView{Table: crossOf(list), Drift: driftOf(list)}
+	v := &compareView{Table: newCrossView(list), Drift: driftViews(list)}
 	var selections []*stream.Selection
 	var names []string
-	line := 0 // in the plot
+	line := 0 // index of the selection's line in the error plot
 	for _, s := range list {
 		selections, names = append(selections, s.Selection), append(names, s.name)
-		v.Rows = append(v.Rows, glance(s, line))
-		if errorsOf(s.Selection) != nil {
+		v.Rows = append(v.Rows, newGlanceRow(s, line))
+		if errorChart(s.Selection) != nil {
 			line++
 		}
-		mask, err := maskOf(s.Selection)
+		mask, err := newMaskView(s.Selection)
 		if err != nil {
 			return nil, err
 		}
 		if mask != nil {
 			v.Masks = append(v.Masks, smallMask{s.id, s.name, mask.SVG})
-			v.Key = mask.together(v.Key)
+			v.Key = mask.mergeKey(v.Key)
 		}
 	}
 	if len(v.Masks) < 2 {
 		v.Masks = nil
 	}
-	curves, err := charts(errorsTogether(list))
+	curves, err := drawChartViews(combinedErrorChart(list))
 	if err != nil {
 		return nil, err
 	}
 	if len(curves) > 0 {
 		v.Curve = &curves[0]
 	}
-	h, shared := overlap(selections, names)
-	v.Overlap = h.view()
+	h, shared := overlapHeat(selections, names)
+	v.Overlap = h.tableView()
 	for r, row := range shared {
 		for c, n := range row {
-			v.Overlap.Rows[r].Cells[c].Title = plural(n, "feature") + " in common"
+			v.Overlap.Rows[r].Cells[c].Title = countNoun(n, "feature") + " in common"
 		}
 	}
 	return v, nil
 }
 
-// glance is the row of a selection whose errors are that line of the plot.
-func glance(s named, line int) glanceRow {
+// newGlanceRow describes a selection. line is the index of its line in the error plot.
+func newGlanceRow(s pageSelection, line int) glanceRow {
 	row := glanceRow{
-		ID: s.id, Name: s.name, Method: cut(s.Method, 60), K: count(int64(len(s.Selected))),
-		Explained: share(explained(s.Selection)), Of: measureBrief(s.Selection), Trust: verdict(s.Selection),
-		Rows: count(s.RowsUsed), Elapsed: seconds(s.Timing.Wall), Memory: bytesOf(s.Memory.PeakRSS), Spark: spark(s.Selection, line),
-		SortElapsed: exact(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
+		ID: s.id, Name: s.name, Method: truncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
+		Explained: percentText(explainedShare(s.Selection)), Of: briefErrorMeasure(s.Selection), Trust: trustVerdict(s.Selection),
+		Rows: countText(s.RowsUsed), Elapsed: durationText(s.Timing.Wall), Memory: bytesText(s.Memory.PeakRSS), Spark: sparkline(s.Selection, line),
+		SortElapsed: sortKey(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
 	}
-	if z := sizeOf(s.Selection); z.k > 0 {
-		row.Size, row.Rule = count(int64(z.k)), z.rule
+	if z := sizeAdviceFor(s.Selection); z.k > 0 {
+		row.Size, row.Rule = countText(int64(z.k)), z.rule
 	}
-	if math.IsNaN(explained(s.Selection)) {
+	if math.IsNaN(explainedShare(s.Selection)) {
 		row.Of = ""
 	}
 	row.Distrusted = strings.Contains(row.Trust, "no") && row.Trust != ""
 	return row
 }
 
-// spark is what is explained over k as a line in a table, in the colour that it has in the
-// plot; empty where it is not known.
-func spark(s *stream.Selection, index int) template.HTML {
+// sparkline draws the explained share over k for a table cell, in the colour of the plot's line. It is empty if the
+// shares are unknown.
+func sparkline(s *stream.Selection, index int) template.HTML {
 	const width, height = 72, 18
 	line := []point{{0, height}}
 	for _, f := range s.Selected {
-		if finite(f.Error) {
+		if isFinite(f.Error) {
 			at := point{width * float64(f.Rank) / float64(len(s.Selected)), height * min(max(float64(f.Error), 0), 1)}
 			line = append(line, at)
 		}
@@ -118,38 +118,38 @@ func spark(s *stream.Selection, index int) template.HTML {
 	if len(line) < 3 {
 		return ""
 	}
-	c := svgInline(width, height+1, "spark", "Explained over k")
-	c.line(stroke{hue: seriesStroke(index).hue, width: 1.5}, thin(line)...)
-	b, _ := c.finish() // only pictures fail
+	c := newInlineSVG(width, height+1, "spark", "Explained over k")
+	c.drawLine(stroke{hue: seriesStroke(index).hue, width: 1.5}, thinLine(line)...)
+	b, _ := c.closeSVG() // only pictures can fail
 	return template.HTML(b)
 }
 
-// errorsTogether is the error over k of all selections that have one; nil for none.
-func errorsTogether(list []named) *shown {
-	c := &shown{slug: "error", Chart: Chart{
+// combinedErrorChart draws the error over k of all selections that record one, or returns nil if none does.
+func combinedErrorChart(list []pageSelection) *describedChart {
+	c := &describedChart{slug: "error", Chart: Chart{
 		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,
 	}}
 	measures := map[string][]string{}
 	for _, s := range list {
-		one := errorsOf(s.Selection)
+		one := errorChart(s.Selection)
 		if one == nil {
 			continue
 		}
 		line := one.Series[0]
 		line.Name = s.name
-		of := measureOf(s.Selection)
+		of := errorMeasure(s.Selection)
 		measures[of] = append(measures[of], s.name)
 		c.Series = append(c.Series, line)
-		if i := slices.Index(line.X, float64(sizeOf(s.Selection).k)); i > 0 {
+		if i := slices.Index(line.X, float64(sizeAdviceFor(s.Selection).k)); i > 0 {
 			c.Marks = append(c.Marks, Mark{X: line.X[i], Y: line.Y[i]})
 		}
 	}
 	if len(c.Series) == 0 {
 		return nil
 	}
-	c.label = fmt.Sprintf("Line chart: the share of error left over the number of features, of %s. The table above has the shares at the end.", plural(len(c.Series), "selection"))
+	c.label = fmt.Sprintf("Line chart: the share of error left over the number of features, of %s. The table above has the shares at the end.", countNoun(len(c.Series), "selection"))
 	c.notes = append(c.notes, "Rings: the number of features worth keeping, or the elbow.")
-	if slices.ContainsFunc(list, func(s named) bool { return inputsOf(s.Selection) != inputsOf(list[0].Selection) }) {
+	if slices.ContainsFunc(list, func(s pageSelection) bool { return inputsKey(s.Selection) != inputsKey(list[0].Selection) }) {
 		c.notes = append(c.notes, "The selections are of different data: their shares do not compare.")
 	}
 	if len(measures) > 1 {
@@ -157,7 +157,7 @@ func errorsTogether(list []named) *shown {
 		for _, of := range sortedKeys(measures) {
 			var names []string
 			for _, n := range measures[of] {
-				names = append(names, cut(n, briefName))
+				names = append(names, truncateText(n, maxBriefRunes))
 			}
 			parts = append(parts, of+" for "+strings.Join(names, ", "))
 		}

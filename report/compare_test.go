@@ -19,14 +19,14 @@ import (
 // ones in most selections first.
 func TestCross(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var list []named
+	var list []pageSelection
 	want := map[string][]string{}
 	for i := range 4 {
 		var names []string
 		for _, j := range r.Perm(30)[:8+i] {
 			names = append(names, fmt.Sprint("f", j))
 		}
-		list = append(list, named{selectionOf(names...), "", fmt.Sprint(i)})
+		list = append(list, pageSelection{selectionOf(names...), "", fmt.Sprint(i)})
 		for rank, name := range names {
 			if want[name] == nil {
 				want[name] = make([]string, 4)
@@ -34,7 +34,7 @@ func TestCross(t *testing.T) {
 			want[name][i] = fmt.Sprint(rank + 1)
 		}
 	}
-	v := crossOf(list)
+	v := newCrossView(list)
 	if len(v.Rows) != len(want) {
 		t.Errorf("%d rows, want %d", len(v.Rows), len(want))
 	}
@@ -56,7 +56,7 @@ func TestCross(t *testing.T) {
 // TestSparkColours: the line of a selection has its colour of the plot, also after one without.
 func TestSparkColours(t *testing.T) {
 	unknown := falling(math.NaN())
-	v := must.Get(compare([]named{{falling(0.5, 0.4), "s1", "a"}, {unknown, "s2", "b"}, {falling(0.6, 0.2), "s3", "c"}}))(t)
+	v := must.Get(compareSelections([]pageSelection{{falling(0.5, 0.4), "s1", "a"}, {unknown, "s2", "b"}, {falling(0.6, 0.2), "s3", "c"}}))(t)
 	if len(v.Curve.Legend) != 2 {
 		t.Fatalf("legend %+v", v.Curve.Legend)
 	}
@@ -78,10 +78,10 @@ func TestDrift(t *testing.T) {
 	a.Inputs, b.Inputs = []stream.Input{{Fingerprint: "1"}}, []stream.Input{{Fingerprint: "2"}}
 	a.Columns = []stream.ColumnReport{{Name: "x", Mean: 1, Std: 2}, {Name: "y", Mean: 10, Std: 1, Nulls: 10}, {Name: "only a", Std: 1}, {Name: "const", Mean: 1}, {Name: "z", Std: 1}}
 	b.Columns = []stream.ColumnReport{{Name: "z", Std: 1}, {Name: "const", Mean: 1}, {Name: "y", Mean: 10.5, Std: 1, Nulls: 5, NaNs: 10, Infs: 5}, {Name: "x", Mean: 1.1, Std: 3}}
-	list := []named{{a, "s1", "a"}, {a, "s2", "twice"}, {b, "s3", "b"}, {b, "s4", "b again"}}
-	views := driftOf(list)
+	list := []pageSelection{{a, "s1", "a"}, {a, "s2", "twice"}, {b, "s3", "b"}, {b, "s4", "b again"}}
+	views := driftViews(list)
 	if len(views) != 1 || views[0].From != "a" || views[0].To != "b" {
-		t.Fatalf("%+v", views)
+		t.Fatalf("drift: got %+v, want one view from a to b", views)
 	}
 	want := []driftRow{
 		// 30 points of missing values are 6 times what counts as moved.
@@ -94,9 +94,9 @@ func TestDrift(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", views[0].Rows, want)
 	}
 	if !strings.HasPrefix(views[0].Note, "2 of 4 features") {
-		t.Error(views[0].Note)
+		t.Errorf("note: got %q, want 2 of 4 features", views[0].Note)
 	}
-	if v := driftOf(list[:2]); v != nil {
+	if v := driftViews(list[:2]); v != nil {
 		t.Errorf("the same data: %+v", v)
 	}
 }
@@ -107,15 +107,15 @@ func TestMissing(t *testing.T) {
 	s.Rows = 40
 	s.Columns = []stream.ColumnReport{{Name: "a", Nulls: 2, NaNs: 1, Infs: 1}, {Name: "b"}, {Name: "c", Nulls: 1200 / 30}}
 	want := []missingRow{{"c", "40", "0", "0", "100.00 %", "100.0", false}, {"a", "2", "1", "1", "10.00 %", "10.0", true}}
-	v := missingOf(s)
+	v := newMissingView(s)
 	if !slices.Equal(v.Rows, want) || v.Note != "2 of 3 features have missing values, 1 of them chosen." {
-		t.Errorf("%+v", v)
+		t.Errorf("missing values: got %+v, want rows %+v", v, want)
 	}
-	if r := rankingOf(s, nil); !r.Missing || r.Rows[0].Missing != "10.00 %" || r.Rows[1].Missing != "0.00 %" {
+	if r := newRankingView(s, nil); !r.Missing || r.Rows[0].Missing != "10.00 %" || r.Rows[1].Missing != "0.00 %" {
 		t.Errorf("the ranking: %+v", r.Rows)
 	}
 	s.Columns = s.Columns[1:2]
-	if missingOf(s) != nil || rankingOf(s, nil).Missing {
+	if newMissingView(s) != nil || newRankingView(s, nil).Missing {
 		t.Error("nothing is missing")
 	}
 }
@@ -148,7 +148,7 @@ func TestAlike(t *testing.T) {
 	}
 	s.Correlations[4][2] = stream.Number(math.NaN()) // of a constant
 	s.Correlations[5][1] = -1
-	v := must.Get(alikeOf(s))(t)
+	v := must.Get(newAlikeView(s))(t)
 	data := regexp.MustCompile(`base64,([^"]*)`).FindStringSubmatch(string(v.SVG))[1]
 	img := must.Get(png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))))(t)
 	for i := range 6 {
@@ -166,11 +166,11 @@ func TestAlike(t *testing.T) {
 			}
 		}
 	}
-	if len(v.Pairs) != mostPairs || v.Pairs[0] != (pairView{"b", "f", "−1.00"}) {
+	if len(v.Pairs) != maxPairs || v.Pairs[0] != (pairView{"b", "f", "−1.00"}) {
 		t.Errorf("pairs %+v", v.Pairs)
 	}
 	s.Correlations = s.Correlations[:5]
-	if v := must.Get(alikeOf(s))(t); v != nil {
+	if v := must.Get(newAlikeView(s))(t); v != nil {
 		t.Error("a map of too few")
 	}
 }
@@ -183,17 +183,17 @@ func TestBars(t *testing.T) {
 		s := selectionOf("a", "b")
 		s.Selected[0].Score, s.Selected[1].Score = stream.Number(r.ExpFloat64()), 1e-3
 		s.Selected[0].Error, s.Selected[1].Error = stream.Number(math.NaN()), stream.Number(math.NaN())
-		rows := rankingOf(s, nil).Rows
+		rows := newRankingView(s, nil).Rows
 		if rows[0].Bar != "100.0" && rows[1].Bar != "100.0" || rows[0].Bar == "" || rows[1].Bar == "" {
 			t.Fatalf("scores %v and %v: bars %q and %q", s.Selected[0].Score, s.Selected[1].Score, rows[0].Bar, rows[1].Bar)
 		}
 	}
 	for x, want := range map[float64]string{1 + 1e-15: "100.0", -1e-18: "0.0", 0.5: "50.0"} {
-		if got := barOf(x); got != want {
+		if got := barWidth(x); got != want {
 			t.Errorf("%v: %q, want %q", x, got, want)
 		}
 	}
-	if barOf(math.NaN()) != "" || barOf(math.Inf(1)) != "" {
+	if barWidth(math.NaN()) != "" || barWidth(math.Inf(1)) != "" {
 		t.Error("a bar of no number")
 	}
 }

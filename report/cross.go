@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// mostCrossed bounds the features of the table of selections and features.
-const mostCrossed = 400
+// maxCrossRows bounds the rows of the table of features by selections.
+const maxCrossRows = 400
 
-// crossView says which selection has which feature, and at which rank.
+// crossView is a table of the rank that each feature has in each selection.
 type crossView struct {
 	Names []string
 	Rows  []crossRow
@@ -19,14 +19,14 @@ type crossView struct {
 
 type crossRow struct {
 	Name  string
-	Cells []crossCell // empty where it is not chosen
+	Cells []crossCell // empty if the selection does not have the feature
 	Count int
 }
 
 type crossCell struct{ Class, Rank string }
 
-// crossOf puts the features that most selections have first, of equals the better ranked.
-func crossOf(list []named) *crossView {
+// newCrossView sorts features by the number of selections that have them, then by rank.
+func newCrossView(list []pageSelection) *crossView {
 	v := new(crossView)
 	type row struct {
 		name  string
@@ -46,10 +46,10 @@ func crossOf(list []named) *crossView {
 				rows = append(rows, row{name: f.Name, ranks: make([]int, len(list))})
 			}
 			r := &rows[n]
-			if r.ranks[i] == 0 { // a file may have a name twice
+			if r.ranks[i] == 0 { // a file may contain a name twice
 				r.ranks[i] = f.Rank
 				r.in++
-				r.score += early(f.Rank, len(s.Selected))
+				r.score += earlyScore(f.Rank, len(s.Selected))
 			}
 		}
 	}
@@ -67,29 +67,29 @@ func crossOf(list []named) *crossView {
 	}
 	every := "none"
 	if all > 0 {
-		every = count(int64(all))
+		every = countText(int64(all))
 	}
-	v.Note = fmt.Sprintf("Together they chose %s: %s in every selection", plural(len(rows), "feature"), every)
+	v.Note = fmt.Sprintf("Together they chose %s: %s in every selection", countNoun(len(rows), "feature"), every)
 	if len(list) > 2 {
-		v.Note += fmt.Sprintf(", %s in more than one", count(int64(several)))
+		v.Note += fmt.Sprintf(", %s in more than one", countText(int64(several)))
 	}
 	v.Note += "."
-	for _, r := range rows[:min(len(rows), mostCrossed)] {
+	for _, r := range rows[:min(len(rows), maxCrossRows)] {
 		line := crossRow{Name: r.name, Count: r.in}
 		for i, rank := range r.ranks {
 			var cell crossCell
 			if rank > 0 {
-				cell = crossCell{fmt.Sprintf("h%d", 1+int(4*early(rank, len(list[i].Selected)))), count(int64(rank))}
+				cell = crossCell{fmt.Sprintf("h%d", 1+int(4*earlyScore(rank, len(list[i].Selected)))), countText(int64(rank))}
 			}
 			line.Cells = append(line.Cells, cell)
 		}
 		v.Rows = append(v.Rows, line)
 	}
-	if n := len(rows) - mostCrossed; n > 0 {
-		v.More = count(int64(n))
+	if n := len(rows) - maxCrossRows; n > 0 {
+		v.More = countText(int64(n))
 	}
 	return v
 }
 
-// early is 1 for the first rank and falls towards 0 at the last of k.
-func early(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }
+// earlyScore is 1 for the first of k ranks and falls linearly to 1/k for the last.
+func earlyScore(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }

@@ -9,16 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shown is a chart of the page with its description.
-type shown struct {
+// describedChart is a chart of the page with its description.
+type describedChart struct {
 	Chart
-	slug  string // of its file
-	label string // for readers who cannot see it
+	slug  string // part of its file name
+	label string // for readers who cannot see the chart
 	notes []string
 }
 
-// upTo is 1, 2, … n.
-func upTo(n int) []float64 {
+func countingNumbers(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = float64(i + 1)
@@ -26,14 +25,13 @@ func upTo(n int) []float64 {
 	return x
 }
 
-// finite reports whether n is a number.
-func finite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+func isFinite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// errorsOf shows the error over k of a selection; nil where it has none.
-func errorsOf(s *stream.Selection) *shown {
+// errorChart draws the error over k of a selection, or returns nil if it records none.
+func errorChart(s *stream.Selection) *describedChart {
 	var x, y []float64
 	for _, f := range s.Selected {
-		if finite(f.Error) {
+		if isFinite(f.Error) {
 			x, y = append(x, float64(f.Rank)), append(y, float64(f.Error))
 		}
 	}
@@ -43,54 +41,54 @@ func errorsOf(s *stream.Selection) *shown {
 	return errorCurve(s, x, y)
 }
 
-// errorCurve begins with the error without any feature, which is 1 by definition. Where the document says how
-// many features are worth keeping, that is marked in place of an elbow: select and path show the same number.
-func errorCurve(s *stream.Selection, x, y []float64) *shown {
-	what := unit(s)
+// errorCurve draws the error over k, from k = 0, where the error is 1 by definition. It marks the recommended number
+// of features, the same as select and path show, or else the elbow.
+func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
+	what := chosenUnit(s)
 	if x[0] > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
 	}
 	last := len(x) - 1
-	c := &shown{slug: "error", Chart: Chart{
+	c := &describedChart{slug: "error", Chart: Chart{
 		Title: s.Method + ": error left after k " + what + "s", XLabel: what + "s k", YLabel: "error left (share)", WholeX: true,
 		Series: []Series{{Name: "error", X: x, Y: y}},
 	}}
-	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s %ss to %s with %s.", number(y[0]), number(x[0]), what, number(y[last]), number(x[last]))
+	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s %ss to %s with %s.", numberText(y[0]), numberText(x[0]), what, numberText(y[last]), numberText(x[last]))
 	marked := elbow.Of(x, y)
 	if size := recommendedSize(s); size.k > 0 {
 		marked = slices.Index(x, float64(size.k))
 		if marked >= 0 {
-			c.Marks = append(c.Marks, Mark{x[marked], y[marked], "recommended " + number(x[marked])})
+			c.Marks = append(c.Marks, Mark{x[marked], y[marked], "recommended " + numberText(x[marked])})
 		}
-		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", plural(size.k, what), size.why))
-		c.label += fmt.Sprintf(" Worth keeping are %s.", plural(size.k, what))
+		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", countNoun(size.k, what), size.why))
+		c.label += fmt.Sprintf(" Worth keeping are %s.", countNoun(size.k, what))
 	} else {
-		c.elbow(what, x, y)
+		c.markElbow(what, x, y)
 	}
 	if marked != last {
-		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + number(x[last])})
+		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + numberText(x[last])})
 	}
-	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", plural(int(x[last]), what), share(y[last])))
+	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", countNoun(int(x[last]), what), percentText(y[last])))
 	return c
 }
 
-// elbow marks the elbow and says so.
-func (c *shown) elbow(what string, x, y []float64) {
+// markElbow marks the elbow and describes it in the label and the notes.
+func (c *describedChart) markElbow(what string, x, y []float64) {
 	e := elbow.Of(x, y)
 	if e < 0 {
 		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
 		return
 	}
-	c.Marks = append(c.Marks, Mark{x[e], y[e], "elbow " + number(x[e])})
-	c.label += fmt.Sprintf(" Its elbow is at %s.", number(x[e]))
-	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", plural(int(x[e]), what)))
+	c.Marks = append(c.Marks, Mark{x[e], y[e], "elbow " + numberText(x[e])})
+	c.label += fmt.Sprintf(" Its elbow is at %s.", numberText(x[e]))
+	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
 }
 
-// scoresOf shows the scores of all features from the best on; nil where there are none.
-func scoresOf(s *stream.Selection) *shown {
+// scoreChart draws the scores of all features, the best first, or returns nil without scores.
+func scoreChart(s *stream.Selection) *describedChart {
 	var y []float64
 	for _, f := range s.Scores {
-		if finite(f.Score) {
+		if isFinite(f.Score) {
 			y = append(y, float64(f.Score))
 		}
 	}
@@ -106,25 +104,24 @@ func scoresOf(s *stream.Selection) *shown {
 		slices.Reverse(y)
 		order = "higher is better"
 	}
-	x := upTo(len(y))
-	c := &shown{slug: "scores", Chart: Chart{
+	x := countingNumbers(len(y))
+	c := &describedChart{slug: "scores", Chart: Chart{
 		Title: s.Method + ": scores of all features", XLabel: "rank", YLabel: "score (" + order + ")", WholeX: true,
 		Series: []Series{{Name: "score", X: x, Y: y}},
 	}}
-	c.label = fmt.Sprintf("Line chart: the scores of %s in the order of the ranking, from %s to %s.", plural(len(y), "feature"), number(y[0]), number(y[len(y)-1]))
-	c.elbow("feature", x, y)
+	c.label = fmt.Sprintf("Line chart: the scores of %s in the order of the ranking, from %s to %s.", countNoun(len(y), "feature"), numberText(y[0]), numberText(y[len(y)-1]))
+	c.markElbow("feature", x, y)
 	if k := len(s.Selected); !s.HasGroups() && k <= len(y) && (len(c.Marks) == 0 || c.Marks[0].X != x[k-1]) {
-		c.Marks = append(c.Marks, Mark{x[k-1], y[k-1], "chosen k = " + number(x[k-1])})
+		c.Marks = append(c.Marks, Mark{x[k-1], y[k-1], "chosen k = " + numberText(x[k-1])})
 	}
 	return c
 }
 
-// convergence shows the objective over the iterations of an iterative method.
-func convergence(s *stream.Selection) *shown {
+func convergenceChart(s *stream.Selection) *describedChart {
 	if len(s.Objective) < 2 || objectiveIsError(s) {
 		return nil
 	}
-	x, y := upTo(len(s.Objective)), []float64(nil)
+	x, y := countingNumbers(len(s.Objective)), []float64(nil)
 	rose := 0
 	for i, v := range s.Objective {
 		y = append(y, float64(v))
@@ -133,24 +130,24 @@ func convergence(s *stream.Selection) *shown {
 		}
 	}
 	last := len(y) - 1
-	c := &shown{slug: "convergence", Chart: Chart{
+	c := &describedChart{slug: "convergence", Chart: Chart{
 		Title: s.Method + ": objective", XLabel: "iteration", YLabel: "objective", WholeX: true, Series: []Series{{Name: "objective", X: x, Y: y}},
 	}}
-	c.label = fmt.Sprintf("Line chart: the objective goes from %s to %s in %d steps.", number(y[0]), number(y[last]), len(y))
+	c.label = fmt.Sprintf("Line chart: the objective goes from %s to %s in %d steps.", numberText(y[0]), numberText(y[last]), len(y))
 	state := "It converged."
 	if !s.Converged {
 		state = "It did not converge: allow more iterations, or a larger tolerance."
 	}
 	course := "The objective fell, or stayed, in every step. "
 	if rose > 0 {
-		course = fmt.Sprintf("The objective rose in %s. ", plural(rose, "step"))
+		course = fmt.Sprintf("The objective rose in %s. ", countNoun(rose, "step"))
 	}
 	c.notes = append(c.notes, course+state)
 	return c
 }
 
-// objectiveIsError reports whether the objective is the error over k, as for the greedy
-// methods, whose iterations are features.
+// objectiveIsError reports whether the objective equals the error over k. This holds for the greedy methods, whose
+// iterations are features.
 func objectiveIsError(s *stream.Selection) bool {
 	if len(s.Objective) != len(s.Selected)+1 {
 		return false
@@ -163,8 +160,8 @@ func objectiveIsError(s *stream.Selection) bool {
 	return true
 }
 
-// residuals shows the residuals of a trace on a log axis.
-func residuals(s *stream.Selection) *shown {
+// residualChart draws the residuals of the trace on a log axis.
+func residualChart(s *stream.Selection) *describedChart {
 	var x, zu, e []float64
 	nonzero := false
 	for _, t := range s.Trace {
@@ -174,7 +171,7 @@ func residuals(s *stream.Selection) *shown {
 	if !nonzero || len(x) < 2 {
 		return nil
 	}
-	return &shown{slug: "residuals", label: "Line chart: the residuals of the constraints over the iterations.", Chart: Chart{
+	return &describedChart{slug: "residuals", label: "Line chart: the residuals of the constraints over the iterations.", Chart: Chart{
 		Title: s.Method + ": residuals", XLabel: "iteration", YLabel: "residual (Frobenius norm)", WholeX: true, LogY: true,
 		Series: []Series{{Name: "Z − U", X: x, Y: zu}, {Name: "E", X: x, Y: e}},
 	}}

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// driftView says how far the features moved from the data of one selection to those of another.
+// driftView compares the features' values between the data of two selections.
 type driftView struct {
 	From, To string
 	Rows     []driftRow
@@ -19,28 +19,28 @@ type driftView struct {
 
 type driftRow struct {
 	Name                string
-	Chosen              string // by which of the two
+	Chosen              string // names of those of the two selections that chose it
 	Shift, Ratio, Nulls string
 	Moved               bool
 }
 
-// How much of the drift the page shows, and what it marks as moved.
+// Bounds of the lists, and thresholds above which a feature counts as moved.
 const (
-	mostDrifts    = 3
-	mostDrifted   = 20
-	movedDeviates = 0.2  // of a mean, in standard deviations: Cohen's small effect
-	movedRatio    = 1.25 // of standard deviations, or its inverse
-	movedNulls    = 0.05 // of the share of missing values
+	maxDriftViews = 3
+	maxDriftRows  = 20
+	movedDeviates = 0.2  // change of the mean, in standard deviations: Cohen's small effect
+	movedRatio    = 1.25 // ratio of standard deviations, or its inverse
+	movedNulls    = 0.05 // change of the share of missing values
 )
 
-// move is how far a feature moved.
-type move struct {
+// columnShift is the change of one feature between two datasets.
+type columnShift struct {
 	name                string
 	shift, ratio, nulls float64
 }
 
-// size orders moves: each measure in units of what counts as moved.
-func (m move) size() float64 {
+// magnitude is the largest of the three changes, each in units of its threshold.
+func (m columnShift) magnitude() float64 {
 	size := math.Abs(m.shift) / movedDeviates
 	size = max(size, math.Abs(math.Log(m.ratio))/math.Log(movedRatio), math.Abs(m.nulls)/movedNulls)
 	if math.IsNaN(size) {
@@ -49,15 +49,15 @@ func (m move) size() float64 {
 	return size
 }
 
-// driftOf compares the data of the first selection with those of the others that have other
-// inputs, each data once.
-func driftOf(list []named) []driftView {
+// driftViews compares the data of the first selection with the data of the others. Selections of the same data count
+// once.
+func driftViews(list []pageSelection) []driftView {
 	var views []driftView
-	seen := map[string]bool{inputsOf(list[0].Selection): true}
+	seen := map[string]bool{inputsKey(list[0].Selection): true}
 	for _, s := range list[1:] {
-		if of := inputsOf(s.Selection); !seen[of] && len(views) < mostDrifts {
+		if of := inputsKey(s.Selection); !seen[of] && len(views) < maxDriftViews {
 			seen[of] = true
-			if v, ok := drift(list[0], s); ok {
+			if v, ok := newDriftView(list[0], s); ok {
 				views = append(views, v)
 			}
 		}
@@ -65,8 +65,8 @@ func driftOf(list []named) []driftView {
 	return views
 }
 
-// inputsOf tells data apart: fingerprints, or paths where there are none.
-func inputsOf(s *stream.Selection) string {
+// inputsKey identifies the data of a selection by fingerprints, or by paths if there are none.
+func inputsKey(s *stream.Selection) string {
 	var b strings.Builder
 	for _, in := range s.Inputs {
 		fmt.Fprintf(&b, "%q %d\n", cmp.Or(in.Fingerprint, in.Path), in.Rows)
@@ -74,50 +74,50 @@ func inputsOf(s *stream.Selection) string {
 	return b.String()
 }
 
-func drift(from, to named) (driftView, bool) {
+func newDriftView(from, to pageSelection) (driftView, bool) {
 	before := make(map[string]stream.ColumnReport, len(from.Columns))
 	for _, c := range from.Columns {
 		before[c.Name] = c
 	}
-	var moves []move
+	var moves []columnShift
 	for _, c := range to.Columns {
 		b, ok := before[c.Name]
 		if !ok {
 			continue
 		}
-		moves = append(moves, move{
+		moves = append(moves, columnShift{
 			c.Name, float64((c.Mean - b.Mean) / b.Std), float64(c.Std / b.Std), missingShare(c, to.Rows) - missingShare(b, from.Rows),
 		})
 	}
 	if len(moves) == 0 {
 		return driftView{}, false
 	}
-	slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(b.size(), a.size()) })
-	by := map[string][]string{}
-	for _, s := range []named{from, to} {
+	slices.SortStableFunc(moves, func(a, b columnShift) int { return cmp.Compare(b.magnitude(), a.magnitude()) })
+	chosenBy := map[string][]string{}
+	for _, s := range []pageSelection{from, to} {
 		for _, f := range s.Selected {
-			by[f.Name] = append(by[f.Name], cut(s.name, briefName))
+			chosenBy[f.Name] = append(chosenBy[f.Name], truncateText(s.name, maxBriefRunes))
 		}
 	}
 	v := driftView{From: from.name, To: to.name}
 	moved := 0
 	for i, m := range moves {
-		if m.size() >= 1 {
+		if m.magnitude() >= 1 {
 			moved++
 		}
-		if i < mostDrifted {
+		if i < maxDriftRows {
 			v.Rows = append(v.Rows, driftRow{
-				Name: m.name, Chosen: strings.Join(by[m.name], ", "), Moved: m.size() >= 1,
-				Shift: signed(fixed(m.shift, 2)), Ratio: fixed(m.ratio, 2), Nulls: signed(fixed(100*m.nulls, 1)),
+				Name: m.name, Chosen: strings.Join(chosenBy[m.name], ", "), Moved: m.magnitude() >= 1,
+				Shift: withSign(fixedText(m.shift, 2)), Ratio: fixedText(m.ratio, 2), Nulls: withSign(fixedText(100*m.nulls, 1)),
 			})
 		}
 	}
-	v.Note = fmt.Sprintf("%s of %s that both have moved: the mean by %g standard deviations or more, the standard deviation by a factor of %g, or the share of missing values by %g points.", count(int64(moved)), plural(len(moves), "feature"), movedDeviates, movedRatio, 100*movedNulls)
+	v.Note = fmt.Sprintf("%s of %s that both have moved: the mean by %g standard deviations or more, the standard deviation by a factor of %g, or the share of missing values by %g points.", countText(int64(moved)), countNoun(len(moves), "feature"), movedDeviates, movedRatio, 100*movedNulls)
 	return v, true
 }
 
-// signed has a plus sign where it has no minus.
-func signed(s string) string {
+// withSign puts a plus sign before a number without a minus.
+func withSign(s string) string {
 	if strings.HasPrefix(s, "−") || s == "–" {
 		return s
 	}

@@ -10,23 +10,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// measure is one column of the table of an evaluation.
-type measure struct {
+// evalMeasure is one column of the table of an evaluation.
+type evalMeasure struct {
 	name, slug, about string
-	clustering        bool // a score of the clusterings
+	clustering        bool // computed from the clusterings
 	value             func(*stream.Evaluated) *stream.Spread
 }
 
-// single is a measure without spread.
-func single(n stream.Number) *stream.Spread {
+func spreadOfOne(n stream.Number) *stream.Spread {
 	return &stream.Spread{Mean: n, Std: stream.Number(math.NaN())}
 }
 
-// measures are all measures of an evaluation.
-func measures() []measure {
-	var all []measure
+func allMeasures() []evalMeasure {
+	var all []evalMeasure
 	for i, score := range new(stream.Evaluated).ClusterScores() {
-		all = append(all, measure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, true,
+		all = append(all, evalMeasure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, true,
 			func(r *stream.Evaluated) *stream.Spread { return r.ClusterScores()[i].Spread }})
 	}
 	stability := func(index func(*stream.Stability) stream.Number) func(*stream.Evaluated) *stream.Spread {
@@ -34,21 +32,21 @@ func measures() []measure {
 			if r.Stability == nil {
 				return nil
 			}
-			return single(index(r.Stability))
+			return spreadOfOne(index(r.Stability))
 		}
 	}
 	return append(all,
-		measure{"Reconstruction error", "reconstruction", "share of the sum of squares that the features leave unexplained", false, func(r *stream.Evaluated) *stream.Spread { return single(r.Reconstruction) }},
-		measure{"Redundancy", "redundancy", "mean absolute correlation between the features", false, func(r *stream.Evaluated) *stream.Spread { return single(r.Redundancy) }},
-		measure{"Stability (Jaccard)", "jaccard", "mean Jaccard index of the selections from resampled rows", false, stability(func(s *stream.Stability) stream.Number { return s.Jaccard })},
-		measure{"Stability (Nogueira)", "nogueira", "the same corrected for chance (Nogueira et al. 2018)", false, stability(func(s *stream.Stability) stream.Number { return s.Nogueira })},
+		evalMeasure{"Reconstruction error", "reconstruction", "share of the sum of squares that the features leave unexplained", false, func(r *stream.Evaluated) *stream.Spread { return spreadOfOne(r.Reconstruction) }},
+		evalMeasure{"Redundancy", "redundancy", "mean absolute correlation between the features", false, func(r *stream.Evaluated) *stream.Spread { return spreadOfOne(r.Redundancy) }},
+		evalMeasure{"Stability (Jaccard)", "jaccard", "mean Jaccard index of the selections from resampled rows", false, stability(func(s *stream.Stability) stream.Number { return s.Jaccard })},
+		evalMeasure{"Stability (Nogueira)", "nogueira", "the same corrected for chance (Nogueira et al. 2018)", false, stability(func(s *stream.Stability) stream.Number { return s.Nogueira })},
 	)
 }
 
-// measured are the measures that any result has.
-func measured(e *stream.Evaluation) []measure {
-	var list []measure
-	for _, m := range measures() {
+// presentMeasures returns the measures for which any result has a value.
+func presentMeasures(e *stream.Evaluation) []evalMeasure {
+	var list []evalMeasure
+	for _, m := range allMeasures() {
 		for i := range e.Results {
 			if v := m.value(&e.Results[i]); v != nil && !math.IsNaN(float64(v.Mean)) {
 				list = append(list, m)
@@ -59,8 +57,8 @@ func measured(e *stream.Evaluation) []measure {
 	return list
 }
 
-// evaluationChart draws a measure over k, one line for each name; nil where no name has two k.
-func evaluationChart(e *stream.Evaluation, m measure) *Chart {
+// evaluationChart draws a measure over k, one line for each name, or returns nil if no name has two values of k.
+func evaluationChart(e *stream.Evaluation, m evalMeasure) *Chart {
 	c := &Chart{Title: m.name + " over the number of features", XLabel: "features", YLabel: m.name, WholeX: true}
 	at := map[string]int{}
 	several := false
@@ -88,7 +86,7 @@ func evaluationChart(e *stream.Evaluation, m measure) *Chart {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := range c.Series {
 		s := &c.Series[i]
-		s.sort()
+		s.sortByX()
 		if n := len(s.X); n > 1 {
 			lo, hi = min(lo, s.X[0]), max(hi, s.X[n-1])
 		}
@@ -96,7 +94,7 @@ func evaluationChart(e *stream.Evaluation, m measure) *Chart {
 	// A line with a single k, such as all features, becomes a level to compare with.
 	for i := range c.Series {
 		if s := &c.Series[i]; len(s.X) == 1 && lo < hi && (s.X[0] < lo || s.X[0] > hi) {
-			s.Name = fmt.Sprintf("%s (%s)", s.Name, plural(int(s.X[0]), "feature"))
+			s.Name = fmt.Sprintf("%s (%s)", s.Name, countNoun(int(s.X[0]), "feature"))
 			s.X = []float64{lo, hi}
 			s.Y, s.Low, s.High = slices.Repeat(s.Y, 2), slices.Repeat(s.Low, 2), slices.Repeat(s.High, 2)
 		}
@@ -104,8 +102,7 @@ func evaluationChart(e *stream.Evaluation, m measure) *Chart {
 	return c
 }
 
-// sort puts the points in the order of x.
-func (s *Series) sort() {
+func (s *Series) sortByX() {
 	order := make([]int, len(s.X))
 	for i := range order {
 		order[i] = i

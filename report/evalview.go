@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// labelled says that rows were clustered and compared with their classes.
-func labelled(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol != "" }
+// hasLabels reports whether rows were clustered and compared with their classes.
+func hasLabels(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol != "" }
 
 // evalView is the table of an evaluation.
 type evalView struct {
@@ -29,24 +29,24 @@ type evalRow struct {
 
 type estimateView struct{ Mean, Std string }
 
-func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
-	v.Lead = fmt.Sprintf("%s judged by clustering", plural(len(e.Results), "result"))
+func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
+	v.Lead = fmt.Sprintf("%s judged by clustering", countNoun(len(e.Results), "result"))
 	if e.Protocol != "" {
-		v.Lead += ", protocol " + cut(e.Protocol, 40)
+		v.Lead += ", protocol " + truncateText(e.Protocol, 40)
 	}
-	v.Inputs = listOf(e.Inputs, mostInputs, input)
+	v.Inputs = newListView(e.Inputs, maxInputs, newInputView)
 	scale := e.Scale
-	if !labelled(e) { // nothing was clustered
+	if !hasLabels(e) { // then nothing was clustered
 		scale = ""
 	}
 	for _, f := range []fact{
-		{"Protocol", e.Protocol, ""}, {"Runs", count(int64(e.Runs)), ""}, {"Restarts", count(int64(e.Restarts)), "in each run"},
-		{"Clusters", count(int64(e.Clusters)), ""}, {"Label", e.Label, ""}, {"Scale", scale, "of what is clustered"},
+		{"Protocol", e.Protocol, ""}, {"Runs", countText(int64(e.Runs)), ""}, {"Restarts", countText(int64(e.Restarts)), "in each run"},
+		{"Clusters", countText(int64(e.Clusters)), ""}, {"Label", e.Label, ""}, {"Scale", scale, "of what is clustered"},
 		{"Scale", e.ReconstructionScale, "of what is reconstructed"}, {"Seed", fmt.Sprint(e.Seed), ""},
-		{"Version", e.Version, ""}, {"Features", count(int64(e.Features)), "in all"},
+		{"Version", e.Version, ""}, {"Features", countText(int64(e.Features)), "in all"},
 	} {
 		if f.Value != "" && f.Value != "0" {
-			f.Value = cut(f.Value, 200)
+			f.Value = truncateText(f.Value, 200)
 			v.Run = append(v.Run, f)
 		}
 	}
@@ -54,26 +54,26 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 	if e.Sampled {
 		note = "a sample"
 	}
-	v.Run = append(v.Run, fact{"Rows used", rowsOf(e.Rows, e.RowsUsed), note})
+	v.Run = append(v.Run, fact{"Rows used", rowsText(e.Rows, e.RowsUsed), note})
 	if e.Timing.Wall > 0 {
-		v.Run = append(v.Run, fact{"Elapsed", seconds(e.Timing.Wall), ""})
+		v.Run = append(v.Run, fact{"Elapsed", durationText(e.Timing.Wall), ""})
 	}
 	if e.Memory.PeakRSS > 0 {
-		v.Run = append(v.Run, fact{"Peak memory", bytesOf(e.Memory.PeakRSS), ""})
+		v.Run = append(v.Run, fact{"Peak memory", bytesText(e.Memory.PeakRSS), ""})
 	}
 	if e.Transfer != nil {
 		v.Run = append(v.Run, transferFact(e.Transfer))
 	}
-	v.Warnings = listOf(stream.WarningsBySeverity(e.Warnings), mostWarnings, same)
-	taken := measured(e)
-	if !labelled(e) {
-		v.Lead = fmt.Sprintf("%s judged without labels", plural(len(e.Results), "result"))
+	v.Warnings = newListView(stream.WarningsBySeverity(e.Warnings), maxWarnings, identity)
+	present := presentMeasures(e)
+	if !hasLabels(e) {
+		v.Lead = fmt.Sprintf("%s judged without labels", countNoun(len(e.Results), "result"))
 	}
 	t := new(evalView)
-	if labelled(e) {
+	if hasLabels(e) {
 		t.Notes = append(t.Notes, "Scores of clusterings are means over the runs ± their standard deviation, as shares of 1.")
 	}
-	for _, m := range taken {
+	for _, m := range present {
 		if !m.clustering {
 			t.Notes = append(t.Notes, m.name+": "+m.about+".")
 		}
@@ -81,23 +81,23 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 	if slices.ContainsFunc(e.Results, func(r stream.Evaluated) bool { return r.Best != nil && *r.Best }) {
 		t.Notes = append(t.Notes, "★ is the best at its k, or not significantly worse.")
 	}
-	for _, m := range taken {
+	for _, m := range present {
 		t.Heads = append(t.Heads, headView{m.name, m.about})
 	}
 	for i := range e.Results {
 		r := &e.Results[i]
-		row := evalRow{Name: r.Name, Method: cut(r.Method, 60), K: count(int64(r.K)), Best: r.Best != nil && *r.Best}
+		row := evalRow{Name: r.Name, Method: truncateText(r.Method, 60), K: countText(int64(r.K)), Best: r.Best != nil && *r.Best}
 		if r.PBest != nil {
-			row.P = probability(float64(*r.PBest))
-			row.SortP = exact(float64(*r.PBest))
+			row.P = pValueText(float64(*r.PBest))
+			row.SortP = sortKey(float64(*r.PBest))
 			t.P = true
 		}
-		for _, m := range taken {
+		for _, m := range present {
 			cell := estimateView{Mean: "–"}
 			if x := m.value(r); x != nil {
-				cell.Mean = fixed(float64(x.Mean), 3)
-				if finite(x.Std) {
-					cell.Std = fixed(float64(x.Std), 3)
+				cell.Mean = fixedText(float64(x.Mean), 3)
+				if isFinite(x.Std) {
+					cell.Std = fixedText(float64(x.Std), 3)
 				}
 			}
 			row.Cells = append(row.Cells, cell)
@@ -105,9 +105,9 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 		t.Rows = append(t.Rows, row)
 	}
 	v.Eval = t
-	for _, m := range taken {
+	for _, m := range present {
 		if c := evaluationChart(e, m); c != nil {
-			more, err := charts(&shown{Chart: *c, slug: m.slug, label: "Line chart: " + c.Title + ". The table above has the numbers."})
+			more, err := drawChartViews(&describedChart{Chart: *c, slug: m.slug, label: "Line chart: " + c.Title + ". The table above has the numbers."})
 			if err != nil {
 				return err
 			}

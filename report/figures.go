@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Figure is a chart or mask of the page as a file.
+// Figure is a chart or mask of the page, to be written as a file.
 type Figure struct {
-	Name string // a file name without ending: letters, digits, - and _ only
-	of   painter
+	Name    string // a file name without ending: letters, digits, - and _ only
+	content painter
 }
 
-// WriteSVG writes it as an SVG file.
-func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.of) }
+// WriteSVG writes the figure as an SVG file.
+func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.content) }
 
-// WritePNG writes it as a PNG file.
-func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.of) }
+// WritePNG writes the figure as a PNG file.
+func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.content) }
 
-// Figures returns the charts and masks of the page, in its order, without heat maps that
-// are too large to draw. Their names differ.
+// Figures returns the charts and masks of the page in order, with distinct names. It leaves out heat maps that are
+// too large to draw.
 func (p Page) Figures() []Figure {
 	var list []Figure
 	taken := map[string]bool{}
@@ -33,46 +33,46 @@ func (p Page) Figures() []Figure {
 		taken[name] = true
 		list = append(list, Figure{name, of})
 	}
-	if list := p.selections(); len(list) > 1 {
+	if list := p.selectionsShown(); len(list) > 1 {
 		var selections []*stream.Selection
 		var names []string
 		for _, s := range list {
 			selections, names = append(selections, s.Selection), append(names, s.name)
 		}
-		if c := errorsTogether(list); c != nil && c.Drawable() {
+		if c := combinedErrorChart(list); c != nil && c.Drawable() {
 			add("selections", c.slug, c.Chart)
 		}
-		if h, _ := overlap(selections, names); h.fits() {
+		if h, _ := overlapHeat(selections, names); h.isSmallEnough() {
 			add("selections", h.slug, h)
 		}
 	}
 	for i := range p.Documents {
 		d := &p.Documents[i]
-		chart := func(c *shown) {
+		chart := func(c *describedChart) {
 			if c != nil && c.Drawable() {
-				add(d.short(), c.slug, c.Chart)
+				add(d.shortName(), c.slug, c.Chart)
 			}
 		}
 		switch {
 		case d.Selection != nil:
-			chart(errorsOf(d.Selection))
-			chart(scoresOf(d.Selection))
-			if m := pixelGrid(d.Selection); m != nil {
-				add(d.short(), "mask", mask{m, fmt.Sprintf("%s: %s", d.Selection.Method, plural(len(m.chosen), "chosen pixel"))})
+			chart(errorChart(d.Selection))
+			chart(scoreChart(d.Selection))
+			if m := findPixels(d.Selection); m != nil {
+				add(d.shortName(), "mask", mask{m, fmt.Sprintf("%s: %s", d.Selection.Method, countNoun(len(m.chosen), "chosen pixel"))})
 			}
-			chart(convergence(d.Selection))
-			chart(residuals(d.Selection))
+			chart(convergenceChart(d.Selection))
+			chart(residualChart(d.Selection))
 		case d.Curve != nil:
-			chart(errorsOf(curveRanking(d.Curve)))
+			chart(errorChart(selectionOfCurve(d.Curve)))
 		case d.Grid != nil:
-			if h := agreementHeat(d.Grid); h.fits() {
-				add(d.short(), h.slug, h)
+			if h := agreementHeat(d.Grid); h.isSmallEnough() {
+				add(d.shortName(), h.slug, h)
 			}
 			chart(agreementCurve(d.Grid))
 		case d.Evaluation != nil:
-			for _, m := range measured(d.Evaluation) {
+			for _, m := range presentMeasures(d.Evaluation) {
 				if c := evaluationChart(d.Evaluation, m); c != nil {
-					chart(&shown{Chart: *c, slug: m.slug})
+					chart(&describedChart{Chart: *c, slug: m.slug})
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func (p Page) Figures() []Figure {
 	return list
 }
 
-// fileName keeps the characters of a name that any file system takes.
+// fileName replaces characters that a file system may refuse.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -88,7 +88,7 @@ func fileName(s string) string {
 			return r
 		}
 		return '_'
-	}, cut(s, 60))
+	}, truncateText(s, 60))
 	if s == "" {
 		return "result"
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// group is a chosen feature and the features it stands for, which are not chosen and
-// nearest to it, the best explained first.
-type group struct {
+// featureGroup is a chosen feature and the features it stands for: those not chosen whose nearest chosen feature it
+// is, the best explained first.
+type featureGroup struct {
 	stream.Selected
 	members []stream.ColumnReport
 }
 
-// groupsOf returns the groups in the order of the ranking; nil where the document does not
-// name nearest features.
-func groupsOf(s *stream.Selection) []group {
-	groups := make([]group, len(s.Selected))
+// featureGroups returns the groups in the order of the ranking, or nil if the document does not record nearest
+// features.
+func featureGroups(s *stream.Selection) []featureGroup {
+	groups := make([]featureGroup, len(s.Selected))
 	at := make(map[string]int, len(groups))
 	for i, f := range s.Selected {
 		groups[i].Selected = f
@@ -46,8 +46,8 @@ func groupsOf(s *stream.Selection) []group {
 	return groups
 }
 
-// jaccard is |A∩B|/|A∪B| of the chosen features, and how many they share.
-func jaccard(a, b *stream.Selection) (index float64, both int) {
+// jaccardIndex returns |A∩B|/|A∪B| of the chosen features, and |A∩B|.
+func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	in := make(map[string]bool, len(a.Selected))
 	for _, f := range a.Selected {
 		for _, name := range f.Features() {
@@ -71,17 +71,18 @@ func jaccard(a, b *stream.Selection) (index float64, both int) {
 	return float64(both) / float64(all), both
 }
 
-// overlap is the Jaccard matrix of several selections, and how many features every two share.
-func overlap(list []*stream.Selection, names []string) (*heat, [][]int) {
-	h := &heat{
-		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", head: "selection",
+// overlapHeat returns the Jaccard indices of all pairs of selections, and the number of features that each pair
+// shares.
+func overlapHeat(list []*stream.Selection, names []string) (*heatMap, [][]int) {
+	h := &heatMap{
+		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", columnHead: "selection",
 		rows: names, columns: names, marked: [2]int{-1, -1},
 	}
 	var shared [][]int
 	for _, a := range list {
 		row, n := make([]float64, len(list)), make([]int, len(list))
 		for j, b := range list {
-			row[j], n[j] = jaccard(a, b)
+			row[j], n[j] = jaccardIndex(a, b)
 		}
 		h.cell, shared = append(h.cell, row), append(shared, n)
 	}

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// printable is user text for a chart: one line, no control or direction characters
-// (invalid in XML, or able to reorder what follows), at most most runes.
-func printable(s string, most int) string {
+// printableText prepares user text for a chart: one line, at most most runes, without characters that are invalid in
+// XML or that reorder the text after them.
+func printableText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -18,11 +18,11 @@ func printable(s string, most int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return cut(s, most)
+	return truncateText(s, most)
 }
 
-// cut keeps at most most runes, the last of them … where it took any away.
-func cut(s string, most int) string {
+// truncateText keeps at most most runes. The last one is … if any were removed.
+func truncateText(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
@@ -35,40 +35,40 @@ func cut(s string, most int) string {
 	return s
 }
 
-// head writes title and legend at the top of the frame and returns the rest of it.
-func (c Chart) head(to canvas, in frame) frame {
-	in = title(to, in, c.Title)
+// drawHead draws title and legend at the top of the frame and returns the space below them.
+func (c Chart) drawHead(to canvas, in frame) frame {
+	in = drawTitle(to, in, c.Title)
 	if len(c.Series) < 2 {
 		return in
 	}
-	style := lettering{hue: ink, size: 10}
+	style := lettering{hue: inkHue, size: 10}
 	const swatch, gap, line = 18, 14, 15
 	at := point{in.left, in.top + line}
 	for i, s := range c.Series {
-		name := printable(s.Name, 48)
-		width := swatch + to.measure(style, name) + gap
+		name := printableText(s.Name, 48)
+		width := swatch + to.textWidth(style, name) + gap
 		if at.x > in.left && at.x+width > in.right {
 			at = point{in.left, at.y + line}
 		}
-		to.line(seriesStroke(i), point{at.x, at.y - 4}, point{at.x + swatch - 5, at.y - 4})
-		to.text(style, point{at.x + swatch, at.y}, name)
+		to.drawLine(seriesStroke(i), point{at.x, at.y - 4}, point{at.x + swatch - 5, at.y - 4})
+		to.drawText(style, point{at.x + swatch, at.y}, name)
 		at.x += width
 	}
 	in.top = at.y + 8
 	return in
 }
 
-// title writes a title, if any, at the top of the frame and returns the rest of it.
-func title(to canvas, in frame, s string) frame {
+// drawTitle draws a title, if any, at the top of the frame and returns the space below it.
+func drawTitle(to canvas, in frame, s string) frame {
 	if s == "" {
 		return in
 	}
-	style := lettering{hue: ink, size: 13, bold: true}
-	line := printable(s, 120)
-	for n := utf8.RuneCountInString(line); n > 1 && to.measure(style, line) > in.width(); n-- {
-		line = cut(line, n-1)
+	style := lettering{hue: inkHue, size: 13, bold: true}
+	line := printableText(s, 120)
+	for n := utf8.RuneCountInString(line); n > 1 && to.textWidth(style, line) > in.width(); n-- {
+		line = truncateText(line, n-1)
 	}
-	to.text(style, point{in.left, in.top + 13}, line)
+	to.drawText(style, point{in.left, in.top + 13}, line)
 	in.top += 24
 	return in
 }

@@ -9,32 +9,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// heat is a table of shares from 0 to 1, shown by colour and number; NaN is no share.
-type heat struct {
-	title, slug   string
-	rowHead, head string // what rows and columns are
-	rows, columns []string
-	cell          [][]float64
-	marked        [2]int // row and column of the marked cell; -1 for none
-	markedAs      string
+// heatMap is a table of shares from 0 to 1, shown as colour and number. NaN is an empty cell.
+type heatMap struct {
+	title, slug         string
+	rowHead, columnHead string // titles of rows and columns
+	rows, columns       []string
+	cell                [][]float64
+	marked              [2]int // row and column of the marked cell; -1 for none
+	markedLabel         string
 }
 
-// agreementHeat is the agreement of each setting with its neighbours, over α × γ, or α × β.
-func agreementHeat(g *stream.Grid) *heat {
-	alpha, second := weights(g)
-	h := &heat{
+// agreementHeat shows the agreement of each setting with its neighbours, over α × γ or α × β.
+func agreementHeat(g *stream.Grid) *heatMap {
+	alpha, second := gridWeights(g)
+	h := &heatMap{
 		title: fmt.Sprintf("%s: agreement with neighbouring settings, k = %d", g.Method, g.K), slug: "agreement",
-		rowHead: "α", head: letter(g), marked: [2]int{-1, -1}, markedAs: "recommended",
+		rowHead: "α", columnHead: secondWeightLetter(g), marked: [2]int{-1, -1}, markedLabel: "recommended",
 	}
 	for _, a := range alpha {
-		h.rows = append(h.rows, setting(a))
+		h.rows = append(h.rows, weightText(a))
 		h.cell = append(h.cell, slices.Repeat([]float64{math.NaN()}, len(second)))
 	}
 	for _, c := range second {
-		h.columns = append(h.columns, setting(c))
+		h.columns = append(h.columns, weightText(c))
 	}
 	for i, s := range g.Settings {
-		r, c := place(alpha, float64(s.Alpha)), place(second, secondOf(s))
+		r, c := indexOnAxis(alpha, float64(s.Alpha)), indexOnAxis(second, secondWeight(s))
 		h.cell[r][c] = float64(s.Agreement)
 		if i == g.Recommended {
 			h.marked = [2]int{r, c}
@@ -43,30 +43,28 @@ func agreementHeat(g *stream.Grid) *heat {
 	return h
 }
 
-// mostCells bounds the table of a grid: n settings that share no value have n² cells.
-const mostCells = 10000
+// maxGridCells bounds the table of a grid: n settings without common values have n² cells.
+const maxGridCells = 10000
 
-func gridCells(g *stream.Grid) int {
-	alpha, second := weights(g)
+func gridCellCount(g *stream.Grid) int {
+	alpha, second := gridWeights(g)
 	return len(alpha) * len(second)
 }
 
-// weights are the values of α (a single NaN for methods without) and of the second weight,
-// rising.
-func weights(g *stream.Grid) (alpha, second []float64) {
+// gridWeights returns the values of α and of the second weight, ascending. Methods without α have a single NaN.
+func gridWeights(g *stream.Grid) (alpha, second []float64) {
 	for _, s := range g.Settings {
-		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondOf(s))
+		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondWeight(s))
 	}
-	return distinct(alpha), distinct(second)
+	return sortedDistinct(alpha), sortedDistinct(second)
 }
 
-func secondOf(s stream.GridSetting) float64 {
+func secondWeight(s stream.GridSetting) float64 {
 	_, v := s.Second()
 	return float64(v)
 }
 
-// letter is the name of the second weight.
-func letter(g *stream.Grid) string {
+func secondWeightLetter(g *stream.Grid) string {
 	if len(g.Settings) == 0 {
 		return "γ"
 	}
@@ -74,85 +72,84 @@ func letter(g *stream.Grid) string {
 	return l
 }
 
-// distinct sorts and drops repetitions; NaNs are one value, and the first.
-func distinct(list []float64) []float64 {
+// sortedDistinct sorts and removes repetitions. All NaNs count as one value, which comes first.
+func sortedDistinct(list []float64) []float64 {
 	slices.Sort(list)
 	return slices.CompactFunc(list, func(a, b float64) bool { return a == b || a != a && b != b })
 }
 
-func place(axis []float64, v float64) int {
+func indexOnAxis(axis []float64, v float64) int {
 	return slices.IndexFunc(axis, func(x float64) bool { return x == v || x != x && v != v })
 }
 
-func setting(v float64) string {
+func weightText(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
 	}
-	return minus(strconv.FormatFloat(v, 'g', 6, 64))
+	return withMinusSign(strconv.FormatFloat(v, 'g', 6, 64))
 }
 
-// the sides of a cell and of the table's margins, in points.
+// The sizes of a cell and of the table's margins, in points.
 const (
 	cellWidth, cellHeight = 56, 34
 	heatLeft, heatBottom  = 150, 60
 )
 
-func (h *heat) size() (width, height float64) {
+func (h *heatMap) sizeInPoints() (width, height float64) {
 	return float64(max(420, heatLeft+30+cellWidth*len(h.columns))), float64(70 + heatBottom + cellHeight*len(h.rows))
 }
 
-// mostPoints bounds the area of a heat map as a file, in square points: as PNG one takes
-// 28 bytes of memory.
-const mostPoints = 4e6
+// maxHeatArea bounds the area of a heat map in a file, in square points. A PNG takes 28 bytes of memory per square
+// point.
+const maxHeatArea = 4e6
 
-// fits reports whether h is small enough to draw.
-func (h *heat) fits() bool {
-	width, height := h.size()
-	return width*height <= mostPoints
+func (h *heatMap) isSmallEnough() bool {
+	width, height := h.sizeInPoints()
+	return width*height <= maxHeatArea
 }
 
-// paint draws the first row at the bottom, as an axis goes.
-func (h *heat) paint(to canvas, body frame) error {
-	body = title(to, body, h.title)
-	to.text(labelText(start), point{body.left, body.top + 10}, h.rowHead)
+// paintInto draws the first row at the bottom, as on a y axis.
+func (h *heatMap) paintInto(to canvas, body frame) error {
+	body = drawTitle(to, body, h.title)
+	to.drawText(labelText(anchorStart), point{body.left, body.top + 10}, h.rowHead)
 	a := axes{
 		frame: frame{body.left + heatLeft - 10, body.top + 18, body.right, body.bottom - 32},
 		x:     scale{lo: -0.5, hi: float64(len(h.columns)) - 0.5}, y: scale{lo: -0.5, hi: float64(len(h.rows)) - 0.5},
 	}
 	var names []tick
 	for i, name := range h.columns {
-		names = append(names, tick{float64(i), printable(name, 24)})
+		names = append(names, tick{float64(i), printableText(name, 24)})
 	}
-	underneath(to, a, h.head, names, false)
+	drawXAxis(to, a, h.columnHead, names, false)
 	box := func(r, c int) frame {
-		from, end := a.at(float64(c)-.48, float64(r)+.48), a.at(float64(c)+.48, float64(r)-.48)
+		from, end := a.pointAt(float64(c)-.48, float64(r)+.48), a.pointAt(float64(c)+.48, float64(r)-.48)
 		return frame{from.x, from.y, end.x, end.y}
 	}
 	for r, row := range h.cell {
-		to.text(tickText(end), point{a.left - 8, a.at(0, float64(r)).y + 3.5}, printable(h.rows[r], 24))
+		to.drawText(tickText(anchorEnd), point{a.left - 8, a.pointAt(0, float64(r)).y + 3.5}, printableText(h.rows[r], 24))
 		for c, v := range row {
-			text := labelText(middle)
+			text := labelText(anchorMiddle)
 			if !math.IsNaN(v) {
-				to.area(heatColour(min(max(v, 0), 1)), 1, box(r, c).corners()...)
+				to.fillArea(heatColour(min(max(v, 0), 1)), 1, box(r, c).corners()...)
 				if v > 0.5 {
-					text.hue = paper
+					text.hue = paperHue
 				}
 			}
-			centre := a.at(float64(c), float64(r))
-			to.text(text, point{centre.x, centre.y + 3.5}, fixed(v, 2))
+			centre := a.pointAt(float64(c), float64(r))
+			to.drawText(text, point{centre.x, centre.y + 3.5}, fixedText(v, 2))
 		}
 	}
 	if r, c := h.marked[0], h.marked[1]; r >= 0 {
 		b := box(r, c).corners()
-		to.line(stroke{hue: chosen, width: 2.5}, append(b, b[0], b[1])...)
+		to.drawLine(stroke{hue: chosenHue, width: 2.5}, append(b, b[0], b[1])...)
 	}
 	return nil
 }
 
-// agreementCurve shows the mean agreement of neighbouring settings over k, for all settings
-// and for the recommended one, from prefixes of the rankings in the grid.
-func agreementCurve(g *stream.Grid) *shown {
-	pairs := neighbours(g)
+// agreementCurve draws the mean agreement of neighbouring settings over k, for all settings and for the recommended
+// one. It uses prefixes of the rankings in the grid.
+func agreementCurve(g *stream.Grid) *describedChart {
+	pairs := neighbouringPairs(g)
 	if len(pairs) == 0 {
 		return nil
 	}
@@ -161,14 +158,14 @@ func agreementCurve(g *stream.Grid) *shown {
 		longest = min(longest, len(s.Selected))
 	}
 	mean, best := make([]float64, longest), make([]float64, longest)
-	own := 0 // pairs with the recommended setting
+	recommendedPairs := 0 // number of pairs with the recommended setting
 	for _, p := range pairs {
-		both := overlaps(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
+		shared := sharedPrefixCounts(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
 		recommended := p[0] == g.Recommended || p[1] == g.Recommended
 		if recommended {
-			own++
+			recommendedPairs++
 		}
-		for i, n := range both {
+		for i, n := range shared {
 			j := float64(n) / float64(2*(i+1)-n)
 			mean[i] += j / float64(len(pairs))
 			if recommended {
@@ -177,25 +174,25 @@ func agreementCurve(g *stream.Grid) *shown {
 		}
 	}
 	for i := range best {
-		best[i] /= float64(own) // NaN without any
+		best[i] /= float64(recommendedPairs) // NaN if there are none
 	}
-	x, what := upTo(longest), gridUnit(g)+"s"
-	c := &shown{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
+	x, what := countingNumbers(longest), gridUnit(g)+"s"
+	c := &describedChart{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
 		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: what + " k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},
 	}}
-	if own > 0 {
+	if recommendedPairs > 0 {
 		c.Series = append(c.Series, Series{Name: "recommended and its neighbours", X: x, Y: best})
 	}
 	return c
 }
 
-// neighbours are the pairs of settings one step of the grid apart.
-func neighbours(g *stream.Grid) [][2]int {
-	alpha, second := weights(g)
+// neighbouringPairs returns the pairs of settings that are one grid step apart.
+func neighbouringPairs(g *stream.Grid) [][2]int {
+	alpha, second := gridWeights(g)
 	at := make(map[[2]int]int, len(g.Settings))
 	for i, s := range g.Settings {
-		at[[2]int{place(alpha, float64(s.Alpha)), place(second, secondOf(s))}] = i
+		at[[2]int{indexOnAxis(alpha, float64(s.Alpha)), indexOnAxis(second, secondWeight(s))}] = i
 	}
 	var pairs [][2]int
 	for r := range alpha {
@@ -211,8 +208,8 @@ func neighbours(g *stream.Grid) [][2]int {
 	return pairs
 }
 
-// overlaps counts for each k how many of the first k names the lists share.
-func overlaps(a, b []string) []int {
+// sharedPrefixCounts returns for each k the number of names that the first k of both lists share.
+func sharedPrefixCounts(a, b []string) []int {
 	seen := make(map[string]bool, len(a))
 	both, out := 0, make([]int, len(a))
 	for i := range a {

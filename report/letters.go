@@ -7,9 +7,8 @@ import (
 	"golang.org/x/image/font/opentype"
 )
 
-// letters measures text by the Go fonts, which the module golang.org/x/image
-// holds. The zero value is ready.
-type letters struct {
+// textMeasurer measures text in the Go fonts of module golang.org/x/image. The zero value is ready.
+type textMeasurer struct {
 	fonts [2]*opentype.Font // regular and bold
 	faces map[typeface]font.Face
 }
@@ -19,7 +18,7 @@ type typeface struct {
 	bold bool
 }
 
-func (l *letters) font(bold bool) *opentype.Font {
+func (l *textMeasurer) parsedFont(bold bool) *opentype.Font {
 	which, data := 0, goregular.TTF
 	if bold {
 		which, data = 1, gobold.TTF
@@ -34,13 +33,12 @@ func (l *letters) font(bold bool) *opentype.Font {
 	return l.fonts[which]
 }
 
-// face is a font at a size in dots.
-func (l *letters) face(size float64, bold bool) font.Face {
+func (l *textMeasurer) fontFace(size float64, bold bool) font.Face {
 	want := typeface{size, bold}
 	if f, ok := l.faces[want]; ok {
 		return f
 	}
-	f, err := opentype.NewFace(l.font(bold), &opentype.FaceOptions{Size: size, DPI: 72})
+	f, err := opentype.NewFace(l.parsedFont(bold), &opentype.FaceOptions{Size: size, DPI: 72})
 	if err != nil {
 		panic("report: a face of the Go fonts: " + err.Error())
 	}
@@ -51,8 +49,7 @@ func (l *letters) face(size float64, bold bool) font.Face {
 	return f
 }
 
-// measure is the width of a text.
-func (l *letters) measure(k lettering, s string) float64 {
-	// Ten times the size: advances are rounded to a 64th.
-	return float64(font.MeasureString(l.face(10*k.size, k.bold), s)) / 640
+func (l *textMeasurer) textWidth(k lettering, s string) float64 {
+	// Measure at ten times the size: advances are rounded to 1/64.
+	return float64(font.MeasureString(l.fontFace(10*k.size, k.bold), s)) / 640
 }

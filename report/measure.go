@@ -8,35 +8,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// measureOf says what the errors of a selection are shares of. Errors of one measure compare.
-func measureOf(s *stream.Selection) string {
-	if of := target(s); of != "" {
+// errorMeasure names the quantity that a selection's errors are shares of. Only errors of the same measure compare.
+func errorMeasure(s *stream.Selection) string {
+	if of := reconstructionTarget(s); of != "" {
 		return of
 	}
-	if scale := word(s, "scale"); scale != "" {
+	if scale := optionText(s, "scale"); scale != "" {
 		return "the sum of squares (scale " + scale + ")"
 	}
 	return "the sum of squares"
 }
 
-// measureBrief is the measure in two words.
-func measureBrief(s *stream.Selection) string {
-	scale := word(s, "scale")
-	switch of := target(s); {
+func briefErrorMeasure(s *stream.Selection) string {
+	scale := optionText(s, "scale")
+	switch of := reconstructionTarget(s); {
 	case strings.HasPrefix(of, "the data smoothed"):
 		return "smoothed data"
 	case of != "":
-		return "target " + word(s, "target")
+		return "target " + optionText(s, "target")
 	case scale != "":
 		return "scale " + scale
 	}
 	return ""
 }
 
-// target is what a selection reconstructs that is not the data itself; empty for the data.
-func target(s *stream.Selection) string {
-	switch t := word(s, "target"); {
-	case t == "" || t == "smooth" && word(s, "smooth") == "0":
+// reconstructionTarget names the quantity that a selection reconstructs, or is empty if that is the data itself.
+func reconstructionTarget(s *stream.Selection) string {
+	switch t := optionText(s, "target"); {
+	case t == "" || t == "smooth" && optionText(s, "smooth") == "0":
 		return ""
 	case t == "smooth":
 		return "the data smoothed on the graph of the rows"
@@ -49,45 +48,47 @@ func target(s *stream.Selection) string {
 	}
 }
 
-// word is the value of an option; empty where the document has none.
-func word(s *stream.Selection, option string) string {
+// optionText returns the value of an option, or empty if the document does not record it.
+func optionText(s *stream.Selection, option string) string {
 	v, ok := s.Options[option]
 	if !ok {
 		return ""
 	}
-	return cut(fmt.Sprint(v), 40)
+	return truncateText(fmt.Sprint(v), 40)
 }
 
-// explained is the share that all chosen features explain; NaN where it is not known.
-func explained(s *stream.Selection) float64 { return 1 - float64(s.Selected[len(s.Selected)-1].Error) }
+// explainedShare is the share explained by all chosen features; NaN if it is unknown.
+func explainedShare(s *stream.Selection) float64 {
+	return 1 - float64(s.Selected[len(s.Selected)-1].Error)
+}
 
-// size is how many features to keep: what the run recommends, else the elbow of its errors.
-type size struct {
-	k    int // 0 where nothing tells
+// sizeAdvice is the number of features to keep: the run's recommendation, else the elbow of its errors.
+type sizeAdvice struct {
+	k    int // 0 if unknown
 	rule string
 	why  string
 }
 
-// recommendedSize is how many features the run recommends to keep, or how many groups where it chose these.
-func recommendedSize(s *stream.Selection) size {
+// recommendedSize returns the number of features, or of groups, that the run recommends to keep.
+func recommendedSize(s *stream.Selection) sizeAdvice {
 	switch z := s.Size; {
 	case z == nil:
 	case !s.HasGroups():
-		return size{z.Recommended, "recommended", z.Why}
+		return sizeAdvice{z.Recommended, "recommended", z.Why}
 	case z.Groups > 0:
-		return size{z.Groups, "recommended", fmt.Sprintf("of single features it would be %s: %s", count(int64(z.Recommended)), z.Why)}
+		return sizeAdvice{z.Groups, "recommended", fmt.Sprintf("of single features it would be %s: %s", countText(int64(z.Recommended)), z.Why)}
 	}
-	return size{}
+	return sizeAdvice{}
 }
 
-func sizeOf(s *stream.Selection) size {
+func sizeAdviceFor(s *stream.Selection) sizeAdvice {
 	if z := recommendedSize(s); z.k > 0 {
 		return z
 	}
-	if c := errorsOf(s); c != nil {
+	if c := errorChart(s); c != nil {
 		if e := elbow.Of(c.Series[0].X, c.Series[0].Y); e >= 0 {
-			return size{int(c.Series[0].X[e]), "elbow", ""}
+			return sizeAdvice{int(c.Series[0].X[e]), "elbow", ""}
 		}
 	}
-	return size{}
+	return sizeAdvice{}
 }

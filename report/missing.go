@@ -8,7 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// missingShare is the share of rows in which a feature has no number.
 func missingShare(c stream.ColumnReport, rows int64) float64 {
 	if rows <= 0 {
 		return 0
@@ -16,7 +15,7 @@ func missingShare(c stream.ColumnReport, rows int64) float64 {
 	return float64(c.Nulls+c.NaNs+c.Infs) / float64(rows)
 }
 
-// missingView are the features with missing values, the most first.
+// missingView lists the features with missing values, the most affected first.
 type missingView struct {
 	Rows []missingRow
 	Note string
@@ -27,11 +26,10 @@ type missingRow struct {
 	Chosen                              bool
 }
 
-// mostMissing bounds the list of features with missing values.
-const mostMissing = 50
+// maxMissingRows bounds the list of features with missing values.
+const maxMissingRows = 50
 
-// missingOf lists missing values; nil where there are none.
-func missingOf(s *stream.Selection) *missingView {
+func newMissingView(s *stream.Selection) *missingView {
 	chosen := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
 		chosen[f.Name] = true
@@ -52,13 +50,13 @@ func missingOf(s *stream.Selection) *missingView {
 	slices.SortStableFunc(list, func(a, b stream.ColumnReport) int {
 		return cmp.Compare(missingShare(b, s.Rows), missingShare(a, s.Rows))
 	})
-	v := &missingView{Note: fmt.Sprintf("%s of %s have missing values, %s of them chosen.", count(int64(len(list))), plural(len(s.Columns), "feature"), count(int64(taken)))}
-	if n := len(list) - mostMissing; n > 0 {
-		v.Note += fmt.Sprintf(" The %d with the most are shown.", mostMissing)
+	v := &missingView{Note: fmt.Sprintf("%s of %s have missing values, %s of them chosen.", countText(int64(len(list))), countNoun(len(s.Columns), "feature"), countText(int64(taken)))}
+	if n := len(list) - maxMissingRows; n > 0 {
+		v.Note += fmt.Sprintf(" The %d with the most are shown.", maxMissingRows)
 	}
-	for _, c := range list[:min(mostMissing, len(list))] {
+	for _, c := range list[:min(maxMissingRows, len(list))] {
 		v.Rows = append(v.Rows, missingRow{
-			c.Name, count(c.Nulls), count(c.NaNs), count(c.Infs), share(missingShare(c, s.Rows)), barOf(missingShare(c, s.Rows)), chosen[c.Name],
+			c.Name, countText(c.Nulls), countText(c.NaNs), countText(c.Infs), percentText(missingShare(c, s.Rows)), barWidth(missingShare(c, s.Rows)), chosen[c.Name],
 		})
 	}
 	return v

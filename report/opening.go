@@ -8,87 +8,87 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openingView is what a person reads first.
+// openingView is the first text of the page.
 type openingView struct {
-	First string   // what was chosen, and what it explains
-	Rest  []string // how many would do, and whether to trust it
+	First string   // the choice, and the share it explains
+	Rest  []string // how many features suffice, and whether to trust the choice
 }
 
-// openingOf writes it for a selection; judged is what an evaluation in the page says of it.
-func openingOf(s *stream.Selection, judged string) openingView {
+// newOpening describes a selection. judged is an evaluation's sentence about it, or empty.
+func newOpening(s *stream.Selection, judged string) openingView {
 	k := len(s.Selected)
-	v := openingView{First: chosenCount(s)}
-	x := explained(s)
+	v := openingView{First: chosenText(s)}
+	x := explainedShare(s)
 	verb := " explain "
 	if k == 1 {
 		verb = " explains "
 	}
 	switch {
 	case math.IsNaN(x):
-		v.First += ", chosen by " + cut(s.Method, 60) + "; what they explain is not known."
+		v.First += ", chosen by " + truncateText(s.Method, 60) + "; what they explain is not known."
 	case s.Estimate != nil && s.Estimate.Candidates == 0:
-		v.First += verb + "about " + share(x) + " of " + measureOf(s) + ", by a sketch of the rows."
+		v.First += verb + "about " + percentText(x) + " of " + errorMeasure(s) + ", by a sketch of the rows."
 	default:
-		v.First += verb + share(x) + " of " + measureOf(s) + "."
+		v.First += verb + percentText(x) + " of " + errorMeasure(s) + "."
 	}
 	switch {
 	case judged != "":
 		v.Rest = append(v.Rest, judged)
-	case target(s) != "" && !math.IsNaN(x):
+	case reconstructionTarget(s) != "" && !math.IsNaN(x):
 		v.Rest = append(v.Rest, "That is not the share of the data itself, which eval measures.")
 	}
-	v.Rest = append(v.Rest, sizeSentence(s)...)
+	v.Rest = append(v.Rest, sizeSentences(s)...)
 	noBetter := s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 	if w := s.Worth; w != nil && w.Faint == 0 && k > 1 && !noBetter {
 		v.Rest = append(v.Rest, "Each of the chosen adds more than noise would.")
 	} else if w != nil && w.Faint > 0 && !s.Size.Keeps(w, k) {
-		which := count(int64(w.Faint)) + " of the chosen add"
+		which := countText(int64(w.Faint)) + " of the chosen add"
 		if w.Faint == 1 {
 			which = "1 of the chosen adds"
 		}
-		v.Rest = append(v.Rest, fmt.Sprintf("%s no more than noise does (at most %s, and noise up to %s).", which, share(float64(w.Most)), share(float64(w.Noise))))
+		v.Rest = append(v.Rest, fmt.Sprintf("%s no more than noise does (at most %s, and noise up to %s).", which, percentText(float64(w.Most)), percentText(float64(w.Noise))))
 	}
 	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
 }
 
-// judged is what an evaluation among the documents says of the share of the data that all
-// features of a selection explain; empty where none does, or where the selection says the same.
-func (p Page) judged(d *Document) string {
+// evaluationSentence returns the share of the data that a selection explains according to an evaluation in the page.
+// It is empty if there is none, or if the selection itself records that share.
+func (p Page) evaluationSentence(d *Document) string {
 	if d.Selection == nil {
 		return ""
 	}
 	for _, e := range p.Documents {
-		if e.Evaluation == nil || target(d.Selection) == "" && word(d.Selection, "scale") == e.Evaluation.ReconstructionScale {
+		if e.Evaluation == nil || reconstructionTarget(d.Selection) == "" && optionText(d.Selection, "scale") == e.Evaluation.ReconstructionScale {
 			continue
 		}
 		for _, r := range e.Evaluation.Results {
 			of := Document{Name: r.Path}
-			if r.Path != "" && of.short() == d.short() && r.K == len(d.Selection.Selected) && finite(r.Reconstruction) {
+			if r.Path != "" && of.shortName() == d.shortName() && r.K == len(d.Selection.Selected) && isFinite(r.Reconstruction) {
 				scale := ""
 				if e.Evaluation.ReconstructionScale != "" {
-					scale = " (scale " + cut(e.Evaluation.ReconstructionScale, 40) + ")"
+					scale = " (scale " + truncateText(e.Evaluation.ReconstructionScale, 40) + ")"
 				}
-				return fmt.Sprintf("By eval they explain %s of the sum of squares of the data itself%s.", share(1-float64(r.Reconstruction)), scale)
+				return fmt.Sprintf("By eval they explain %s of the sum of squares of the data itself%s.", percentText(1-float64(r.Reconstruction)), scale)
 			}
 		}
 	}
 	return ""
 }
 
-// sizeSentence says how many features to keep, and what each one after them adds.
-func sizeSentence(s *stream.Selection) []string {
-	z := sizeOf(s)
+// sizeSentences state how many features to keep, and how much each further one adds.
+func sizeSentences(s *stream.Selection) []string {
+	z := sizeAdviceFor(s)
 	switch {
 	case z.k <= 0:
 		return nil
 	case z.why != "":
-		sentence := fmt.Sprintf("Worth keeping: %s: %s", plural(z.k, unit(s)), strings.TrimSuffix(cut(z.why, 400), "."))
-		if n := s.Size; finite(n.Next) && finite(n.Noise) && n.Noise > 0 {
-			sentence += fmt.Sprintf("; of greedy's features each one after these adds at most %s, and noise %s", share(float64(n.Next)), share(float64(n.Noise)))
+		sentence := fmt.Sprintf("Worth keeping: %s: %s", countNoun(z.k, chosenUnit(s)), strings.TrimSuffix(truncateText(z.why, 400), "."))
+		if n := s.Size; isFinite(n.Next) && isFinite(n.Noise) && n.Noise > 0 {
+			sentence += fmt.Sprintf("; of greedy's features each one after these adds at most %s, and noise %s", percentText(float64(n.Next)), percentText(float64(n.Noise)))
 		}
 		return []string{sentence + "."}
-	case z.k >= len(s.Selected) || !finite(s.Selected[z.k-1].Error):
-		return []string{fmt.Sprintf("The curve bends at %s.", plural(z.k, unit(s)))}
+	case z.k >= len(s.Selected) || !isFinite(s.Selected[z.k-1].Error):
+		return []string{fmt.Sprintf("The curve bends at %s.", countNoun(z.k, chosenUnit(s)))}
 	}
 	most := 0.0
 	for i := z.k; i < len(s.Selected); i++ {
@@ -104,10 +104,9 @@ func sizeSentence(s *stream.Selection) []string {
 	if z.k == 1 {
 		verb = "explains"
 	}
-	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, plural(z.k, unit(s)), verb, share(1-float64(s.Selected[z.k-1].Error)), share(most))}
+	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, countNoun(z.k, chosenUnit(s)), verb, percentText(1-float64(s.Selected[z.k-1].Error)), percentText(most))}
 }
 
-// trustSentences say whether the choice, and the graph of the rows, are better than chance.
 func trustSentences(s *stream.Selection) []string {
 	var list []string
 	if t := s.Trust; t != nil && t.Dependence != nil {
@@ -115,44 +114,44 @@ func trustSentences(s *stream.Selection) []string {
 		if !t.Dependence.Trusted {
 			verdict = "The columns go together no more than independent ones"
 		}
-		list = append(list, fmt.Sprintf("%s (mean squared correlation %s, by chance %s).", verdict, fixed(float64(t.Dependence.Value), 4), fixed(float64(t.Dependence.Chance), 4)))
+		list = append(list, fmt.Sprintf("%s (mean squared correlation %s, by chance %s).", verdict, fixedText(float64(t.Dependence.Value), 4), fixedText(float64(t.Dependence.Chance), 4)))
 	}
 	if t := s.Trust; t != nil && t.Clusters != nil {
 		verdict := "The rows have clusters beyond what the covariances of the columns explain"
 		if !t.Clusters.Trusted {
 			verdict = "The rows show no clusters beyond what the covariances of the columns explain"
 		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, without clusters %s).", verdict, cut(t.Clusters.Measure, 200), fixed(float64(t.Clusters.Value), 2), fixed(float64(t.Clusters.Chance), 2)))
+		list = append(list, fmt.Sprintf("%s (%s: %s, without clusters %s).", verdict, truncateText(t.Clusters.Measure, 200), fixedText(float64(t.Clusters.Value), 2), fixedText(float64(t.Clusters.Chance), 2)))
 	}
 	if t := s.Trust; t != nil && t.Choice != nil {
 		verdict := "Better than chance"
 		if !t.Choice.Trusted {
 			verdict = "No better than chance: do not rely on it"
 		}
-		beside := ""
-		if b := t.Choice.Beats; b != nil && finite(*b) {
-			beside += ", more than " + share(float64(*b)) + " of such choices"
+		details := ""
+		if b := t.Choice.Beats; b != nil && isFinite(*b) {
+			details += ", more than " + percentText(float64(*b)) + " of such choices"
 		}
-		if p := t.Choice.Permuted; p != nil && finite(*p) {
-			beside += ", on columns that have nothing to do with each other " + share(float64(*p))
+		if p := t.Choice.Permuted; p != nil && isFinite(*p) {
+			details += ", on columns that have nothing to do with each other " + percentText(float64(*p))
 		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, cut(t.Choice.Measure, 200), share(float64(t.Choice.Value)), share(float64(t.Choice.Chance)), share(float64(t.Choice.Spread)), beside))
+		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, truncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), details))
 	}
 	if t := s.Trust; t != nil && t.Graph != nil {
 		verdict := "The graph of the rows can be trusted"
 		if !t.Graph.Trusted {
 			verdict = "The graph of the rows cannot be trusted"
 		}
-		list = append(list, fmt.Sprintf("%s (alignment %s, by chance %s).", verdict, fixed(float64(t.Graph.Value), 2), fixed(float64(t.Graph.Chance), 2)))
+		list = append(list, fmt.Sprintf("%s (alignment %s, by chance %s).", verdict, fixedText(float64(t.Graph.Value), 2), fixedText(float64(t.Graph.Chance), 2)))
 	}
-	if a := s.Stability; a != nil && finite(a.Index) {
-		list = append(list, fmt.Sprintf("Selections from half-samples agree to %s (95 %% interval %s to %s; 1 is always the same features, 0 chance).", fixed(float64(a.Index), 2), fixed(float64(a.Low), 2), fixed(float64(a.High), 2)))
+	if a := s.Stability; a != nil && isFinite(a.Index) {
+		list = append(list, fmt.Sprintf("Selections from half-samples agree to %s (95 %% interval %s to %s; 1 is always the same features, 0 chance).", fixedText(float64(a.Index), 2), fixedText(float64(a.Low), 2), fixedText(float64(a.High), 2)))
 	}
 	return list
 }
 
-// verdict is trust in a word: of the choice, else of the graph; empty where nothing tells.
-func verdict(s *stream.Selection) string {
+// trustVerdict sums up trust in the choice, or else in the graph, in a few words. It is empty if neither is known.
+func trustVerdict(s *stream.Selection) string {
 	switch t := s.Trust; {
 	case t == nil:
 		return ""
@@ -168,40 +167,40 @@ func verdict(s *stream.Selection) string {
 	return ""
 }
 
-// openingTogether says of several selections what they share, and which explains the most.
-func openingTogether(list []named, v *compareView) openingView {
+// combinedOpening describes the features that several selections share, and the selection that explains the most.
+func combinedOpening(list []pageSelection, v *compareView) openingView {
 	few, most := len(list[0].Selected), 0
 	features, alike := list[0].Features, true
-	measures := map[string][]named{} // by what the shares are of, and of which data
+	measures := map[string][]pageSelection{} // by measure and data of the shares
 	for _, s := range list {
 		few, most = min(few, len(s.Selected)), max(most, len(s.Selected))
 		alike = alike && s.Features == features
-		if !math.IsNaN(explained(s.Selection)) {
-			of := measureOf(s.Selection) + "\n" + inputsOf(s.Selection)
+		if !math.IsNaN(explainedShare(s.Selection)) {
+			of := errorMeasure(s.Selection) + "\n" + inputsKey(s.Selection)
 			measures[of] = append(measures[of], s)
 		}
 	}
-	o := openingView{First: fmt.Sprintf("%s of %s", plural(len(list), "selection"), count(int64(few)))}
+	o := openingView{First: fmt.Sprintf("%s of %s", countNoun(len(list), "selection"), countText(int64(few)))}
 	if most > few {
-		o.First += " to " + count(int64(most))
+		o.First += " to " + countText(int64(most))
 	}
 	if alike {
-		o.First += fmt.Sprintf(" of %s", count(int64(features)))
+		o.First += fmt.Sprintf(" of %s", countText(int64(features)))
 	}
 	o.First += " features."
 	for _, key := range sortedKeys(measures) {
 		same := measures[key]
-		best, of := same[0], measureOf(same[0].Selection)
+		best, of := same[0], errorMeasure(same[0].Selection)
 		for _, s := range same {
-			if explained(s.Selection) > explained(best.Selection) {
+			if explainedShare(s.Selection) > explainedShare(best.Selection) {
 				best = s
 			}
 		}
 		if n := len(same); n > 1 {
-			name, x := cut(best.name, briefName), share(explained(best.Selection))
+			name, x := truncateText(best.name, maxBriefRunes), percentText(explainedShare(best.Selection))
 			sentence := fmt.Sprintf("%s explains the most of %s: %s.", name, of, x)
 			if n < len(list) {
-				sentence = fmt.Sprintf("Of the %s that explain %s, %s explains the most: %s.", count(int64(n)), of, name, x)
+				sentence = fmt.Sprintf("Of the %s that explain %s, %s explains the most: %s.", countText(int64(n)), of, name, x)
 			}
 			o.Rest = append(o.Rest, sentence)
 		}
@@ -209,7 +208,7 @@ func openingTogether(list []named, v *compareView) openingView {
 	var doubtful []string
 	for _, r := range v.Rows {
 		if r.Distrusted {
-			doubtful = append(doubtful, cut(r.Name, briefName))
+			doubtful = append(doubtful, truncateText(r.Name, maxBriefRunes))
 		}
 	}
 	if doubtful != nil {

@@ -20,8 +20,8 @@ func falling(errors ...float64) *stream.Selection {
 
 func (v openingView) text() string { return v.First + " " + strings.Join(v.Rest, " ") }
 
-// TestOpening: the first sentences say what is explained of what, how many are enough and
-// whether to trust it, in all their cases.
+// TestOpening: the first sentences state the share explained, how many features suffice, and whether to trust the
+// choice, in all cases.
 func TestOpening(t *testing.T) {
 	bent := []float64{0.6, 0.3, 0.28, 0.25, 0.24}
 	nan := math.NaN()
@@ -69,14 +69,14 @@ func TestOpening(t *testing.T) {
 	} {
 		s := falling(bent...)
 		c.change(s)
-		if got := strings.TrimSpace(openingOf(s, "").text()); got != c.want {
+		if got := strings.TrimSpace(newOpening(s, "").text()); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
 	}
 }
 
-// TestJudged: what an evaluation in the page says of a selection stands with it: of its own
-// file and number of features, and of no other.
+// TestJudged: a selection shows an evaluation's sentence only if the evaluation judges its own file and number of
+// features.
 func TestJudged(t *testing.T) {
 	s := falling(0.5, 0.25)
 	s.Options["target"] = "smooth"
@@ -85,7 +85,7 @@ func TestJudged(t *testing.T) {
 		{Path: "x/sel.json", K: 1, Reconstruction: 0.7}, {Path: "x/sel.json", K: 2, Reconstruction: 0.375},
 	}}
 	p := Page{Documents: []Document{{Name: "y/sel.json", Selection: s}, {Name: "eval.json", Evaluation: eval}}}
-	if got, want := p.judged(&p.Documents[0]), "By eval they explain 62.50 % of the sum of squares of the data itself (scale standard)."; got != want {
+	if got, want := p.evaluationSentence(&p.Documents[0]), "By eval they explain 62.50 % of the sum of squares of the data itself (scale standard)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	html := pageOf(t, p.Documents...)
@@ -93,12 +93,12 @@ func TestJudged(t *testing.T) {
 		t.Error("the page does not have both shares")
 	}
 	delete(s.Options, "target")
-	if got := p.judged(&p.Documents[0]); got != "" {
+	if got := p.evaluationSentence(&p.Documents[0]); got != "" {
 		t.Errorf("of the same measure: %q", got)
 	}
 	s.Options["target"] = "smooth"
 	p.Documents[0].Name = "third.json"
-	if got := p.judged(&p.Documents[0]); got != "" {
+	if got := p.evaluationSentence(&p.Documents[0]); got != "" {
 		t.Errorf("of another file: %q", got)
 	}
 }
@@ -109,25 +109,25 @@ func TestOpeningTogether(t *testing.T) {
 	c.Options = map[string]any{"scale": "pareto"}
 	c.Selected[0].Name = "z"
 	b.Trust = &stream.Trust{Choice: &stream.Chance{}}
-	list := []named{{a, "s1", "a"}, {b, "s2", "b"}, {c, "s3", "c"}}
+	list := []pageSelection{{a, "s1", "a"}, {b, "s2", "b"}, {c, "s3", "c"}}
 	for n, want := range map[int]string{
 		2: "2 selections of 1 to 2 of 100 features. b explains the most of the sum of squares (scale standard): 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 2 features: 1 in every selection.",
 		3: "3 selections of 1 to 2 of 100 features. Of the 2 that explain the sum of squares (scale standard), b explains the most: 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 3 features: none in every selection, 1 in more than one.",
 	} {
-		v, err := compare(list[:n])
+		v, err := compareSelections(list[:n])
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("comparing the selections: %v", err)
 		}
-		if got := openingTogether(list[:n], v).text(); got != want {
+		if got := combinedOpening(list[:n], v).text(); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
 	b.Inputs = []stream.Input{{Path: "other data"}}
-	v, err := compare(list)
+	v, err := compareSelections(list)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("comparing the selections: %v", err)
 	}
-	if got := openingTogether(list, v).text(); strings.Contains(got, "explains the most") {
+	if got := combinedOpening(list, v).text(); strings.Contains(got, "explains the most") {
 		t.Errorf("of different data one explains the most: %s", got)
 	}
 	if !slices.Contains(v.Curve.Notes, "The selections are of different data: their shares do not compare.") {

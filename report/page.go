@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Page is a report on one document or several.
+// Page is a report on one or more documents.
 type Page struct {
 	Documents []Document
-	Version   string          // of the program that writes it
+	Version   string          // of the program that writes the page
 	Spelling  stream.Spelling // of options; nil writes their bare names
 }
 
@@ -36,18 +36,18 @@ var styleCSS string
 //go:embed script.js
 var scriptJS string
 
-// WriteHTML writes the page: one file that loads nothing, whatever the values in it.
+// WriteHTML writes the page as one file. It loads nothing, whichever values it contains.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"brief": func(s string) string { return cut(s, briefName) },
+		"brief": func(s string) string { return truncateText(s, maxBriefRunes) },
 		"row": func(r rankRow, of *rankingView) any {
 			return struct {
 				Row rankRow
 				Of  *rankingView
 			}{r, of}
 		},
-		"long": func(s string) bool { return cut(s, briefName) != s },
-		"tag":  tag,
+		"long": func(s string) bool { return truncateText(s, maxBriefRunes) != s },
+		"tag":  truncateTag,
 	}).Parse(pageHTML)
 	if err != nil {
 		return err
@@ -57,14 +57,14 @@ func (p Page) WriteHTML(w io.Writer) error {
 			return err
 		}
 	}
-	v, err := p.view()
+	v, err := p.buildView()
 	if err != nil {
 		return err
 	}
 	v.Style, v.Script = template.CSS(styleCSS), template.JS(scriptJS)
-	// Only this style and script run, no style or event attribute does, and nothing loads:
-	// even a value that escaped its escaping could do nothing.
-	v.Policy = "default-src 'none'; img-src data:; style-src " + hash(styleCSS) + "; script-src " + hash(scriptJS) +
+	// Only this style and script run; no style attribute, event attribute or load is allowed. Even a value that was not
+	// escaped could do nothing.
+	v.Policy = "default-src 'none'; img-src data:; style-src " + cspHash(styleCSS) + "; script-src " + cspHash(scriptJS) +
 		"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
@@ -74,22 +74,21 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// hash is the source expression of a content security policy for a text.
-func hash(s string) string {
+func cspHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// names are the names of the documents: of their files, with folders where two are alike.
-func (p Page) names() []string {
+// documentNames returns the file names of the documents, with folders if two files share a name.
+func (p Page) documentNames() []string {
 	seen := map[string]int{}
 	for i := range p.Documents {
-		seen[p.Documents[i].short()]++
+		seen[p.Documents[i].shortName()]++
 	}
 	names := make([]string, len(p.Documents))
 	for i := range p.Documents {
 		d := &p.Documents[i]
-		if names[i] = d.short(); seen[names[i]] > 1 {
+		if names[i] = d.shortName(); seen[names[i]] > 1 {
 			names[i] = d.Name
 		}
 	}

@@ -110,7 +110,7 @@ func TestPageEscapes(t *testing.T) {
 	for _, f := range hostileSelection().Selection.Selected {
 		want := `<bdi class="name">` + escaped(t, f.Name) + `</bdi>`
 		if f.Name != "" && !strings.Contains(body, want) {
-			t.Errorf("%q is not in the page", cut(f.Name, 60))
+			t.Errorf("%q is not in the page", truncateText(f.Name, 60))
 		}
 		if strings.ContainsAny(f.Name, "<") && strings.Contains(body, f.Name) {
 			t.Errorf("%q is in the page as it is", f.Name)
@@ -147,7 +147,7 @@ func TestPageLoadsNothing(t *testing.T) {
 		}
 	}
 	for _, text := range []string{styleCSS, scriptJS} {
-		if !strings.Contains(html, ">"+text+"</") || !strings.Contains(html, strings.ReplaceAll(template.HTMLEscapeString(hash(text)), "+", "&#43;")) {
+		if !strings.Contains(html, ">"+text+"</") || !strings.Contains(html, strings.ReplaceAll(template.HTMLEscapeString(cspHash(text)), "+", "&#43;")) {
 			t.Error("style or script is not in the page as its hash in the policy says")
 		}
 	}
@@ -165,8 +165,7 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 }
 
-// TestPageOfMany: thousands of chosen columns make a page of limited size that says what it
-// leaves out.
+// TestPageOfMany: thousands of chosen columns make a page of limited size, which counts the columns it leaves out.
 func TestPageOfMany(t *testing.T) {
 	const d = 5966
 	s := &stream.Selection{Method: "greedy", Rows: 102, RowsUsed: 102, Features: d}
@@ -189,7 +188,7 @@ func TestPageOfMany(t *testing.T) {
 	}
 	for _, want := range []string{"and 79 more, less explained", "and 5,766 more columns", "Show all 50<"} {
 		if strings.Contains(html, want) == (want == "Show all 50<") {
-			t.Errorf("%q: %v", want, strings.Contains(html, want))
+			t.Errorf("the page contains %q: %v", want, strings.Contains(html, want))
 		}
 	}
 	all := choose(d)
@@ -237,7 +236,7 @@ func TestScoresFollowTheDocument(t *testing.T) {
 	s.Scores = []stream.Score{{Name: "a", Score: 3}, {Name: "b", Score: 1}, {Name: "c", Score: 2}}
 	for lower, want := range map[bool][]float64{true: {1, 2, 3}, false: {3, 2, 1}} {
 		s.LowerIsBetter = lower
-		if got := scoresOf(s).Series[0].Y; !slices.Equal(got, want) {
+		if got := scoreChart(s).Series[0].Y; !slices.Equal(got, want) {
 			t.Errorf("lower is better %v: %v, want %v", lower, got, want)
 		}
 	}

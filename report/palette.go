@@ -8,43 +8,42 @@ import (
 // hue is an opaque colour, 0xRRGGBB.
 type hue uint32
 
-// The colours of charts in files. In the page each stands for a CSS class (style.css), so
-// that charts follow light and dark. All must differ: the colour finds the class.
+// The colours of charts in files. In the page each becomes a CSS class (style.css), so that charts follow light and
+// dark. They must differ, because the class is found by the colour.
 const (
-	paper  hue = 0xffffff
-	ink    hue = 0x1b1f24 // labels
-	soft   hue = 0x5b6470 // ticks
-	rule   hue = 0xdde1e6 // grid lines
-	mark   hue = 0x1c1f23 // rings and their labels
-	chosen hue = 0xe8590c // chosen pixels
-	absent hue = 0xb9d3ec // pixels that were left out
+	paperHue   hue = 0xffffff
+	inkHue     hue = 0x1b1f24 // labels
+	tickHue    hue = 0x5b6470 // ticks
+	gridHue    hue = 0xdde1e6 // grid lines
+	markHue    hue = 0x1c1f23 // rings and their labels
+	chosenHue  hue = 0xe8590c // chosen pixels
+	leftOutHue hue = 0xb9d3ec // pixels that were left out
 )
 
-// seriesHues tell eight lines apart, for colour-blind readers too; from the ninth on
-// lines are dashed.
+// seriesHues returns eight colours that colour-blind readers can distinguish. From the ninth on, lines repeat them
+// with dashes.
 func seriesHues() []hue {
 	return []hue{0x2a6fbb, 0xc2540a, 0x2b8a5a, 0x7b4fb5, 0xc23a6b, 0x1a8a94, 0x7f7415, 0x6b7280}
 }
 
 // RGBA implements color.Color.
-func (h hue) RGBA() (r, g, b, a uint32) { return h.nrgba(255).RGBA() }
+func (h hue) RGBA() (r, g, b, a uint32) { return h.toNRGBA(255).RGBA() }
 
-func (h hue) nrgba(alpha uint8) color.NRGBA {
+func (h hue) toNRGBA(alpha uint8) color.NRGBA {
 	return color.NRGBA{R: uint8(h >> 16), G: uint8(h >> 8), B: uint8(h), A: alpha}
 }
 
 func (h hue) String() string { return fmt.Sprintf("#%06X", uint32(h)) }
 
-// classes maps the colours to classes of the page.
-func classes() map[hue]string {
-	m := map[hue]string{ink: "ink", soft: "soft", rule: "rule", mark: "mark"}
+func cssClasses() map[hue]string {
+	m := map[hue]string{inkHue: "ink", tickHue: "soft", gridHue: "rule", markHue: "mark"}
 	for i, h := range seriesHues() {
 		m[h] = fmt.Sprintf("s%d", i)
 	}
 	return m
 }
 
-// heatColour shows a share from 0 to 1 as a blue, darker for more.
+// heatColour maps a share from 0 to 1 to a blue, darker for larger shares.
 func heatColour(share float64) hue {
 	mixed := hue(0)
 	for shift := 16; shift >= 0; shift -= 8 {

@@ -63,7 +63,7 @@ func parts(t *testing.T, page string) (kinds map[string]bool, active []string, t
 				kinds[n.Data+" "+a.Key] = true
 				b.WriteString(a.Val + "\n")
 				if slices.Contains([]string{"href", "src", "action", "srcset"}, a.Key) && !strings.HasPrefix(a.Val, "#") && !strings.HasPrefix(a.Val, "data:image/png;base64,") {
-					t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
+					t.Errorf("the page loads <%s %s=%q>", n.Data, a.Key, a.Val)
 				}
 			}
 			kinds[n.Data] = true
@@ -105,7 +105,7 @@ func TestPageParsed(t *testing.T) {
 			plain[kind] = true
 		}
 		if active = own; kinds["comment"] || len(own) == 0 {
-			t.Errorf("%q: %v, %d scripts and styles", cut(text, 20), kinds, len(own))
+			t.Errorf("%q: %v, %d scripts and styles", truncateText(text, 20), kinds, len(own))
 		}
 	}
 	for _, name := range append(hostileNames(), `--><script>alert(3)</script>`, `</bdi></td></table></body><p onclick=x>`, `' onmouseover='alert(4)`, "&lt;script&gt;", "\x00<b>", "</svg><style>*{}</style>", "]]>", "</title><link rel=stylesheet href=x>") {
@@ -121,11 +121,11 @@ func TestPageParsed(t *testing.T) {
 		kinds, own, texts := parts(t, page)
 		for kind := range kinds {
 			if !plain[kind] {
-				t.Errorf("%q makes <%s>", cut(name, 60), kind)
+				t.Errorf("%q makes <%s>", truncateText(name, 60), kind)
 			}
 		}
 		if !slices.Equal(own, active) {
-			t.Errorf("%q changes a script or a style", cut(name, 60))
+			t.Errorf("%q changes a script or a style", truncateText(name, 60))
 		}
 		if len(name) < 50 && !strings.ContainsAny(name, "\x00\x01\x7f\u202e\u200f\n") && !strings.Contains(texts, name) {
 			t.Errorf("%q is not there as a text", name)

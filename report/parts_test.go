@@ -34,12 +34,12 @@ func TestPixels(t *testing.T) {
 	var first []byte
 	for seed := range uint64(5) {
 		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(s.Columns), func(i, j int) { s.Columns[i], s.Columns[j] = s.Columns[j], s.Columns[i] })
-		p := pixelGrid(s)
+		p := findPixels(s)
 		if p == nil || p.rows != rows || p.cols != cols || p.leftOut != 4 || p.others != 1 || len(p.chosen) != len(s.Selected) {
 			t.Fatalf("grid %+v", p)
 		}
 		var picture bytes.Buffer
-		must.Do(t, png.Encode(&picture, p.picture(color.NRGBA{})))
+		must.Do(t, png.Encode(&picture, p.meanImage(color.NRGBA{})))
 		b := picture.Bytes()
 		if first == nil {
 			first = b
@@ -63,13 +63,13 @@ func TestPixels(t *testing.T) {
 		"too far":     {Columns: []stream.ColumnReport{{Name: "px_0_99999999999999999999"}}, Selected: []stream.Selected{{Rank: 1, Name: "px_0_99999999999999999999"}}},
 		"none chosen": {Columns: []stream.ColumnReport{{Name: "px_0_0"}, {Name: "a"}}, Selected: []stream.Selected{{Rank: 1, Name: "a"}}},
 	} {
-		if p := pixelGrid(other); p != nil {
-			t.Errorf("%s: %+v", name, p)
+		if p := findPixels(other); p != nil {
+			t.Errorf("%s: got pixels %+v, want none", name, p)
 		}
 	}
 }
 
-// TestMaskKey: the key of several masks says of ranges and left out pixels what holds of all.
+// TestMaskKey: the legend of several masks has only ranges and left-out pixels that apply to all.
 func TestMaskKey(t *testing.T) {
 	a := &maskView{Chosen: "3 chosen pixels", Low: "0", High: "1"}
 	b := &maskView{Chosen: "4 chosen pixels", Low: "0", High: "9", LeftOut: "2 pixels without a feature"}
@@ -83,7 +83,7 @@ func TestMaskKey(t *testing.T) {
 	} {
 		var key *maskView
 		for _, m := range c.masks {
-			key = m.together(key)
+			key = m.mergeKey(key)
 		}
 		if *key != c.want {
 			t.Errorf("%+v, want %+v", *key, c.want)
@@ -104,7 +104,7 @@ func TestGroups(t *testing.T) {
 			want[c.Nearest] = append(want[c.Nearest], c.Name)
 		}
 	}
-	got := groupsOf(s)
+	got := featureGroups(s)
 	if len(got) != len(s.Selected) {
 		t.Fatalf("%d groups", len(got))
 	}
@@ -120,7 +120,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("group %q has %q, want %q", g.Name, names, want[g.Name])
 		}
 	}
-	if g := groupsOf(&stream.Selection{Selected: s.Selected, Columns: []stream.ColumnReport{{Name: "z"}}}); g != nil {
+	if g := featureGroups(&stream.Selection{Selected: s.Selected, Columns: []stream.ColumnReport{{Name: "z"}}}); g != nil {
 		t.Errorf("groups without nearest: %v", g)
 	}
 }
@@ -137,15 +137,15 @@ func selectionOf(names ...string) *stream.Selection {
 // TestOverlap: symmetric, one on the diagonal, and as counted by hand.
 func TestOverlap(t *testing.T) {
 	docs := []Document{{Name: "a.json", Selection: selectionOf("x", "y", "z")}, gridDocument(), {Name: "b/a.json", Selection: selectionOf("z", "w")}, {Name: "c.json", Selection: selectionOf("v")}}
-	names := Page{Documents: docs}.names()
+	names := Page{Documents: docs}.documentNames()
 	if !slices.Equal(names, []string{"a.json", "grid", "b/a.json", "c"}) {
 		t.Errorf("names %q", names)
 	}
 	var list []*stream.Selection
-	for _, n := range (Page{Documents: docs}).selections() {
+	for _, n := range (Page{Documents: docs}).selectionsShown() {
 		list = append(list, n.Selection)
 	}
-	h, shared := overlap(list, []string{"a.json", "b/a.json", "c"})
+	h, shared := overlapHeat(list, []string{"a.json", "b/a.json", "c"})
 	want := [][]float64{{1, 0.25, 0}, {0.25, 1, 0}, {0, 0, 1}}
 	for i := range want {
 		if !slices.Equal(h.cell[i], want[i]) {
@@ -167,13 +167,13 @@ func TestSecondWeight(t *testing.T) {
 		})
 	}
 	h := agreementHeat(g)
-	if h.head != "β" || !slices.Equal(h.columns, []string{"0", "1", "2"}) || len(h.rows) != 2 || h.cell[1][2] != 5 || h.marked != [2]int{1, 0} {
-		t.Errorf("%+v", h)
+	if h.columnHead != "β" || !slices.Equal(h.columns, []string{"0", "1", "2"}) || len(h.rows) != 2 || h.cell[1][2] != 5 || h.marked != [2]int{1, 0} {
+		t.Errorf("heat map: got %+v, want 2 rows over β 0, 1, 2 and cell (1, 0) marked", h)
 	}
-	if v := settingsOf(g); v.Second != "β" || v.Rows[4].Second != "1" {
-		t.Errorf("%+v", v)
+	if v := newSettingsView(g); v.Second != "β" || v.Rows[4].Second != "1" {
+		t.Errorf("settings: got %+v, want β as the second weight and 1 in row 4", v)
 	}
-	if n := len(neighbours(g)); n != 7 {
+	if n := len(neighbouringPairs(g)); n != 7 {
 		t.Errorf("%d pairs of neighbours in a grid of 2×3, want 7", n)
 	}
 }
@@ -204,7 +204,7 @@ func TestAgreement(t *testing.T) {
 				if steps != 1 {
 					continue
 				}
-				index, _ := jaccard(selectionOf(s.Selected[:k]...), selectionOf(u.Selected[:k]...))
+				index, _ := jaccardIndex(selectionOf(s.Selected[:k]...), selectionOf(u.Selected[:k]...))
 				sum += index
 				n++
 			}
@@ -250,7 +250,7 @@ func TestColumn(t *testing.T) {
 		for _, s := range c.scores {
 			list = append(list, stream.Selected{Score: s})
 		}
-		f := column(list)
+		f := scoreFormatter(list)
 		for i, s := range c.scores {
 			if got := f(float64(s)); got != c.want[i] {
 				t.Errorf("%v: %q, want %q", s, got, c.want[i])

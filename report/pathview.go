@@ -6,8 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// curveRanking is the selection that a curve came from.
-func curveRanking(c *stream.Curve) *stream.Selection {
+func selectionOfCurve(c *stream.Curve) *stream.Selection {
 	s := &stream.Selection{Method: c.Method, Version: c.Version, Seed: c.Seed, Rows: c.Rows, RowsUsed: c.RowsUsed, Features: c.Features,
 		Passes: c.Passes, Options: c.Options, Warnings: c.Warnings, Inputs: c.Inputs, Timing: c.Timing, Memory: c.Memory, Size: c.Size, Transfer: c.Transfer}
 	for _, p := range c.Points {
@@ -31,28 +30,28 @@ type settingRow struct {
 	Warnings                                        string
 }
 
-const mostSettings = 400
+const maxSettings = 400
 
-func settingsOf(g *stream.Grid) *settingsView {
-	v := &settingsView{Second: letter(g)}
+func newSettingsView(g *stream.Grid) *settingsView {
+	v := &settingsView{Second: secondWeightLetter(g)}
 	for i, s := range g.Settings {
-		v.Alpha = v.Alpha || finite(s.Alpha)
-		if i >= mostSettings {
+		v.Alpha = v.Alpha || isFinite(s.Alpha)
+		if i >= maxSettings {
 			continue
 		}
-		names := listOf(s.Selected, 4, func(name string) string { return cut(name, 40) })
+		names := newListView(s.Selected, 4, func(name string) string { return truncateText(name, 40) })
 		r := settingRow{
-			Alpha: setting(float64(s.Alpha)), Second: setting(secondOf(s)), Objective: number(float64(s.Objective)),
-			Iterations: count(int64(s.Iterations)), Agreement: fixed(float64(s.Agreement), 2), Converged: s.Converged,
-			Recommended: i == g.Recommended, First: strings.Join(names.Shown, ", "), Warnings: cut(strings.Join(s.Warnings, "; "), 400),
+			Alpha: weightText(float64(s.Alpha)), Second: weightText(secondWeight(s)), Objective: numberText(float64(s.Objective)),
+			Iterations: countText(int64(s.Iterations)), Agreement: fixedText(float64(s.Agreement), 2), Converged: s.Converged,
+			Recommended: i == g.Recommended, First: strings.Join(names.Shown, ", "), Warnings: truncateText(strings.Join(s.Warnings, "; "), 400),
 		}
 		if names.More != "" {
 			r.First += " …"
 		}
 		v.Rows = append(v.Rows, r)
 	}
-	if n := len(g.Settings) - mostSettings; n > 0 {
-		v.More = count(int64(n))
+	if n := len(g.Settings) - maxSettings; n > 0 {
+		v.More = countText(int64(n))
 	}
 	return v
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pixels is a grid of features named px_R_C, in any order.
-type pixels struct {
+// pixelImage is an image whose pixels are features named px_ROW_COLUMN.
+type pixelImage struct {
 	rows, cols int
-	mean       []float64 // by row; NaN where no feature is
+	mean       []float64 // by row; NaN for a pixel without a feature
 	chosen     []pixel   // by rank
-	leftOut    int       // pixels without a feature
-	others     int       // other features
+	leftOut    int       // number of pixels without a feature
+	others     int       // number of features that are no pixels
 }
 
-// pixel is a chosen one.
+// pixel is a chosen pixel.
 type pixel struct{ row, col, rank int }
 
-// mostSide bounds the sides of a grid: a name may hold any number.
-const mostSide = 4096
+// maxPixelSide bounds the sides of the image: a name may contain any number.
+const maxPixelSide = 4096
 
-// pixelGrid finds the grid of pixels in the features of s. It is nil unless at least half
-// of the features, and one chosen feature, have names of pixels.
-func pixelGrid(s *stream.Selection) *pixels {
+// findPixels finds an image in the features of s. It returns nil unless at least half of the features, and one chosen
+// feature, have names of pixels.
+func findPixels(s *stream.Selection) *pixelImage {
 	name := regexp.MustCompile(`^px_([0-9]{1,4})_([0-9]{1,4})$`)
 	parse := func(s string) (r, c int, ok bool) {
 		m := name.FindStringSubmatch(s)
@@ -36,9 +36,9 @@ func pixelGrid(s *stream.Selection) *pixels {
 		}
 		r, _ = strconv.Atoi(m[1])
 		c, _ = strconv.Atoi(m[2])
-		return r, c, r < mostSide && c < mostSide
+		return r, c, r < maxPixelSide && c < maxPixelSide
 	}
-	var p pixels
+	var p pixelImage
 	n := 0
 	grow := func(s string) bool {
 		r, c, ok := parse(s)
@@ -63,7 +63,7 @@ func pixelGrid(s *stream.Selection) *pixels {
 			}
 		}
 	}
-	// A few scattered names span no image.
+	// A few scattered names do not form an image.
 	if len(p.chosen) == 0 || n < p.others || p.rows*p.cols > 16*n+256 {
 		return nil
 	}
@@ -84,8 +84,8 @@ func pixelGrid(s *stream.Selection) *pixels {
 	return &p
 }
 
-// spread is the range of the means; lo > hi without any.
-func (p *pixels) spread() (lo, hi float64) {
+// meanRange returns the range of the means; lo > hi if there are none.
+func (p *pixelImage) meanRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range p.mean {
 		if !math.IsNaN(v) {
@@ -95,17 +95,16 @@ func (p *pixels) spread() (lo, hi float64) {
 	return lo, hi
 }
 
-// picture is the mean image, black at the lowest mean and white at the highest; a pixel
-// without a feature takes the colour none.
-func (p *pixels) picture(none color.NRGBA) *image.NRGBA {
+// meanImage draws the lowest mean black and the highest white. A pixel without a feature gets the colour none.
+func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
-	lo, hi := p.spread()
+	lo, hi := p.meanRange()
 	for i, v := range p.mean {
 		c := none
 		if !math.IsNaN(v) {
 			g := uint8(128)
 			if hi > lo {
-				g = uint8(255*(v/2-lo/2)/(hi/2-lo/2) + 0.5) // halves: hi − lo may overflow
+				g = uint8(255*(v/2-lo/2)/(hi/2-lo/2) + 0.5) // in halves, because hi − lo may overflow
 			}
 			c = color.NRGBA{R: g, G: g, B: g, A: 255}
 		}
@@ -114,45 +113,45 @@ func (p *pixels) picture(none color.NRGBA) *image.NRGBA {
 	return img
 }
 
-// mask draws the pixels to a file.
+// mask draws the chosen pixels over the mean image, to a file.
 type mask struct {
-	*pixels
+	*pixelImage
 	title string
 }
 
-func (m mask) size() (width, height float64) {
+func (m mask) sizeInPoints() (width, height float64) {
 	side := 360 / float64(max(m.rows, m.cols))
 	return max(300, side*float64(m.cols)+60), side*float64(m.rows) + 126
 }
 
-func (m mask) paint(to canvas, body frame) error {
-	body = title(to, body, m.title)
+func (m mask) paintInto(to canvas, body frame) error {
+	body = drawTitle(to, body, m.title)
 	at := point{body.left, body.bottom}
 	for _, e := range []struct {
 		hue  hue
 		name string
-	}{{chosen, "chosen"}, {absent, "left out"}, {0x808080, "mean of the others"}} {
-		if e.hue == absent && m.leftOut == 0 {
+	}{{chosenHue, "chosen"}, {leftOutHue, "left out"}, {0x808080, "mean of the others"}} {
+		if e.hue == leftOutHue && m.leftOut == 0 {
 			continue
 		}
-		to.area(e.hue, 1, frame{at.x, at.y - 9, at.x + 9, at.y}.corners()...)
-		to.text(labelText(start), point{at.x + 14, at.y - 1}, e.name)
-		at.x += 28 + to.measure(labelText(start), e.name)
+		to.fillArea(e.hue, 1, frame{at.x, at.y - 9, at.x + 9, at.y}.corners()...)
+		to.drawText(labelText(anchorStart), point{at.x + 14, at.y - 1}, e.name)
+		at.x += 28 + to.textWidth(labelText(anchorStart), e.name)
 	}
-	to.text(labelText(start), point{body.left, body.top + 10}, "row")
+	to.drawText(labelText(anchorStart), point{body.left, body.top + 10}, "row")
 	a := axes{
 		frame: frame{body.left + 34, body.top + 18, body.right, body.bottom - 52},
 		x:     scale{hi: float64(m.cols)}, y: scale{hi: float64(m.rows)},
 	}
 	a.right = a.left + a.height()*float64(m.cols)/float64(m.rows)
-	for _, t := range (ticks{whole: true, most: 6}).of(0, float64(m.rows)) { // the first row is on top
-		to.text(tickText(end), point{a.left - 8, a.at(0, float64(m.rows)-t.value).y + 3.5}, t.label)
+	for _, t := range (tickOptions{whole: true, maxLabels: 6}).tickMarks(0, float64(m.rows)) { // the first row is on top
+		to.drawText(tickText(anchorEnd), point{a.left - 8, a.pointAt(0, float64(m.rows)-t.value).y + 3.5}, t.label)
 	}
-	underneath(to, a, "column", ticks{whole: true, most: 6}.of(0, float64(m.cols)), true)
-	img := m.picture(absent.nrgba(255))
+	drawXAxis(to, a, "column", tickOptions{whole: true, maxLabels: 6}.tickMarks(0, float64(m.cols)), true)
+	img := m.meanImage(leftOutHue.toNRGBA(255))
 	for _, c := range m.chosen {
-		img.SetNRGBA(c.col, c.row, chosen.nrgba(255))
+		img.SetNRGBA(c.col, c.row, chosenHue.toNRGBA(255))
 	}
-	to.picture(img, a.frame)
+	to.drawPicture(img, a.frame)
 	return nil
 }

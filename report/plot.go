@@ -2,95 +2,91 @@ package report
 
 import "math"
 
-// plot draws axes, series and marks into the frame.
-func (c Chart) plot(to canvas, in frame) {
-	a := c.axes(to, in)
+func (c Chart) drawPlot(to canvas, in frame) {
+	a := c.drawAxes(to, in)
 	for i, s := range c.Series {
-		c.series(to, a, i, s)
+		c.drawSeries(to, a, i, s)
 	}
-	c.marks(to, a)
+	c.drawMarks(to, a)
 }
 
-// axes are the scales of a plot: from values to places.
+// axes map values to positions in the frame.
 type axes struct {
 	frame
 	x, y scale
 }
 
-// scale takes the values from lo to hi to the places from 0 to 1.
+// scale maps values from lo to hi to the range from 0 to 1.
 type scale struct {
 	lo, hi float64
 	log    bool
 }
 
-func (s scale) of(v float64) float64 {
+func (s scale) position(v float64) float64 {
 	if s.log {
 		return math.Log(v/s.lo) / math.Log(s.hi/s.lo)
 	}
-	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // halves: the range may overflow
+	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // in halves, because the range may overflow
 }
 
-func (a axes) at(x, y float64) point {
-	return point{a.left + a.width()*a.x.of(x), a.bottom - a.height()*a.y.of(y)}
+func (a axes) pointAt(x, y float64) point {
+	return point{a.left + a.width()*a.x.position(x), a.bottom - a.height()*a.y.position(y)}
 }
 
-// tickText is the lettering of ticks.
-func tickText(at anchor) lettering { return lettering{hue: soft, size: 10, anchor: at} }
+func tickText(at anchor) lettering { return lettering{hue: tickHue, size: 10, anchor: at} }
 
 // labelText is the lettering of axes, rings and legends.
-func labelText(at anchor) lettering { return lettering{hue: ink, size: 10, anchor: at} }
+func labelText(at anchor) lettering { return lettering{hue: inkHue, size: 10, anchor: at} }
 
-// axes draws the axes of the chart: the name of y above it, pale lines at its ticks, and x
-// with its name below.
-func (c Chart) axes(to canvas, in frame) axes {
+// drawAxes draws the name of y above its axis, pale lines at its ticks, and the x axis with its name below.
+func (c Chart) drawAxes(to canvas, in frame) axes {
 	a := axes{frame: in}
-	a.x.lo, a.x.hi = c.span(true)
-	a.y.lo, a.y.hi = c.span(false)
+	a.x.lo, a.x.hi = c.axisRange(true)
+	a.y.lo, a.y.hi = c.axisRange(false)
 	a.x.log, a.y.log = c.LogX, c.LogY
-	to.text(labelText(start), point{in.left, in.top + 10}, printable(c.YLabel, 80))
+	to.drawText(labelText(anchorStart), point{in.left, in.top + 10}, printableText(c.YLabel, 80))
 	a.top += 24
 	a.bottom -= 32
-	ys := ticks{log: c.LogY, most: max(2, int(a.height()/36))}.of(a.y.lo, a.y.hi)
+	ys := tickOptions{log: c.LogY, maxLabels: max(2, int(a.height()/36))}.tickMarks(a.y.lo, a.y.hi)
 	widest := 0.0
 	for _, t := range ys {
-		widest = max(widest, to.measure(tickText(end), t.label))
+		widest = max(widest, to.textWidth(tickText(anchorEnd), t.label))
 	}
 	a.left += widest + 10
-	a.right -= 14 // half of the last label of x, and of a ring
+	a.right -= 14 // room for half of the last x label, and for a ring
 	for _, t := range ys {
 		if t.label != "" {
-			y := a.at(a.x.lo, t.value).y
-			to.line(stroke{hue: rule, width: 0.75}, point{a.left, y}, point{a.right, y})
-			to.text(tickText(end), point{a.left - 8, y + 3.5}, t.label)
+			y := a.pointAt(a.x.lo, t.value).y
+			to.drawLine(stroke{hue: gridHue, width: 0.75}, point{a.left, y}, point{a.right, y})
+			to.drawText(tickText(anchorEnd), point{a.left - 8, y + 3.5}, t.label)
 		}
 	}
-	xs := ticks{log: c.LogX, whole: c.WholeX, most: max(2, int(a.width()/70))}.of(a.x.lo, a.x.hi)
-	underneath(to, a, c.XLabel, xs, true)
+	xs := tickOptions{log: c.LogX, whole: c.WholeX, maxLabels: max(2, int(a.width()/70))}.tickMarks(a.x.lo, a.x.hi)
+	drawXAxis(to, a, c.XLabel, xs, true)
 	return a
 }
 
-// underneath draws the axis of x, with ticks or only their labels.
-func underneath(to canvas, a axes, name string, list []tick, marked bool) {
+// drawXAxis draws the labels of the x axis and, if marked, its line and ticks.
+func drawXAxis(to canvas, a axes, name string, list []tick, marked bool) {
 	if marked {
-		to.line(stroke{hue: soft, width: 0.5}, point{a.left, a.bottom}, point{a.right, a.bottom})
+		to.drawLine(stroke{hue: tickHue, width: 0.5}, point{a.left, a.bottom}, point{a.right, a.bottom})
 	}
 	for _, t := range list {
-		x := a.at(t.value, a.y.lo).x
+		x := a.pointAt(t.value, a.y.lo).x
 		if marked {
 			length := 3.5
 			if t.label == "" {
 				length = 2
 			}
-			to.line(stroke{hue: soft, width: 0.5}, point{x, a.bottom}, point{x, a.bottom + length})
+			to.drawLine(stroke{hue: tickHue, width: 0.5}, point{x, a.bottom}, point{x, a.bottom + length})
 		}
 		if t.label != "" {
-			to.text(tickText(middle), point{x, a.bottom + 14}, t.label)
+			to.drawText(tickText(anchorMiddle), point{x, a.bottom + 14}, t.label)
 		}
 	}
-	to.text(labelText(middle), point{(a.left + a.right) / 2, a.bottom + 29}, printable(name, 80))
+	to.drawText(labelText(anchorMiddle), point{(a.left + a.right) / 2, a.bottom + 29}, printableText(name, 80))
 }
 
-// seriesStroke is how the i-th series is drawn.
 func seriesStroke(i int) stroke {
 	hues := seriesHues()
 	s := stroke{hue: hues[i%len(hues)], width: 1.75}
@@ -103,51 +99,51 @@ func seriesStroke(i int) stroke {
 	return s
 }
 
-// fewPoints is the most points that a series shows singly, with error bars and no band.
-const fewPoints = 24
+// maxErrorBarPoints bounds the points of a series drawn with dots and error bars. Longer series get a band.
+const maxErrorBarPoints = 24
 
-func (c Chart) series(to canvas, a axes, index int, s Series) {
+func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
 	style := seriesStroke(index)
 	var run, low, high []point
 	flush := func() {
 		if len(low) > 1 {
-			to.area(style.hue, 0.18, append(low, reversed(high)...)...)
+			to.fillArea(style.hue, 0.18, append(low, reversePoints(high)...)...)
 		}
-		to.line(style, thin(run)...)
-		if len(run) == 1 && len(s.X) > fewPoints {
-			to.dot(style.hue, run[0], 1.5)
+		to.drawLine(style, thinLine(run)...)
+		if len(run) == 1 && len(s.X) > maxErrorBarPoints {
+			to.fillDot(style.hue, run[0], 1.5)
 		}
 		run, low, high = nil, nil, nil
 	}
 	for i := range s.X {
-		if !drawable(s.X[i], c.LogX) || !drawable(s.Y[i], c.LogY) {
+		if !isDrawable(s.X[i], c.LogX) || !isDrawable(s.Y[i], c.LogY) {
 			flush()
 			continue
 		}
-		at := a.at(s.X[i], s.Y[i])
+		at := a.pointAt(s.X[i], s.Y[i])
 		run = append(run, at)
-		spread := s.Low != nil && drawable(s.Low[i], c.LogY) && drawable(s.High[i], c.LogY)
+		spread := s.Low != nil && isDrawable(s.Low[i], c.LogY) && isDrawable(s.High[i], c.LogY)
 		switch {
-		case spread && len(s.X) <= fewPoints:
+		case spread && len(s.X) <= maxErrorBarPoints:
 			bar := stroke{hue: style.hue, width: 1}
-			from, end := a.at(s.X[i], s.Low[i]), a.at(s.X[i], s.High[i])
-			to.line(bar, from, end)
+			from, end := a.pointAt(s.X[i], s.Low[i]), a.pointAt(s.X[i], s.High[i])
+			to.drawLine(bar, from, end)
 			for _, p := range []point{from, end} {
-				to.line(bar, point{p.x - 3, p.y}, point{p.x + 3, p.y})
+				to.drawLine(bar, point{p.x - 3, p.y}, point{p.x + 3, p.y})
 			}
 		case spread:
-			low, high = append(low, a.at(s.X[i], s.Low[i])), append(high, a.at(s.X[i], s.High[i]))
+			low, high = append(low, a.pointAt(s.X[i], s.Low[i])), append(high, a.pointAt(s.X[i], s.High[i]))
 		}
-		if len(s.X) <= fewPoints {
-			to.dot(style.hue, at, 2.5)
+		if len(s.X) <= maxErrorBarPoints {
+			to.fillDot(style.hue, at, 2.5)
 		}
 	}
 	flush()
 }
 
-// thin keeps the visible points of a line: in each half point of width the first, the last,
-// the lowest and the highest (M4: U. Jugel et al., VLDB 2014).
-func thin(line []point) []point {
+// thinLine keeps the visible points of a line: the first, last, lowest and highest in each half point of width (M4:
+// U. Jugel et al., VLDB 2014).
+func thinLine(line []point) []point {
 	const column = 0.5
 	if len(line) < 4 {
 		return line
@@ -176,10 +172,9 @@ func thin(line []point) []point {
 	return out
 }
 
-// marks draws rings, and their labels on the free side of the first series and inside the
-// plot.
-func (c Chart) marks(to canvas, a axes) {
-	style := lettering{hue: mark, size: 10}
+// drawMarks draws rings. It puts their labels on the free side of the first series, inside the plot.
+func (c Chart) drawMarks(to canvas, a axes) {
+	style := lettering{hue: markHue, size: 10}
 	rises := false
 	if len(c.Series) > 0 && len(c.Series[0].Y) > 0 {
 		line := c.Series[0].Y
@@ -189,19 +184,19 @@ func (c Chart) marks(to canvas, a axes) {
 		if !(m.X >= a.x.lo && m.X <= a.x.hi && m.Y >= a.y.lo && m.Y <= a.y.hi) {
 			continue
 		}
-		at := a.at(m.X, m.Y)
-		to.line(stroke{hue: mark, width: 0.75, dashes: []float64{2, 2}}, point{at.x, a.bottom}, point{at.x, at.y + 4})
-		to.ring(stroke{hue: mark, width: 1}, at, 4)
-		label := printable(m.Label, 60)
-		width := to.measure(style, label)
+		at := a.pointAt(m.X, m.Y)
+		to.drawLine(stroke{hue: markHue, width: 0.75, dashes: []float64{2, 2}}, point{at.x, a.bottom}, point{at.x, at.y + 4})
+		to.drawRing(stroke{hue: markHue, width: 1}, at, 4)
+		label := printableText(m.Label, 60)
+		width := to.textWidth(style, label)
 		y := at.y - 8
 		switch {
 		case rises:
 			at.x -= width + 6
-		case at.x+3+width > a.right && at.y+18 < a.bottom: // the falling line is above
+		case at.x+3+width > a.right && at.y+18 < a.bottom: // a falling line lies above the ring
 			at.x -= width + 9
 			y = at.y + 16
 		}
-		to.text(style, point{max(min(at.x+3, a.right-width), a.left), y}, label)
+		to.drawText(style, point{max(min(at.x+3, a.right-width), a.left), y}, label)
 	}
 }

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// RankPlot shows the mean ranks of several methods on an axis, the best at its left, and joins
-// with a bar those that a critical difference does not tell apart: Figure 1 of Demšar,
-// Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006).
+// RankPlot shows the mean ranks of several methods on an axis, the best at its left. A bar joins methods whose ranks
+// differ by less than the critical difference: Figure 1 of Demšar, Statistical comparisons of classifiers over
+// multiple data sets, JMLR 7 (2006).
 type RankPlot struct {
 	Title    string
 	Names    []string
-	Ranks    []float64 // of Names, 1 the best
-	Critical float64   // difference; NaN draws none
-	Alike    [][2]int  // sets to join, as positions in the order of the ranks, inclusive
+	Ranks    []float64 // of Names; 1 is the best
+	Critical float64   // critical difference; NaN draws none
+	Alike    [][2]int  // sets to join: first and last position, inclusive, in the order of the ranks
 }
 
 // WriteSVG writes the plot as an SVG file in light colours.
 func (r RankPlot) WriteSVG(w io.Writer) error { return writeSVG(w, r) }
 
-// The measures of the plot in points.
+// The sizes in the plot, in points.
 const (
 	rankWidth  = 760
 	rankMargin = 190 // left and right of the axis, for names
@@ -30,15 +30,15 @@ const (
 	rankBar    = 7   // between bars
 )
 
-func (r RankPlot) size() (width, height float64) {
+func (r RankPlot) sizeInPoints() (width, height float64) {
 	return rankWidth, float64(rankAxis + 34 + rankBar*len(r.Alike) + rankLine*((len(r.Names)+1)/2))
 }
 
-func (r RankPlot) paint(to canvas, body frame) error {
+func (r RankPlot) paintInto(to canvas, body frame) error {
 	if len(r.Names) != len(r.Ranks) {
 		return fmt.Errorf("report: %d names and %d ranks", len(r.Names), len(r.Ranks))
 	}
-	title(to, body, r.Title)
+	drawTitle(to, body, r.Title)
 	order := make([]int, len(r.Ranks))
 	for i := range order {
 		order[i] = i
@@ -57,41 +57,41 @@ func (r RankPlot) paint(to canvas, body frame) error {
 	x := func(rank float64) float64 {
 		return left + (right-left)*(min(max(rank, 1), float64(last))-1)/float64(last-1)
 	}
-	line := stroke{hue: ink, width: 0.75}
-	to.line(line, point{left, rankAxis}, point{right, rankAxis})
+	line := stroke{hue: inkHue, width: 0.75}
+	to.drawLine(line, point{left, rankAxis}, point{right, rankAxis})
 	for rank := 1; rank <= last; rank += (last + 29) / 30 {
 		at := x(float64(rank))
-		to.line(line, point{at, rankAxis}, point{at, rankAxis - 4})
-		to.text(lettering{hue: soft, size: 9, anchor: middle}, point{at, rankAxis - 8}, fmt.Sprint(rank))
+		to.drawLine(line, point{at, rankAxis}, point{at, rankAxis - 4})
+		to.drawText(lettering{hue: tickHue, size: 9, anchor: anchorMiddle}, point{at, rankAxis - 8}, fmt.Sprint(rank))
 	}
 	if r.Critical > 0 && !math.IsInf(r.Critical, 1) {
-		y, far := rankAxis-26.0, x(min(1+r.Critical, float64(last)))
-		bar := stroke{hue: mark, width: 1.5}
-		to.line(bar, point{left, y}, point{far, y})
-		for _, edge := range []float64{left, far} {
-			to.line(bar, point{edge, y - 3}, point{edge, y + 3})
+		y, barEnd := rankAxis-26.0, x(min(1+r.Critical, float64(last)))
+		bar := stroke{hue: markHue, width: 1.5}
+		to.drawLine(bar, point{left, y}, point{barEnd, y})
+		for _, edge := range []float64{left, barEnd} {
+			to.drawLine(bar, point{edge, y - 3}, point{edge, y + 3})
 		}
-		to.text(lettering{hue: ink, size: 9}, point{far + 6, y + 3}, fmt.Sprintf("critical difference %.2f", r.Critical))
+		to.drawText(lettering{hue: inkHue, size: 9}, point{barEnd + 6, y + 3}, fmt.Sprintf("critical difference %.2f", r.Critical))
 	}
 	for i, set := range r.Alike {
 		if set[0] < 0 || set[1] >= len(order) {
 			return fmt.Errorf("report: set %v of %d ranks", set, len(order))
 		}
 		y := rankAxis + float64(6+rankBar*i)
-		to.line(stroke{hue: chosen, width: 3}, point{x(r.Ranks[order[set[0]]]) - 2, y}, point{x(r.Ranks[order[set[1]]]) + 2, y})
+		to.drawLine(stroke{hue: chosenHue, width: 3}, point{x(r.Ranks[order[set[0]]]) - 2, y}, point{x(r.Ranks[order[set[1]]]) + 2, y})
 	}
 	half := (len(order) + 1) / 2
 	for i, j := range order {
-		// The better half is named at the left, the best on top, the other at the right, the worst
-		// on top, so that no two lines cross.
-		row, side, text, gap := i, left-14.0, labelText(end), -4.0
+		// Names of the better half stand at the left, the best on top; the others at the right, the worst on top. So no two
+		// lines cross.
+		row, side, text, gap := i, left-14.0, labelText(anchorEnd), -4.0
 		if i >= half {
-			row, side, text, gap = len(order)-1-i, right+14.0, labelText(start), 4
+			row, side, text, gap = len(order)-1-i, right+14.0, labelText(anchorStart), 4
 		}
 		y := rankAxis + float64(18+rankBar*len(r.Alike)+rankLine*row)
 		at := x(r.Ranks[j])
-		to.line(stroke{hue: soft, width: 0.75}, point{at, rankAxis}, point{at, y}, point{side, y})
-		to.text(text, point{side + gap, y + 3.5}, printable(fmt.Sprintf("%s  %.2f", r.Names[j], r.Ranks[j]), 34))
+		to.drawLine(stroke{hue: tickHue, width: 0.75}, point{at, rankAxis}, point{at, y}, point{side, y})
+		to.drawText(text, point{side + gap, y + 3.5}, printableText(fmt.Sprintf("%s  %.2f", r.Names[j], r.Ranks[j]), 34))
 	}
 	return nil
 }

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// dotsPerPoint is 192 dots an inch, twice a screen's usual density.
+// dotsPerPoint gives 192 dots per inch, twice the usual density of a screen.
 const dotsPerPoint = 192.0 / 72
 
 // raster is a canvas of dots.
 type raster struct {
-	letters
+	textMeasurer
 	img *image.RGBA
 }
 
@@ -26,12 +26,10 @@ func newRaster(width, height float64) *raster {
 	return &raster{img: image.NewRGBA(image.Rect(0, 0, int(math.Ceil(width*dotsPerPoint)), int(math.Ceil(height*dotsPerPoint))))}
 }
 
-// write writes the image as PNG.
-func (r *raster) write(w io.Writer) error { return png.Encode(w, r.img) }
+func (r *raster) encodePNG(w io.Writer) error { return png.Encode(w, r.img) }
 
-// fill paints what lies inside of the outlines, each of which runs around clockwise, or
-// anticlockwise around a hole.
-func (r *raster) fill(h hue, opacity float64, outlines ...[]point) {
+// fillOutlines fills the inside of the outlines. An outline runs clockwise, or anticlockwise around a hole.
+func (r *raster) fillOutlines(h hue, opacity float64, outlines ...[]point) {
 	low, high := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	for _, outline := range outlines {
 		for _, p := range outline {
@@ -55,22 +53,26 @@ func (r *raster) fill(h hue, opacity float64, outlines ...[]point) {
 		}
 		paint.ClosePath()
 	}
-	paint.Draw(r.img, box, image.NewUniform(h.nrgba(uint8(255*opacity+0.5))), image.Point{})
+	paint.Draw(r.img, box, image.NewUniform(h.toNRGBA(uint8(255*opacity+0.5))), image.Point{})
 }
 
-func (r *raster) area(h hue, opacity float64, around ...point) { r.fill(h, opacity, around) }
-
-func (r *raster) dot(h hue, at point, radius float64) { r.fill(h, 1, circle(at, radius)) }
-
-func (r *raster) ring(s stroke, at point, radius float64) {
-	r.fill(s.hue, 1, circle(at, radius+s.width/2), reversed(circle(at, radius-s.width/2)))
+func (r *raster) fillArea(h hue, opacity float64, around ...point) {
+	r.fillOutlines(h, opacity, around)
 }
 
-// line paints each piece as rectangles, with discs at the joints.
-func (r *raster) line(s stroke, through ...point) {
+func (r *raster) fillDot(h hue, at point, radius float64) {
+	r.fillOutlines(h, 1, circlePolygon(at, radius))
+}
+
+func (r *raster) drawRing(s stroke, at point, radius float64) {
+	r.fillOutlines(s.hue, 1, circlePolygon(at, radius+s.width/2), reversePoints(circlePolygon(at, radius-s.width/2)))
+}
+
+// drawLine paints each piece as rectangles, with discs at the joints.
+func (r *raster) drawLine(s stroke, through ...point) {
 	half := s.width / 2
 	var outlines [][]point
-	for _, piece := range dashed(s.dashes, through) {
+	for _, piece := range cutIntoDashes(s.dashes, through) {
 		for i := 1; i < len(piece); i++ {
 			a, b := piece[i-1], piece[i]
 			length := math.Hypot(b.x-a.x, b.y-a.y)
@@ -80,15 +82,15 @@ func (r *raster) line(s stroke, through ...point) {
 			dx, dy := half*(b.x-a.x)/length, half*(b.y-a.y)/length
 			outlines = append(outlines, []point{{a.x + dy, a.y - dx}, {b.x + dy, b.y - dx}, {b.x - dy, b.y + dx}, {a.x - dy, a.y + dx}})
 			if i > 1 {
-				outlines = append(outlines, circle(a, half))
+				outlines = append(outlines, circlePolygon(a, half))
 			}
 		}
 	}
-	r.fill(s.hue, 1, outlines...)
+	r.fillOutlines(s.hue, 1, outlines...)
 }
 
-// circle is a polygon that nobody tells from a circle, clockwise.
-func circle(at point, radius float64) []point {
+// circlePolygon is a clockwise polygon that looks like a circle.
+func circlePolygon(at point, radius float64) []point {
 	const corners = 32
 	around := make([]point, corners)
 	for i := range around {
@@ -98,7 +100,7 @@ func circle(at point, radius float64) []point {
 	return around
 }
 
-func reversed(points []point) []point {
+func reversePoints(points []point) []point {
 	out := make([]point, len(points))
 	for i, p := range points {
 		out[len(points)-1-i] = p
@@ -106,22 +108,22 @@ func reversed(points []point) []point {
 	return out
 }
 
-func (r *raster) text(l lettering, at point, s string) {
-	switch width := r.measure(l, s); l.anchor {
-	case middle:
+func (r *raster) drawText(l lettering, at point, s string) {
+	switch width := r.textWidth(l, s); l.anchor {
+	case anchorMiddle:
 		at.x -= width / 2
-	case end:
+	case anchorEnd:
 		at.x -= width
 	}
-	d := font.Drawer{Dst: r.img, Src: image.NewUniform(l.hue), Face: r.face(l.size*dotsPerPoint, l.bold), Dot: dots.Point26_6{X: dotsOf(at.x), Y: dotsOf(at.y)}}
+	d := font.Drawer{Dst: r.img, Src: image.NewUniform(l.hue), Face: r.fontFace(l.size*dotsPerPoint, l.bold), Dot: dots.Point26_6{X: toDots(at.x), Y: toDots(at.y)}}
 	d.DrawString(s)
 }
 
-func dotsOf(points float64) dots.Int26_6 {
+func toDots(points float64) dots.Int26_6 {
 	return dots.Int26_6(math.Round(points * dotsPerPoint * 64))
 }
 
-func (r *raster) picture(img image.Image, in frame) {
+func (r *raster) drawPicture(img image.Image, in frame) {
 	to := image.Rect(int(math.Round(in.left*dotsPerPoint)), int(math.Round(in.top*dotsPerPoint)), int(math.Round(in.right*dotsPerPoint)), int(math.Round(in.bottom*dotsPerPoint)))
 	xdraw.NearestNeighbor.Scale(r.img, to, img, img.Bounds(), draw.Over, nil)
 }

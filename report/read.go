@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Document is one file of results: exactly one of its parts is there.
+// Document is one file of results. Exactly one of its parts is set.
 type Document struct {
 	Name       string // of the file, for people
 	Selection  *stream.Selection
@@ -25,8 +25,8 @@ type Document struct {
 	Evaluation *stream.Evaluation
 }
 
-// Read reads a document of any kind, which its schema tells. The error says what is wrong
-// with it, as a *[stream.DataError] of the file name.
+// Read reads a document of any kind, according to its schema. It reports bad content as a *[stream.DataError] with
+// the file name.
 func Read(name string, r io.Reader) (*Document, error) {
 	var b []byte
 	var err error
@@ -37,7 +37,7 @@ func Read(name string, r io.Reader) (*Document, error) {
 	}
 	schema, err := schemaOf(b)
 	if err != nil {
-		return nil, fault(name, b, err)
+		return nil, errMalformed(name, b, err)
 	}
 	d := &Document{Name: name}
 	switch schema {
@@ -50,29 +50,30 @@ func Read(name string, r io.Reader) (*Document, error) {
 	case stream.EvaluationSchema:
 		d.Evaluation, err = stream.DecodeEvaluation(bytes.NewBuffer(b))
 	case "":
-		return nil, noResult(name, errors.New("it has no schema"))
+		return nil, errNoResult(name, errors.New("it has no schema"))
 	default:
-		return nil, noResult(name, fmt.Errorf("its schema is %q, which report does not know", cut(schema, 80)))
+		return nil, errNoResult(name, fmt.Errorf("its schema is %q, which report does not know", truncateText(schema, 80)))
 	}
 	if err != nil {
-		return nil, fault(name, b, err)
+		return nil, errMalformed(name, b, err)
 	}
-	if err := d.check(); err != nil {
+	if err := d.checkContents(); err != nil {
 		return nil, stream.Dataf(name, "%w", err)
 	}
 	return d, nil
 }
 
-// Unread is the error of a file that could not be read; what says its place or its remedy stays as it is.
+// Unread makes the error for a file that could not be read. An error that already names its place or its remedy stays
+// as it is.
 func Unread(name string, err error) error {
 	switch at := (*fs.PathError)(nil); {
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.MemoryError)),
 		errors.As(err, new(*stream.OutputError)), errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &at):
-		return noResult(name, at.Err) // the path is named already
+		return errNoResult(name, at.Err) // the path is named already
 	}
-	return noResult(name, err)
+	return errNoResult(name, err)
 }
 
 func schemaOf(text []byte) (string, error) {
@@ -83,7 +84,7 @@ func schemaOf(text []byte) (string, error) {
 	return head.Schema, err
 }
 
-// Size returns the memory of the document in text, without the text: [Read] does not bound it.
+// Size returns the memory of the document in text, without the text. [Read] does not bound it.
 func Size(ctx context.Context, text []byte) (int64, error) {
 	kinds := map[string]reflect.Type{
 		stream.SelectionSchema:   reflect.TypeFor[stream.Selection](),
@@ -95,7 +96,7 @@ func Size(ctx context.Context, text []byte) (int64, error) {
 	schema, err := schemaOf(text)
 	kind := kinds[schema]
 	if err != nil || kind == nil {
-		return 0, ctx.Err() // which Read tells
+		return 0, ctx.Err() // Read reports the error
 	}
 	size, err := jsonsize.Of(ctx, text, kind)
 	if ctx.Err() != nil {
@@ -104,13 +105,13 @@ func Size(ctx context.Context, text []byte) (int64, error) {
 	return size, err
 }
 
-func noResult(name string, err error) error {
+func errNoResult(name string, err error) error {
 	return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: err,
 		Remedy: stream.Textf("report reads what these write with {format} json: select, path, eval")}
 }
 
-// fault says where in the file JSON or one of its values is wrong.
-func fault(name string, b []byte, err error) error {
+// errMalformed reports the line of malformed JSON, or of a value of the wrong type.
+func errMalformed(name string, b []byte, err error) error {
 	at := int64(-1)
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -130,11 +131,11 @@ func fault(name string, b []byte, err error) error {
 	if at >= 0 && at <= int64(len(b)) {
 		err = fmt.Errorf("line %d: %w", 1+bytes.Count(b[:at], []byte{'\n'}), err)
 	}
-	return noResult(name, fmt.Errorf("not a result: %w", err))
+	return errNoResult(name, fmt.Errorf("not a result: %w", err))
 }
 
-// check refuses documents that leave nothing to show.
-func (d *Document) check() error {
+// checkContents refuses documents with nothing to show, and sorts a selection by rank.
+func (d *Document) checkContents() error {
 	switch {
 	case d.Selection != nil && len(d.Selection.Selected) == 0:
 		return errors.New("the selection has no features")
@@ -144,8 +145,8 @@ func (d *Document) check() error {
 		return errors.New("the grid has no settings")
 	case d.Grid != nil && (d.Grid.Recommended < -1 || d.Grid.Recommended >= len(d.Grid.Settings)):
 		return fmt.Errorf("it recommends setting %d of %d", d.Grid.Recommended, len(d.Grid.Settings))
-	case d.Grid != nil && gridCells(d.Grid) > mostCells:
-		return fmt.Errorf("its values of α and γ make a table of %s cells, and report shows up to %s", count(int64(gridCells(d.Grid))), count(mostCells))
+	case d.Grid != nil && gridCellCount(d.Grid) > maxGridCells:
+		return fmt.Errorf("its values of α and γ make a table of %s cells, and report shows up to %s", countText(int64(gridCellCount(d.Grid))), countText(maxGridCells))
 	case d.Evaluation != nil && len(d.Evaluation.Results) == 0:
 		return errors.New("the evaluation has no results")
 	}
@@ -162,8 +163,7 @@ func (d *Document) check() error {
 	return nil
 }
 
-// kind is what the document is, in a word.
-func (d *Document) kind() string {
+func (d *Document) kindName() string {
 	switch {
 	case d.Selection != nil:
 		return "selection"
@@ -175,8 +175,8 @@ func (d *Document) kind() string {
 	return "evaluation"
 }
 
-// short is the file name without folders and .json.
-func (d *Document) short() string {
+// shortName is the file name without folders and without .json.
+func (d *Document) shortName() string {
 	s := d.Name
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
 		s = s[i+1:]

@@ -59,7 +59,7 @@ func TestReadFolder(t *testing.T) {
 	f := must.Get(os.Open(dir))(t)
 	defer f.Close()
 	if _, err := Read(dir, f); err == nil || strings.Count(err.Error(), dir) != 1 || !strings.Contains(err.Error(), "report reads") {
-		t.Error(err)
+		t.Errorf("reading a folder: got %v, want an error that names it once and what report reads", err)
 	}
 }
 
@@ -67,13 +67,13 @@ func TestReadFolder(t *testing.T) {
 func TestReadEvaluation(t *testing.T) {
 	d := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	var slugs []string
-	for _, m := range measured(d.Evaluation) {
+	for _, m := range presentMeasures(d.Evaluation) {
 		slugs = append(slugs, m.slug)
 	}
 	if got := strings.Join(slugs, " "); got != "acc nmi-sqrt reconstruction jaccard" {
 		t.Errorf("measures %s", got)
 	}
-	c := evaluationChart(d.Evaluation, measures()[0])
+	c := evaluationChart(d.Evaluation, allMeasures()[0])
 	if c == nil || len(c.Series) != 1 || len(c.Series[0].X) != 2 || c.Series[0].X[0] != 20 {
 		t.Errorf("chart %+v", c)
 	}
@@ -143,7 +143,7 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s%s: %d bytes, %v", f.Name, end, b.Len(), err)
 			}
 			if err := os.WriteFile(filepath.Join(dir, f.Name+end), b.Bytes(), 0o666); err != nil {
-				t.Error(err)
+				t.Errorf("writing the input: %v", err)
 			}
 		}
 	}

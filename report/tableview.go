@@ -14,13 +14,13 @@ import (
 
 // rankingView is the ranking with bars.
 type rankingView struct {
-	Rows, Rest []rankRow // the first, and those to unfold
+	Rows, Rest []rankRow // shown at first, and after unfolding
 	Total      string
-	More       string // not shown at all
-	Adds       bool   // bars show by how much a feature lowers the error, else its score
+	More       string // number of rows not shown at all
+	Adds       bool   // bars show how much a feature lowers the error, else its score
 	Explained  bool
 	Stands     bool
-	Missing    bool // some have missing values
+	Missing    bool // some features have missing values
 	Column     bool // positions in the input are known
 	Lower      bool
 }
@@ -42,12 +42,12 @@ type rankRow struct {
 	Column        stream.Position
 }
 
-// rankingOf makes the ranking; bars show how much a feature lowers the error, or its score
-// relative to the largest.
-func rankingOf(s *stream.Selection, groups []group) *rankingView {
-	v := &rankingView{Total: count(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
+// newRankingView makes the ranking. Bars show how much a feature lowers the error, or its score relative to the
+// largest.
+func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
+	v := &rankingView{Total: countText(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
 	bars := make([]float64, len(s.Selected))
-	v.Explained = finite(s.Selected[0].Error)
+	v.Explained = isFinite(s.Selected[0].Error)
 	v.Adds = v.Explained && len(s.Scores) == 0
 	before, largest := 1.0, 0.0
 	for i, f := range s.Selected {
@@ -60,26 +60,26 @@ func rankingOf(s *stream.Selection, groups []group) *rankingView {
 			largest = max(largest, math.Abs(bars[i]))
 		}
 	}
-	score := column(s.Selected)
+	score := scoreFormatter(s.Selected)
 	missing := map[string]float64{}
 	for _, c := range s.Columns {
 		missing[c.Name] = missingShare(c, s.Rows)
 	}
 	v.Missing = slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return missing[f.Name] > 0 })
 	v.Column = slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Column != stream.Position{} })
-	for i, f := range s.Selected[:min(len(s.Selected), mostRows)] {
-		r := rankRow{Rank: f.Rank, Name: f.Name, Column: f.Column, Score: score(float64(f.Score)), SortScore: exact(float64(f.Score)), SortBar: exact(bars[i])}
-		r.Bar = barOf(math.Abs(bars[i]) / largest)
-		r.Missing, r.SortMissing = share(missing[f.Name]), exact(missing[f.Name])
+	for i, f := range s.Selected[:min(len(s.Selected), maxRows)] {
+		r := rankRow{Rank: f.Rank, Name: f.Name, Column: f.Column, Score: score(float64(f.Score)), SortScore: sortKey(float64(f.Score)), SortBar: sortKey(bars[i])}
+		r.Bar = barWidth(math.Abs(bars[i]) / largest)
+		r.Missing, r.SortMissing = percentText(missing[f.Name]), sortKey(missing[f.Name])
 		if v.Adds {
-			r.BarValue = share(bars[i])
+			r.BarValue = percentText(bars[i])
 		}
 		if v.Explained {
-			r.Explained, r.SortExplained = share(1-float64(f.Error)), exact(1-float64(f.Error))
+			r.Explained, r.SortExplained = percentText(1-float64(f.Error)), sortKey(1-float64(f.Error))
 		}
 		if groups != nil {
 			r.SortStandsFor = len(groups[i].members)
-			r.Stands = count(int64(r.SortStandsFor))
+			r.Stands = countText(int64(r.SortStandsFor))
 		}
 		if i < firstRows {
 			v.Rows = append(v.Rows, r)
@@ -87,24 +87,23 @@ func rankingOf(s *stream.Selection, groups []group) *rankingView {
 			v.Rest = append(v.Rest, r)
 		}
 	}
-	if n := len(s.Selected) - mostRows; n > 0 {
-		v.More = count(int64(n))
+	if n := len(s.Selected) - maxRows; n > 0 {
+		v.More = countText(int64(n))
 	}
 	return v
 }
 
-// barOf is the width in percent of the bar of a share; empty for no number. Rounding may
-// leave a share just above 1.
-func barOf(x float64) string {
+// barWidth returns the width of the bar of a share, in percent; empty if x is NaN or infinite. A share may exceed 1
+// by rounding.
+func barWidth(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}
 	return fmt.Sprintf("%.1f", 100*min(max(x, 0), 1))
 }
 
-// column formats the scores of a ranking with the same number of decimals, where five
-// digits suffice for the smaller ones.
-func column(list []stream.Selected) func(float64) string {
+// scoreFormatter formats all scores with the same number of decimals if five digits suffice for the smaller ones.
+func scoreFormatter(list []stream.Selected) func(float64) string {
 	lo, hi := math.Inf(1), 0.0
 	for _, f := range list {
 		if x := math.Abs(float64(f.Score)); x > 0 && !math.IsInf(x, 0) {
@@ -112,28 +111,28 @@ func column(list []stream.Selected) func(float64) string {
 		}
 	}
 	if !(lo >= 1e-4 && hi < 1e12 && hi/lo < 1e9) {
-		return number
+		return numberText
 	}
 	decimals := max(0, min(6, 4-int(math.Floor(math.Log10(hi)))), min(6, 2-int(math.Floor(math.Log10(lo)))))
 	return func(x float64) string {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return number(x)
+			return numberText(x)
 		}
-		return minus(grouped(strconv.FormatFloat(x, 'f', decimals, 64)))
+		return withMinusSign(withThousandsCommas(strconv.FormatFloat(x, 'f', decimals, 64)))
 	}
 }
 
-// exact is a number for the script that sorts; empty for none, which sorts last.
-func exact(x float64) string {
+// sortKey is a number for the script that sorts tables. Empty sorts last.
+func sortKey(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}
 	return fmt.Sprintf("%.6g", x)
 }
 
-// groupsView are the redundancy groups.
+// groupsView lists the chosen features with the features they stand for.
 type groupsView struct {
-	Groups, Rest []groupView // the first, and those to unfold
+	Groups, Rest []groupView // shown at first, and after unfolding
 	More         string
 	Note         string
 }
@@ -148,7 +147,7 @@ type groupView struct {
 
 type memberView struct{ Name, Explained, Bar string }
 
-func groupsViewOf(groups []group) *groupsView {
+func newGroupsView(groups []featureGroup) *groupsView {
 	if groups == nil {
 		return nil
 	}
@@ -159,12 +158,12 @@ func groupsViewOf(groups []group) *groupsView {
 			alone++
 			continue
 		}
-		if len(v.Groups)+len(v.Rest) == mostGroups {
+		if len(v.Groups)+len(v.Rest) == maxGroups {
 			continue
 		}
-		one := groupView{Rank: g.Rank, Name: g.Name, Count: count(int64(len(g.members)))}
-		list := listOf(g.members, mostMembers, func(c stream.ColumnReport) memberView {
-			return memberView{Name: cut(c.Name, briefName), Explained: share(float64(c.Explained)), Bar: barOf(float64(c.Explained))}
+		one := groupView{Rank: g.Rank, Name: g.Name, Count: countText(int64(len(g.members)))}
+		list := newListView(g.members, maxMembers, func(c stream.ColumnReport) memberView {
+			return memberView{Name: truncateText(c.Name, maxBriefRunes), Explained: percentText(float64(c.Explained)), Bar: barWidth(float64(c.Explained))}
 		})
 		one.Members, one.More = list.Shown, list.More
 		if len(v.Groups) < firstGroups {
@@ -174,38 +173,38 @@ func groupsViewOf(groups []group) *groupsView {
 		}
 	}
 	if n := len(groups) - alone - len(v.Groups) - len(v.Rest); n > 0 {
-		v.More = count(int64(n))
+		v.More = countText(int64(n))
 	}
-	v.Note = fmt.Sprintf("%s were not chosen. Each stands here with the chosen feature that it is most alike (largest absolute cosine), and the share of its sum of squares that the whole selection explains.", plural(members, "feature"))
+	v.Note = fmt.Sprintf("%s were not chosen. Each stands here with the chosen feature that it is most alike (largest absolute cosine), and the share of its sum of squares that the whole selection explains.", countNoun(members, "feature"))
 	if alone > 0 {
-		v.Note += fmt.Sprintf(" %s of those chosen stand for themselves alone.", count(int64(alone)))
+		v.Note += fmt.Sprintf(" %s of those chosen stand for themselves alone.", countText(int64(alone)))
 	}
 	return v
 }
 
-// maskView is the mask of chosen pixels over the mean image.
+// maskView shows the chosen pixels over the mean image.
 type maskView struct {
 	SVG                   template.HTML
 	Chosen, LeftOut, Note string
 	Low, High             string
 }
 
-func maskOf(s *stream.Selection) (*maskView, error) {
-	p := pixelGrid(s)
+func newMaskView(s *stream.Selection) (*maskView, error) {
+	p := findPixels(s)
 	if p == nil {
 		return nil, nil
 	}
-	png, err := dataURL(p.picture(color.NRGBA{}))
+	png, err := dataURL(p.meanImage(color.NRGBA{}))
 	if err != nil {
 		return nil, err
 	}
-	lo, hi := p.spread()
-	v := &maskView{Chosen: plural(len(p.chosen), "chosen pixel"), Low: number(lo), High: number(hi)}
+	lo, hi := p.meanRange()
+	v := &maskView{Chosen: countNoun(len(p.chosen), "chosen pixel"), Low: numberText(lo), High: numberText(hi)}
 	if p.leftOut > 0 {
-		v.LeftOut = plural(p.leftOut, "pixel") + " without a feature: constant or left out"
+		v.LeftOut = countNoun(p.leftOut, "pixel") + " without a feature: constant or left out"
 	}
 	if p.others > 0 {
-		v.Note = fmt.Sprintf("%s are no pixels and not shown here.", plural(p.others, "feature"))
+		v.Note = fmt.Sprintf("%s are no pixels and not shown here.", countNoun(p.others, "feature"))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="mask" viewBox="0 0 %d %d" role="img" aria-label="%s over the mean image of %d rows by %d columns.">`, p.cols, p.rows, v.Chosen, p.rows, p.cols)
@@ -214,13 +213,13 @@ func maskOf(s *stream.Selection) (*maskView, error) {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1" height="1"><title>px_%d_%d: rank %d</title></rect>`, c.col, c.row, c.row, c.col, c.rank)
 	}
 	b.WriteString("</svg>")
-	v.SVG = template.HTML(b.String()) // numbers and base64 only
+	v.SVG = template.HTML(b.String()) // has only numbers and base64
 	return v, nil
 }
 
-// together is the key of several masks, of which rest is that of the others, or nil: of their
-// ranges only what is the same in all.
-func (v *maskView) together(rest *maskView) *maskView {
+// mergeKey extends rest, the legend of earlier masks or nil, by v. It keeps the ends of the grey scale only if all
+// masks have the same.
+func (v *maskView) mergeKey(rest *maskView) *maskView {
 	key := &maskView{Chosen: "chosen pixels", Low: v.Low, High: v.High}
 	if v.LeftOut != "" || rest != nil && rest.LeftOut != "" {
 		key.LeftOut = "without a feature: constant or left out"

@@ -9,19 +9,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// briefName bounds the runes of a name in running text and summaries; the ranking has all.
-const briefName = 100
+// maxBriefRunes bounds the runes of a name in running text and summaries. The ranking has full names.
+const maxBriefRunes = 100
 
-// How much of a list the page shows, before it says how much more there is.
+// Bounds of the lists in the page. If a list is longer, the page states how many entries are not shown.
 const (
-	firstRows    = 50    // of a ranking, before the rest is unfolded
-	mostRows     = 10000 // of a ranking
-	firstGroups  = 20    // before the rest is unfolded
-	mostGroups   = 1000
-	mostMembers  = 40
-	mostInputs   = 50
-	mostLeftOut  = 200
-	mostWarnings = 100
+	firstRows   = 50    // of a ranking, before it is unfolded
+	maxRows     = 10000 // of a ranking
+	firstGroups = 20    // before the list is unfolded
+	maxGroups   = 1000
+	maxMembers  = 40
+	maxInputs   = 50
+	maxLeftOut  = 200
+	maxWarnings = 100
 )
 
 // pageView is the input of the templates: text and figures, no decisions.
@@ -40,7 +40,7 @@ type pageView struct {
 // sectionView is one document.
 type sectionView struct {
 	ID, Name, File, Kind, Lead string
-	Folded                     bool // one of several of its kind
+	Folded                     bool // one of several documents of its kind
 	spell                      stream.Spelling
 
 	Opening  openingView
@@ -65,30 +65,30 @@ type sectionView struct {
 
 type fact struct{ Name, Value, Note string }
 
-// listView is the shown part of a list, and how many more there are.
+// listView is the shown part of a list, and the number of entries not shown.
 type listView[T any] struct {
 	Shown []T
 	More  string
 }
 
-func listOf[T, V any](list []T, most int, view func(T) V) listView[V] {
+func newListView[T, V any](list []T, most int, view func(T) V) listView[V] {
 	var v listView[V]
 	for _, x := range list[:min(most, len(list))] {
 		v.Shown = append(v.Shown, view(x))
 	}
 	if n := len(list) - most; n > 0 {
-		v.More = count(int64(n))
+		v.More = countText(int64(n))
 	}
 	return v
 }
 
-func same[T any](x T) T { return x }
+func identity[T any](x T) T { return x }
 
 type inputView struct{ Path, Rows, Bytes, Fingerprint string }
 
 type leftView struct{ Name, Why string }
 
-// chartView is a chart at two widths; the page shows one.
+// chartView is a chart at two widths; the page shows one of them.
 type chartView struct {
 	Title        string
 	Wide, Narrow template.HTML
@@ -98,8 +98,8 @@ type chartView struct {
 
 type legendItem struct{ Class, Name string }
 
-// chart draws c for the page. What is in the SVG is escaped by rewriteSVG.
-func (c *shown) chart() (chartView, error) {
+// chartView draws c for the page. The text in the SVG is escaped by svg.
+func (c *describedChart) chartView() (chartView, error) {
 	v := chartView{Title: c.Title, Notes: c.notes}
 	for _, f := range []struct {
 		to            *template.HTML
@@ -120,14 +120,13 @@ func (c *shown) chart() (chartView, error) {
 	return v, nil
 }
 
-// charts draws the charts that are not nil.
-func charts(list ...*shown) ([]chartView, error) {
+func drawChartViews(list ...*describedChart) ([]chartView, error) {
 	var views []chartView
 	for _, c := range list {
 		if c == nil || !c.Drawable() {
 			continue
 		}
-		v, err := c.chart()
+		v, err := c.chartView()
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +135,7 @@ func charts(list ...*shown) ([]chartView, error) {
 	return views, nil
 }
 
-// heatView is a table of shares; class h0 to h10 is the colour of a cell.
+// heatView is a table of shares. Class h0 to h10 is the colour of a cell.
 type heatView struct {
 	RowHead, Head string
 	Columns       []string
@@ -155,12 +154,12 @@ type heatCell struct {
 	Marked              bool
 }
 
-func (h *heat) view() *heatView {
-	v := &heatView{RowHead: h.rowHead, Head: h.head, Columns: h.columns, Marked: h.markedAs}
+func (h *heatMap) tableView() *heatView {
+	v := &heatView{RowHead: h.rowHead, Head: h.columnHead, Columns: h.columns, Marked: h.markedLabel}
 	for r, name := range h.rows {
 		row := heatRow{Name: name}
 		for c, x := range h.cell[r] {
-			cell := heatCell{Value: fixed(x, 2), Class: "none", Marked: h.marked == [2]int{r, c}}
+			cell := heatCell{Value: fixedText(x, 2), Class: "none", Marked: h.marked == [2]int{r, c}}
 			if !math.IsNaN(x) {
 				cell.Class = fmt.Sprintf("h%d", int(10*min(max(x, 0), 1)+0.5))
 			}
@@ -171,18 +170,17 @@ func (h *heat) view() *heatView {
 	return v
 }
 
-// view builds everything the page shows.
-func (p Page) view() (*pageView, error) {
+func (p Page) buildView() (*pageView, error) {
 	v := &pageView{Title: "Feature selection report", Version: p.Version}
 	kinds := map[string]int{}
 	for i := range p.Documents {
-		kinds[p.Documents[i].kind()]++
+		kinds[p.Documents[i].kindName()]++
 	}
-	list := p.selections()
-	names := p.names()
+	list := p.selectionsShown()
+	names := p.documentNames()
 	for i := range p.Documents {
 		d := &p.Documents[i]
-		s, err := d.view(placeOf(i), names[i], p.judged(d), p.Spelling)
+		s, err := d.buildSection(sectionID(i), names[i], p.evaluationSentence(d), p.Spelling)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
@@ -190,16 +188,16 @@ func (p Page) view() (*pageView, error) {
 		v.Sections = append(v.Sections, *s)
 	}
 	var err error
-	if v.Compare, err = compare(list); err != nil {
+	if v.Compare, err = compareSelections(list); err != nil {
 		return nil, err
 	}
 	if v.Compare != nil {
-		v.Opening = openingTogether(list, v.Compare)
+		v.Opening = combinedOpening(list, v.Compare)
 	}
 	var parts []string
 	for _, k := range []string{"selection", "curve", "grid", "evaluation"} {
 		if kinds[k] > 0 {
-			parts = append(parts, plural(kinds[k], k))
+			parts = append(parts, countNoun(kinds[k], k))
 		}
 	}
 	v.Lead = strings.Join(parts, ", ")
@@ -209,30 +207,29 @@ func (p Page) view() (*pageView, error) {
 	return v, nil
 }
 
-// placeOf is the id of the i-th document in the page.
-func placeOf(i int) string { return fmt.Sprintf("s%d", i+1) }
+// sectionID is the HTML id of the i-th document.
+func sectionID(i int) string { return fmt.Sprintf("s%d", i+1) }
 
-// selections are those of the documents that are selections.
-func (p Page) selections() []named {
-	var list []named
-	names := p.names()
+func (p Page) selectionsShown() []pageSelection {
+	var list []pageSelection
+	names := p.documentNames()
 	for i, d := range p.Documents {
 		if d.Selection != nil {
-			list = append(list, named{d.Selection, placeOf(i), names[i]})
+			list = append(list, pageSelection{d.Selection, sectionID(i), names[i]})
 		}
 	}
 	return list
 }
 
-func (d *Document) view(id, name, judged string, spell stream.Spelling) (*sectionView, error) {
-	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.kind(), spell: spell}
+func (d *Document) buildSection(id, name, judged string, spell stream.Spelling) (*sectionView, error) {
+	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.kindName(), spell: spell}
 	switch {
 	case d.Selection != nil:
-		return v, v.selection(d.Selection, judged)
+		return v, v.fillSelection(d.Selection, judged)
 	case d.Curve != nil:
-		return v, v.curve(d.Curve)
+		return v, v.fillCurve(d.Curve)
 	case d.Grid != nil:
-		return v, v.grid(d.Grid)
+		return v, v.fillGrid(d.Grid)
 	}
-	return v, v.evaluation(d.Evaluation)
+	return v, v.fillEvaluation(d.Evaluation)
 }

@@ -9,59 +9,55 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// number is for people: five digits, thousands grouped, "–" for no number.
-func number(x float64) string {
+// numberText writes five digits with thousands separators, or "–" if x is NaN or infinite.
+func numberText(x float64) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return "–"
 	case math.Abs(x) < 1e15 && (x == math.Trunc(x) || math.Abs(x) >= 1e4):
-		return minus(grouped(strconv.FormatFloat(x, 'f', 0, 64)))
+		return withMinusSign(withThousandsCommas(strconv.FormatFloat(x, 'f', 0, 64)))
 	}
-	return minus(strconv.FormatFloat(x, 'g', 5, 64))
+	return withMinusSign(strconv.FormatFloat(x, 'g', 5, 64))
 }
 
-// fixed has a fixed number of decimals.
-func fixed(x float64, decimals int) string {
+func fixedText(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
 	}
-	return minus(strconv.FormatFloat(x, 'f', decimals, 64))
+	return withMinusSign(strconv.FormatFloat(x, 'f', decimals, 64))
 }
 
-// share is a share of 1 in percent.
-func share(x float64) string {
+func percentText(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
 	}
-	return fixed(100*x, 2) + " %"
+	return fixedText(100*x, 2) + " %"
 }
 
-// probability has three decimals, and none below them.
-func probability(p float64) string {
+// pValueText writes three decimals. Smaller values are "< 0.001".
+func pValueText(p float64) string {
 	if p < 0.0005 {
 		return "< 0.001"
 	}
-	return fixed(p, 3)
+	return fixedText(p, 3)
 }
 
-func count(n int64) string { return minus(grouped(strconv.FormatInt(n, 10))) }
+func countText(n int64) string { return withMinusSign(withThousandsCommas(strconv.FormatInt(n, 10))) }
 
-func plural(n int, what string) string {
+func countNoun(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
-	return count(int64(n)) + " " + what
+	return countText(int64(n)) + " " + what
 }
 
-// unit is what s has chosen: features, or groups of them.
-func unit(s *stream.Selection) string {
+func chosenUnit(s *stream.Selection) string {
 	if s.HasGroups() {
 		return "group"
 	}
 	return "feature"
 }
 
-// gridUnit is what the settings of g choose.
 func gridUnit(g *stream.Grid) string {
 	if g.Members != nil {
 		return "group"
@@ -69,28 +65,27 @@ func gridUnit(g *stream.Grid) string {
 	return "feature"
 }
 
-// chosenCount is how much of all features s has chosen.
-func chosenCount(s *stream.Selection) string {
-	of := fmt.Sprintf(" of %s features", count(int64(s.Features)))
+func chosenText(s *stream.Selection) string {
+	ofAll := fmt.Sprintf(" of %s features", countText(int64(s.Features)))
 	if !s.HasGroups() {
-		return count(int64(len(s.Selected))) + of
+		return countText(int64(len(s.Selected))) + ofAll
 	}
-	return plural(len(s.Selected), "group") + ", " + count(int64(s.SelectedFeatures())) + of
+	return countNoun(len(s.Selected), "group") + ", " + countText(int64(s.SelectedFeatures())) + ofAll
 }
 
-func bytesOf(n int64) string {
+func bytesText(n int64) string {
 	x, units := float64(n), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
 	i := 0
 	for ; x >= 1024 && i < len(units)-1; i++ {
 		x /= 1024
 	}
 	if i == 0 {
-		return count(n) + " bytes"
+		return countText(n) + " bytes"
 	}
 	return strconv.FormatFloat(x, 'f', 1, 64) + " " + units[i]
 }
 
-func seconds(s float64) string {
+func durationText(s float64) string {
 	switch {
 	case math.IsNaN(s) || s < 0 || s > 1e9:
 		return "–"
@@ -102,9 +97,9 @@ func seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
-func rowsOf(rows, used int64) string {
+func rowsText(rows, used int64) string {
 	if rows == used {
-		return count(rows)
+		return countText(rows)
 	}
-	return fmt.Sprintf("%s of %s", count(used), count(rows))
+	return fmt.Sprintf("%s of %s", countText(used), countText(rows))
 }

@@ -6,15 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// sweeps are how often each row of F is brought to its minimum for one set of weights.
-const sweeps = 5
+// centreSweeps is the number of times that each row of F is minimized for one set of weights.
+const centreSweeps = 5
 
-// centres lowers Σ√(‖x_i − g_iF‖² + ε) in F ≥ 0. With weights 1/(2·norm) of the F before it is
-// below the weighted squares, up to a constant that makes both equal there; of these each row of
-// F has its minimum in closed form while the others stand.
-func (p *problem) centres() {
+// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) in F ≥ 0. Weighted squares, with the weights 1/(2·norm) of the previous F,
+// majorize it up to a constant; they have their minimum in each row of F in closed form while the others are fixed.
+func (p *problem) updateCentres() {
 	c, d := p.c, p.d
-	xf := p.projections(p.f)
+	xf := p.rowProducts(p.f)
 	ff := kernel.RowMajor(make([]float64, c*c), c, c, c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
 	weighted := kernel.RowMajor(make([]float64, p.n*c), p.n, c, c)
@@ -32,10 +31,10 @@ func (p *problem) centres() {
 	gg, gx := kernel.RowMajor(make([]float64, c*c), c, c, c), kernel.RowMajor(make([]float64, c*d), c, d, d)
 	kernel.Gemm(p.team, 1, weighted.Trans(), p.g, gg)
 	kernel.Gemm(p.team, 1, weighted.Trans(), p.x, gx)
-	const run = 256 // features a worker takes: they do not touch each other
+	const run = 256 // features of a task: they are independent
 	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
 		from, to := t*run, min(d, (t+1)*run)
-		for range sweeps {
+		for range centreSweeps {
 			for k := range c {
 				pivot := gg.Data[k*c+k]
 				if !(pivot > 0) {
@@ -53,8 +52,8 @@ func (p *problem) centres() {
 	})
 }
 
-// projections are X·Mᵀ for M c×d, n×c.
-func (p *problem) projections(m kernel.Matrix[float64]) []float64 {
+// rowProducts returns X·Mᵀ, n×c, for M c×d.
+func (p *problem) rowProducts(m kernel.Matrix[float64]) []float64 {
 	out := make([]float64, p.n*p.c)
 	kernel.Gemm(p.team, 1, p.x, m.Trans(), kernel.RowMajor(out, p.n, p.c, p.c))
 	return out

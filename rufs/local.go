@@ -8,33 +8,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// local is A, n×n with k entries a row: what the nearest rows of each predict of it.
-type local struct {
+// predictor is A, n×n with k entries a row: the weights by which the nearest rows predict each row.
+type predictor struct {
 	n, k   int
 	index  []int32   // n×k
 	weight []float64 // n×k
-	// The entries of each column: start[j] to start[j+1] of in, ascending, entry i·k + e.
-	start []int
-	in    []int32
+	// The entries of column j: columnEntries[columnStart[j]:columnStart[j+1]], ascending, entry i·k + e.
+	columnStart   []int
+	columnEntries []int32
 }
 
-// newLocal makes the regressions from the k nearest rows of each. A row's clusters g are taken for
-// b + wᵀ(x − x_i) near x_i, with the ridge ρ‖w‖². Then its prediction is b = 1ᵀQg/1ᵀQ1,
-// Q = (K + ρI)⁻¹, K the products of the neighbours' differences from x_i, and ρ their mean square.
-// Costs k²/2 products of two rows a row.
-func newLocal(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*local, error) {
+// newPredictor computes the regressions on the k nearest rows of each. A row's clusters g near x_i are modelled as b +
+// wᵀ(x − x_i), with the ridge ρ‖w‖². Then its prediction is b = 1ᵀQg/1ᵀQ1, Q = (K + ρI)⁻¹, K the products of the
+// neighbours' differences from x_i, and ρ their mean square. It costs k²/2 products of two rows a row.
+func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*predictor, error) {
 	n, d := x.Rows, x.Cols
-	l := &local{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), start: make([]int, n+1), in: make([]int32, n*k)}
+	l := &predictor{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), columnStart: make([]int, n+1), columnEntries: make([]int32, n*k)}
 	for e, o := range near {
 		l.index[e] = o.Index
-		l.start[o.Index+1]++
+		l.columnStart[o.Index+1]++
 	}
 	for j := range n {
-		l.start[j+1] += l.start[j]
+		l.columnStart[j+1] += l.columnStart[j]
 	}
-	next := append([]int(nil), l.start...)
+	next := append([]int(nil), l.columnStart...)
 	for e, o := range near {
-		l.in[next[o.Index]] = int32(e)
+		l.columnEntries[next[o.Index]] = int32(e)
 		next[o.Index]++
 	}
 	errs := make([]error, (n+rows.RunRows-1)/rows.RunRows)
@@ -56,7 +55,7 @@ func newLocal(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k in
 				}
 				mean += a.Data[p*k+p] / float64(k)
 			}
-			if mean == 0 { // rows that are equal predict by their mean
+			if mean == 0 { // equal rows predict by their mean
 				mean = 1
 			}
 			for p := range k {
@@ -86,8 +85,8 @@ func newLocal(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k in
 	return l, nil
 }
 
-// residual writes g − Ag to dst, n×c both.
-func (l *local) residual(workers int, dst, g []float64, c int) {
+// subtractPredictions writes g − Ag to dst, both n×c.
+func (l *predictor) subtractPredictions(workers int, dst, g []float64, c int) {
 	rows.EachRun(workers, l.n, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			row := dst[i*c:][:c]
@@ -99,13 +98,13 @@ func (l *local) residual(workers int, dst, g []float64, c int) {
 	})
 }
 
-// back adds f·(r − Aᵀr) to dst, n×c both: with r = g − Ag that is f·Lg.
-func (l *local) back(workers int, f float64, dst, r []float64, c int) {
+// addTransposed adds f·(r − Aᵀr) to dst, both n×c: with r = g − Ag that is f·Lg.
+func (l *predictor) addTransposed(workers int, f float64, dst, r []float64, c int) {
 	rows.EachRun(workers, l.n, func(_, from, to int) {
 		for j := from; j < to; j++ {
 			row := dst[j*c:][:c]
 			kernel.Axpy(f, r[j*c:][:c], row)
-			for _, e := range l.in[l.start[j]:l.start[j+1]] {
+			for _, e := range l.columnEntries[l.columnStart[j]:l.columnStart[j+1]] {
 				kernel.Axpy(-f*l.weight[e], r[int(e)/l.k*c:][:c], row)
 			}
 		}

@@ -23,12 +23,12 @@ func Specs() []method.Spec {
 			Iterates: true, Scales: []gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit},
 			WhyScales: stream.Textf("clusters and their centres are not negative in the model of rufs; want minmax, or none or unit where no value is negative"),
 		},
-		New: func() method.Method { return new(declared) },
+		New: func() method.Method { return new(rufsMethod) },
 	}}
 }
 
-// declared is RUFS with its settings.
-type declared struct {
+// rufsMethod is RUFS with its settings.
+type rufsMethod struct {
 	alpha, beta method.Weights
 	nu          float64
 	neighbors   int
@@ -36,7 +36,7 @@ type declared struct {
 	ends        method.Iteration
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *rufsMethod) Options(o *method.Options) {
 	o.PlainWeights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)", "rufs").
 		Bound(func() bool { return m.alpha.First() > 0 }, "want a number above 0")
 	o.PlainWeights(&m.beta, "beta", "weight of the row sparsity (default 1)", "rufs")
@@ -48,7 +48,7 @@ func (m *declared) Options(o *method.Options) {
 	m.ends.Declare(o, "30", "1e-4", "falls")
 }
 
-func (m *declared) options(seed uint64, threads int) Options {
+func (m *rufsMethod) selectOptions(seed uint64, threads int) Options {
 	opt := Options{
 		Nu: m.nu, Alpha: m.alpha.First(), Beta: m.beta.First(), Neighbors: m.neighbors, Clusters: m.clusters,
 		MaxIter: m.ends.Most, Tol: m.ends.Tol, Seed: seed, Threads: threads,
@@ -62,11 +62,11 @@ func (m *declared) options(seed uint64, threads int) Options {
 	return opt
 }
 
-// Cost implements method.Method. The rows must fit into memory: a neighbourhood may take any.
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+// Cost implements method.Method. All rows must fit into memory: any of them may be a neighbour.
+func (m *rufsMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := max(len(s.Columns), 1)
-	opt := m.options(0, s.Threads)
-	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // loaded, then solved
+	opt := m.selectOptions(0, s.Threads)
+	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // first loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
 		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
@@ -74,7 +74,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *rufsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	n, d := int(e.Rows), len(e.Columns)
 	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
 	x, err := source.Dense(ctx, e.Threads, n, d, e.Std.To)
@@ -84,7 +84,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	if err := e.Release(); err != nil {
 		return nil, err
 	}
-	opt := m.options(e.Seed, e.Threads)
+	opt := m.selectOptions(e.Seed, e.Threads)
 	opt.Progress, opt.Stages = e.Iteration, e.Stages
 	res, err := Select(ctx, x.Data, n, d, opt)
 	if err != nil {

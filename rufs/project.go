@@ -8,18 +8,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// panel is how many rows or features are weighed at a time.
-const panel = 256
+// panelSize is the number of rows or features that are weighted at a time.
+const panelSize = 256
 
-// project lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ in W: with weights u_i = 1/(2‖x_iW − g_i‖) and
-// v_j = 1/(2‖w_j‖) of the W before, both smoothed, it is the least squares
+// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ in W: with weights u_i = 1/(2‖x_iW − g_i‖) and v_j = 1/(2‖w_j‖) of the
+// previous W, both smoothed, it solves the least squares
 //
 //	(αXᵀUX + βV)W = αXᵀUG,
 //
-// of order d, or where rows are fewer of order n,
+// of order d, or if rows are fewer of order n,
 //
 //	W = V⁻¹XᵀY/β,   (XV⁻¹Xᵀ/β + U⁻¹/α)Y = G.
-func (p *problem) project(u, v []float64) error {
+func (p *problem) updateProjection(u, v []float64) error {
 	if p.alpha == 0 {
 		clear(p.w.Data)
 		return nil
@@ -31,17 +31,17 @@ func (p *problem) project(u, v []float64) error {
 	clear(p.a)
 	a := kernel.RowMajor(p.a, size, size, size)
 	if p.d <= p.n {
-		return p.projectFeatures(a, u, v)
+		return p.solveByFeatures(a, u, v)
 	}
-	return p.projectRows(a, u, v)
+	return p.solveByRows(a, u, v)
 }
 
-func (p *problem) projectFeatures(a kernel.Matrix[float64], u, v []float64) error {
+func (p *problem) solveByFeatures(a kernel.Matrix[float64], u, v []float64) error {
 	n, d, c := p.n, p.d, p.c
 	clear(p.w.Data)
-	scaled := make([]float64, min(panel, n)*d)
-	for first := 0; first < n; first += panel {
-		h := min(panel, n-first)
+	scaled := make([]float64, min(panelSize, n)*d)
+	for first := 0; first < n; first += panelSize {
+		h := min(panelSize, n-first)
 		kernel.Each(p.workers, h, func(i int) {
 			to, root := scaled[i*d:][:d], math.Sqrt(p.alpha*u[first+i])
 			for j, x := range p.x.Data[(first+i)*d:][:d] {
@@ -69,11 +69,11 @@ func (p *problem) projectFeatures(a kernel.Matrix[float64], u, v []float64) erro
 	return nil
 }
 
-func (p *problem) projectRows(a kernel.Matrix[float64], u, v []float64) error {
+func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 	n, d, c := p.n, p.d, p.c
-	scaled := make([]float64, n*min(panel, d))
-	for first := 0; first < d; first += panel {
-		wide := min(panel, d-first)
+	scaled := make([]float64, n*min(panelSize, d))
+	for first := 0; first < d; first += panelSize {
+		wide := min(panelSize, d-first)
 		kernel.Each(p.workers, n, func(i int) {
 			for j, x := range p.x.Data[i*d+first:][:wide] {
 				scaled[i*wide+j] = x / math.Sqrt(p.beta*v[first+j])
@@ -99,11 +99,10 @@ func (p *problem) projectRows(a kernel.Matrix[float64], u, v []float64) error {
 	return nil
 }
 
-// weights are u and v for the current W and G.
-func (p *problem) weights() (u, v []float64) {
+func (p *problem) normWeights() (u, v []float64) {
 	c := p.c
 	u, v = make([]float64, p.n), make([]float64, p.d)
-	xw := p.fitted()
+	xw := p.fittedClusters()
 	for i := range u {
 		var miss float64
 		for k, y := range p.g.Data[i*c:][:c] {
@@ -111,19 +110,18 @@ func (p *problem) weights() (u, v []float64) {
 		}
 		u[i] = 0.5 / math.Sqrt(miss+p.epsilonG)
 	}
-	for j, norm := range p.norms() {
+	for j, norm := range p.featureNorms() {
 		v[j] = 0.5 / math.Sqrt(norm*norm+p.epsilonW)
 	}
 	return u, v
 }
 
-// fitted is XW, n×c.
-func (p *problem) fitted() []float64 { return p.projections(p.w.Trans()) }
+func (p *problem) fittedClusters() []float64 { return p.rowProducts(p.w.Trans()) } // XW, n×c
 
-func (p *problem) norms() []float64 {
+func (p *problem) featureNorms() []float64 {
 	norms := make([]float64, p.d)
 	for j := range norms {
-		norms[j] = norm(p.w.Data[j*p.c:][:p.c])
+		norms[j] = euclideanNorm(p.w.Data[j*p.c:][:p.c])
 	}
 	return norms
 }

@@ -46,8 +46,8 @@ func started(t *testing.T, x [][]float64, opt Options) *problem {
 	opt = opt.WithDefaults(int64(n))
 	p := &problem{n: n, d: d, workers: 2, team: kernel.NewTeam(2), nu: opt.Nu, alpha: opt.Alpha, beta: opt.Beta,
 		x: kernel.RowMajor(slices.Concat(x...), n, d, d)}
-	p.near = nearTo(t, p, opt.Neighbors)
-	must.Do(t, p.start(t.Context(), opt))
+	p.neighbours = nearTo(t, p, opt.Neighbors)
+	must.Do(t, p.startFromClusters(t.Context(), opt))
 	return p
 }
 
@@ -186,7 +186,7 @@ func TestStepsLowerTheDefinition(t *testing.T) {
 		check := func(what string) {
 			value := naive(p, x, a)
 			// Squares of residuals are differences of sums of squares.
-			if got := p.objective(); math.Abs(got-value) > 1e-9*value {
+			if got := p.totalObjective(); math.Abs(got-value) > 1e-9*value {
 				t.Errorf("%v, %s: the objective is %v, want %v", shape, what, got, value)
 			}
 			if !(value <= last*(1+1e-12)) {
@@ -195,11 +195,11 @@ func TestStepsLowerTheDefinition(t *testing.T) {
 			last = value
 		}
 		for range 4 {
-			must.Do(t, p.project(p.weights()))
+			must.Do(t, p.updateProjection(p.normWeights()))
 			check("W")
-			p.assigning().run(p.g.Data)
+			p.newClusterStep().descendGradient(p.g.Data)
 			check("G")
-			p.centres()
+			p.updateCentres()
 			check("F")
 		}
 		if slices.Min(p.g.Data) < 0 || slices.Min(p.f.Data) < 0 {
@@ -208,16 +208,16 @@ func TestStepsLowerTheDefinition(t *testing.T) {
 	}
 }
 
-// The gradient is what small changes of G do.
+// The gradient equals difference quotients of small changes of G.
 func TestGradient(t *testing.T) {
 	x := blobs(30, 7, 3)
 	p := started(t, x, Options{Clusters: 3, Nu: 3})
 	for i := range p.g.Data { // off the start, where the penalty has a part
 		p.g.Data[i] += 1e-3 * float64(i%7)
 	}
-	a := p.assigning()
+	a := p.newClusterStep()
 	gradient := make([]float64, len(p.g.Data))
-	a.value(p.g.Data, gradient)
+	a.objectiveAt(p.g.Data, gradient)
 	largest := 0.0
 	for _, v := range gradient {
 		largest = max(largest, math.Abs(v))
@@ -226,9 +226,9 @@ func TestGradient(t *testing.T) {
 		const h = 1e-6
 		at := slices.Clone(p.g.Data)
 		at[i] += h
-		up := a.value(at, nil)
+		up := a.objectiveAt(at, nil)
 		at[i] -= 2 * h
-		down := a.value(at, nil)
+		down := a.objectiveAt(at, nil)
 		// The third derivative, some ζ, leaves ζh²; rounding 1e-16·1e2/h.
 		if slope := (up - down) / (2 * h); math.Abs(slope-gradient[i]) > 1e-5*largest {
 			t.Errorf("entry %d: %v, by differences %v", i, gradient[i], slope)
@@ -242,7 +242,7 @@ func TestProjectIsLeastSquares(t *testing.T) {
 		x := blobs(shape[0], shape[1], 4)
 		n, d := shape[0], shape[1]
 		p := started(t, x, Options{Clusters: 3, Alpha: 2, Beta: 0.5})
-		u, v := p.weights()
+		u, v := p.normWeights()
 		m, right := rowstest.Zeros(d, d), rowstest.Zeros(d, p.c)
 		for j := range d {
 			for l := range d {
@@ -266,7 +266,7 @@ func TestProjectIsLeastSquares(t *testing.T) {
 				}
 			}
 		}
-		must.Do(t, p.project(u, v))
+		must.Do(t, p.updateProjection(u, v))
 		// The condition of the system is below 1e6.
 		if off := rowstest.Distance(p.w.Data, want); !(off <= 1e-9) {
 			t.Errorf("%v: W is off by %.2g", shape, off)
@@ -318,7 +318,7 @@ func TestEdges(t *testing.T) {
 	for _, c := range [][2]int{{2, 1}, {3, 30}, {11, 2}} {
 		r := run(t, blobs(c[0], c[1], 6), Options{})
 		if len(r.Order) != c[1] || r.Rose != nil {
-			t.Errorf("%v: %+v", c, r)
+			t.Errorf("%d rows of %d features: got %+v, want all %d features ranked and no rise", c[0], c[1], r, c[1])
 		}
 		for _, v := range r.Scores {
 			if !(v >= 0 && v < 1e9) {
@@ -336,8 +336,8 @@ func TestEdges(t *testing.T) {
 	rowstest.Refused(t, err, "nu = NaN", "beta = +Inf", "neighbors = -1", "clusters = -2", "max-iter = -3", "threads = -4")
 }
 
-func nearTo(t *testing.T, p *problem, k int) *local {
+func nearTo(t *testing.T, p *problem, k int) *predictor {
 	t.Helper()
 	near := must.Get(rows.Nearest(t.Context(), p.team, p.n, p.d, k, 1<<20, rows.Within(p.x)))(t)
-	return must.Get(newLocal(p.workers, p.x, near, k))(t)
+	return must.Get(newPredictor(p.workers, p.x, near, k))(t)
 }

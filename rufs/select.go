@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// restarts of k-means; the best is the start.
-const restarts = 10
+// kmeansRestarts is the number of k-means runs; the best is the start.
+const kmeansRestarts = 10
 
 // Result is a ranking of all d features.
 type Result struct {
@@ -23,12 +23,11 @@ type Result struct {
 	Ties      method.Ties // of Order
 	Scores    []float64   // ‖wᵢ‖ of each feature
 	Objective []float64   // of the start, and after each round
-	Clusters  int         // columns of G: fewer than asked for where distinct rows are fewer
+	Clusters  int         // columns of G: fewer than requested if there are fewer distinct rows
 	Converged bool
-	Rose      *method.Rise // nil where the objective fell as it must
+	Rose      *method.Rise // nil if the objective fell as it must
 }
 
-// problem is the state of the iteration.
 type problem struct {
 	n, d, c         int
 	workers         int
@@ -36,38 +35,37 @@ type problem struct {
 	nu, alpha, beta float64
 	x               kernel.Matrix[float64] // n×d
 	squares         []float64              // ‖x_i‖²
-	near            *local
+	neighbours      *predictor
 	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
-	// What smooths the norms of rows: 1e-8 of a row's mean square, of G and for W of what W
-	// would have if features took even shares.
+	// Smoothing of the norms of rows: 1e-8 of a row's mean square, for G, and for the W that would give all features
+	// equal shares.
 	epsilonX, epsilonG, epsilonW float64
 	zeta                         float64   // weight of GᵀG = I
-	fall                         []float64 // the objective of the start, and after each round
+	objectives                   []float64 // at the start, and after each round
 
-	a    []float64 // of the least squares
+	a    []float64 // matrix of the least squares
 	chol linalg.Cholesky
 }
 
-// Bytes bounds what Select holds beside the n×d rows.
+// Bytes bounds the memory of Select in addition to the n×d rows.
 func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n)
 	k, c, size := int64(opt.Neighbors), int64(opt.Clusters), min(n, int64(d))
 	near := n * (20*k + 16)
 	search := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
 	regress := int64(opt.Threads+1) * (8*k*int64(d) + 32*k*k + 64<<10)
-	start := cluster.Bytes(int(n), d, opt.Clusters, min(restarts, opt.Threads))
+	start := cluster.Bytes(int(n), d, opt.Clusters, min(kmeansRestarts, opt.Threads))
 	state := 8*c*(14*n+8*int64(d)+8*c) + 24*(n+int64(d))
 	wide := int(max(n, int64(d)))
-	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panel*size + kernel.TeamBytes(wide, max(d, opt.Clusters))
+	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panelSize*size + kernel.TeamBytes(wide, max(d, opt.Clusters))
 	return near + max(search, regress, start, state+solve)
 }
 
-// Select ranks the features of the n×d rows of x, row-major, which it does not change. It holds
-// [Bytes]; neighbours cost 2·n²·d flops in float32, a round n·d·min(n, d) and some 40·n·c²
-// products of clusters.
+// Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs [Bytes] of memory;
+// neighbours cost 2·n²·d flops in float32, a round n·d·min(n, d) and some 40·n·c² for products of clusters.
 //
-// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are
-// all alike, the context's, or wrap one of packages cluster and linalg.
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all alike, the
+// context's, or wrap an error of packages cluster and linalg.
 func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -82,40 +80,39 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	if p.near, err = newLocal(p.workers, p.x, near, opt.Neighbors); err != nil {
+	if p.neighbours, err = newPredictor(p.workers, p.x, near, opt.Neighbors); err != nil {
 		return nil, err
 	}
 	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
-	switch progress, err := stage.Load(ctx, p.values()...); {
+	switch progress, err := stage.Load(ctx, p.stageValues()...); {
 	case err != nil:
 		return nil, err
 	case progress == stream.StageNew:
-		if err := p.start(ctx, opt); err != nil {
+		if err := p.startFromClusters(ctx, opt); err != nil {
 			return nil, err
 		}
-		p.fall = []float64{p.objective()}
+		p.objectives = []float64{p.totalObjective()}
 	default:
-		p.shape()
+		p.setShapes()
 	}
-	return p.run(ctx, opt, stage)
+	return p.runRounds(ctx, opt, stage)
 }
 
-// values are what a round needs beside the rows and their neighbours: see stream.Stage.
-func (p *problem) values() []any {
-	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.fall}
+// stageValues are the values that stream.Stage must save in addition to the rows and their neighbours.
+func (p *problem) stageValues() []any {
+	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.objectives}
 }
 
-// shape gives G, F and W their shapes.
-func (p *problem) shape() {
+func (p *problem) setShapes() {
 	p.g = kernel.RowMajor(p.g.Data, p.n, p.c, p.c)
 	p.f = kernel.RowMajor(p.f.Data, p.c, p.d, p.d)
 	p.w = kernel.RowMajor(p.w.Data, p.d, p.c, p.c)
 }
 
-// start finds G by k-means, F as the means of its clusters, and W by least squares.
-func (p *problem) start(ctx context.Context, opt Options) error {
+// startFromClusters sets G by k-means, F to the means of its clusters, and W by least squares.
+func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: p.x.Data, Rows: p.n, Cols: p.d, RowStride: p.d, ColStride: 1},
-		cluster.Options{Clusters: opt.Clusters, Restarts: restarts, Seed: opt.Seed, Threads: opt.Threads})
+		cluster.Options{Clusters: opt.Clusters, Restarts: kmeansRestarts, Seed: opt.Seed, Threads: opt.Threads})
 	if err != nil {
 		return fmt.Errorf("rufs: clusters to start from: %w", err)
 	}
@@ -126,7 +123,7 @@ func (p *problem) start(ctx context.Context, opt Options) error {
 		}
 	}
 	p.g.Data, p.f.Data, p.w.Data = make([]float64, p.n*p.c), make([]float64, p.c*p.d), make([]float64, p.d*p.c)
-	p.shape()
+	p.setShapes()
 	p.squares = make([]float64, p.n)
 	var total float64
 	for i, k := range groups.Labels {
@@ -141,7 +138,7 @@ func (p *problem) start(ctx context.Context, opt Options) error {
 	const share = 1e-8
 	p.epsilonX = share * total / float64(p.n)
 	p.epsilonG = share * float64(p.c) / float64(p.n)
-	// XW is about G: ‖X‖²·‖W‖²/d about c.
+	// XW is approximately G: ‖X‖²·‖W‖²/d is about c.
 	p.epsilonW = share * float64(p.c) / total
 	kernel.Gemm(p.team, 1, p.g.Trans(), p.x, p.f)
 	for i, v := range p.f.Data {
@@ -150,67 +147,64 @@ func (p *problem) start(ctx context.Context, opt Options) error {
 	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
 	curvature := p.nu
-	for k := range p.c { // of a row of typical length
+	for k := range p.c { // for a row of typical length
 		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
 	}
 	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))
-	// As where G has rows of even length, and W too.
+	// The weights for rows of equal length in G, and in W.
 	u := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/float64(p.n))}, p.n)
 	v := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/total)}, p.d)
-	return p.project(u, v)
+	return p.updateProjection(u, v)
 }
 
-// assigning is the problem in G for the current F and W.
-func (p *problem) assigning() *assign {
-	a := &assign{problem: p, xf: p.projections(p.f), xw: p.fitted(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
+func (p *problem) newClusterStep() *clusterStep {
+	a := &clusterStep{problem: p, xf: p.rowProducts(p.f), xw: p.fittedClusters(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
 	a.ff = kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), a.ff)
 	return a
 }
 
-// objective is what falls.
-func (p *problem) objective() float64 {
-	value := p.assigning().value(p.g.Data, nil)
-	for _, norm := range p.norms() {
+func (p *problem) totalObjective() float64 {
+	value := p.newClusterStep().objectiveAt(p.g.Data, nil)
+	for _, norm := range p.featureNorms() {
 		value += p.beta * math.Sqrt(norm*norm+p.epsilonW)
 	}
 	return value
 }
 
-// run takes rounds until the objective settles.
-func (p *problem) run(ctx context.Context, opt Options, stage stream.Stage) (*Result, error) {
+func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage) (*Result, error) {
 	r := &Result{Clusters: p.c}
-	best := p.norms()
-	for t := len(p.fall); t <= opt.MaxIter; t++ {
+	best := p.featureNorms()
+	for t := len(p.objectives); t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := p.project(p.weights()); err != nil {
+		if err := p.updateProjection(p.normWeights()); err != nil {
 			return nil, err
 		}
-		p.assigning().run(p.g.Data)
-		p.centres()
-		last, value := p.fall[t-1], p.objective()
-		p.fall = append(p.fall, value)
+		p.newClusterStep().descendGradient(p.g.Data)
+		p.updateCentres()
+		last, value := p.objectives[t-1], p.totalObjective()
+		p.objectives = append(p.objectives, value)
 		if opt.Progress != nil {
 			opt.Progress(t, value)
 		}
-		// Squared residuals are differences of sums of squares: off by 1e-15 of these, and so
-		// norms by 1e-11 where they are as small as the smoothing.
+		// Squared residuals are differences of sums of squares, with errors of 1e-15 of these, so norms as small as the
+		// smoothing have errors of 1e-11.
 		if allowed := 1e-10 * math.Abs(last); !(value-last <= allowed) {
 			r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
 			break
 		}
-		best = p.norms()
+		best = p.featureNorms()
 		if last-value <= opt.Tol*math.Abs(value) {
 			r.Converged = true
 			break
 		}
-		if err := stage.Save(ctx, t, p.values()...); err != nil {
+		if err := stage.Save(ctx, t, p.stageValues()...); err != nil {
 			return nil, err
 		}
 	}
-	r.Objective = p.fall
+	r.Objective = p.objectives
 	r.Scores = best
 	floor := 1e-12 * slices.Max(best)
 	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })

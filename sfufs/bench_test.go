@@ -15,16 +15,16 @@ func BenchmarkFurther(b *testing.B) {
 	g := rowstest.Graph(sample(4000, d, m, 3, 8))
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		e := must.Get(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
-		must.Do(b, e.load(b.Context(), 1))
+		must.Do(b, e.loadAlpha(b.Context(), 1))
 		b.Run(fmt.Sprintf("alpha/d=%d/m=%d/%v", d, m, constraint), func(b *testing.B) {
 			for b.Loop() {
-				must.Do(b, e.load(b.Context(), 2))
+				must.Do(b, e.loadAlpha(b.Context(), 2))
 			}
 		})
 		b.Run(fmt.Sprintf("gamma/d=%d/%v", d, constraint), func(b *testing.B) {
 			var r *Result
 			for b.Loop() {
-				r = must.Get(e.solve(b.Context(), e.opt.Gamma))(b)
+				r = must.Get(e.solveGamma(b.Context(), e.opt.Gamma))(b)
 			}
 			b.ReportMetric(float64(r.Iterations()), "updates")
 		})

@@ -1,15 +1,14 @@
-// Package sfufs ranks features by a sparse projection that keeps neighbours together,
-// from an anchor graph alone: Hu, Wang, Nie et al., "Scalable and flexible unsupervised
-// feature selection" (SFUFS), and FUFS, which that paper starts from.
+// Package sfufs ranks features by a sparse projection that keeps neighbours together, from an anchor graph alone: Hu,
+// Wang, Nie et al., "Scalable and flexible unsupervised feature selection" (SFUFS), and FUFS, that paper's starting
+// point.
 //
 // X is the n×d data, L the Laplacian of the anchor graph, W a d×l projection and F an
 // n×l embedding of the rows. SFUFS minimizes, over W and F,
 //
 //	Tr(FᵀLF) + α‖XW − F‖² + γ‖W‖₂,₁   subject to WᵀW = I,          eq. (2.3)
 //
-// FUFS the same with F = XW, eq. (2.2). The norm ‖wᵢ‖ of row i of W says how much of
-// feature i is needed. F is known in closed form, so that the rows of X appear in one
-// d×d matrix only, made from the [anchor.Graph]:
+// FUFS the same with F = XW, eq. (2.2). The norm ‖wᵢ‖ of row i of W measures how much of feature i is needed. F is
+// known in closed form, so that the rows of X appear in one d×d matrix only, made from the [anchor.Graph]:
 //
 //  1. M(α), or XᵀLX for FUFS (matrix.go);
 //  2. Q = I;
@@ -20,21 +19,19 @@
 // The paper makes an n×d matrix in step 3 of every iteration; here a further α or γ
 // touches no row ([Path]). The objective, smoothed by ε, cannot rise; that is checked.
 //
-// # What the ranking depends on
+// # Dependences of the ranking
 //
-// W is unique up to a rotation of its columns, which leaves norms alone, as long as
-// eigenvalues l and l+1 differ. Where they are equal to the precision of M, the solver's W
-// is one choice of many, the same for the same Graph to the bit, and a warning says so.
-// The problem is not convex, and its result depends on the start.
+// W is unique up to a rotation of its columns, which leaves norms alone, as long as eigenvalues l and l+1 differ. If
+// they are equal to the precision of M, the solver's W is one choice of many, the same for the same Graph to the bit,
+// and a warning reports it. The problem is not convex, and its result depends on the start.
 //
-// The start matters most where more than l directions cost nothing, as where features
-// outnumber rows: in the paper rounding then chooses W(1). Here the first Q comes from the
-// mean over all choices (start.go), so that statistics that differ by rounding give the
-// same selection. This is our mend. On ORL the objective also ended lower, at 30.7 instead
-// of 31.6 and 36.9 (γ = 1).
+// The start matters most if more than l directions cost nothing, for example if features outnumber rows: in the paper
+// rounding then chooses W(1). Here the first Q comes from the mean over all choices (start.go), so that statistics
+// that differ by rounding give the same selection. This is our mend. On ORL the objective also ended lower, at 30.7
+// instead of 31.6 and 36.9 (γ = 1).
 //
-// For large γ exactly l rows keep norm 1, and the others are about √ε or less. Norms
-// that agree to 1e-7 count as equal and stand in column order ([Result]).
+// For large γ exactly l rows keep norm 1, and the others are about √ε or less. Norms that agree to 1e-7 count as
+// equal and are ranked in column order ([Result]).
 //
 // # Scatter, which is ours
 //
@@ -44,11 +41,10 @@
 //
 //	Wᵀ(G/u + ρI)W = I,   u = Tr(G)/d,   ρ = 1e-3,
 //
-// and M/u takes the place of M: the l smallest generalized eigenpairs of (M/u + γQ,
-// G/u + ρI), otherwise as above. This is not in the paper. Dividing by u makes γ and ε
-// mean the same for any units of X; norms and objective are in these units. Mean NMI of
-// 6 runs of k-means at 2, 5, 10 and 20 % of the features, over three draws of min(500, n/4)
-// anchors, K = 5, X unscaled:
+// and M/u replaces M: the l smallest generalized eigenpairs of (M/u + γQ, G/u + ρI), otherwise as above. This is not
+// in the paper. Division by u makes γ and ε mean the same for any units of X; norms and objective are in these units.
+// Mean NMI of 6 runs of k-means at 2, 5, 10 and 20 % of the features, over three draws of min(500, n/4) anchors, K =
+// 5, X unscaled:
 //
 //	          identity, γ = 1       scatter, γ = 0.1      random
 //	USPS      5.8  9.3 12.3 20.1    27.9 44.0 52.3 57.2   24.0 35.0 43.0 51.6

@@ -28,7 +28,7 @@ func TestEdges(t *testing.T) {
 					name := fmt.Sprintf("d %d %v l %d γ %v", d, constraint, l, gamma)
 					r := mustSelect(t, g, Options{Constraint: constraint, Clusters: l, Gamma: gamma, NoPenalty: gamma == 0})
 					if len(r.Order) != d || len(r.Scores) != d || r.Rose != nil {
-						t.Errorf("%s: %+v", name, r)
+						t.Errorf("%s: ranking incomplete, or the objective rose: %+v", name, r)
 					}
 					for i, s := range r.Scores {
 						if !(s >= 0 && s <= 1e3) {
@@ -115,7 +115,7 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestRank(t *testing.T) {
-	order, groups := rank([]float64{0.5, 1, 1 + 1e-8, 0, 0.5 + 1e-8, 1e-13, 0.4})
+	order, groups := rankFeatures([]float64{0.5, 1, 1 + 1e-8, 0, 0.5 + 1e-8, 1e-13, 0.4})
 	if !slices.Equal(order, []int{1, 2, 0, 4, 6, 3, 5}) || !slices.Equal(groups, []int{2, 2, 1, 2}) {
 		t.Errorf("order %v, groups %v", order, groups)
 	}
@@ -168,14 +168,14 @@ func TestBadGraph(t *testing.T) {
 
 // TestBytes measures the memory after two updates.
 func TestBytes(t *testing.T) {
-	g := rowstest.Graph(sample(60, panel+3, 40, 3, 8))
+	g := rowstest.Graph(sample(60, panelColumns+3, 40, 3, 8))
 	for _, opt := range []Options{{Constraint: Identity}, {}, {Method: FUFS}} {
 		opt.Iterations = 2
 		before := rowstest.Heap()
 		e := must.Get(newEngine(g, opt.WithDefaults(g.D)))(t)
-		must.Do(t, e.load(t.Context(), 1))
-		if _, err := e.solve(t.Context(), 1); err != nil {
-			t.Fatal(err)
+		must.Do(t, e.loadAlpha(t.Context(), 1))
+		if _, err := e.solveGamma(t.Context(), 1); err != nil {
+			t.Fatalf("solving with γ = 1: %v", err)
 		}
 		size, bound := rowstest.Heap()-before, Bytes(g.D, g.M, 0, opt)
 		runtime.KeepAlive(e)

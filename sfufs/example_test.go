@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/sfufs"
 )
 
-// Four rows in two pairs around two anchors: the first feature tells the pairs apart,
+// Four rows in two pairs around two anchors: the first feature separates the pairs,
 // the second is noise within them.
 func Example() {
 	g := &anchor.Graph{

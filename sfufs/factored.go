@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// factored is M where features outnumber the n rows and G = RᵀR is a factor, R = X̃ the rows themselves:
+// factoredForm is M if features outnumber the n rows and G = RᵀR is a factor, R = X̃ the rows themselves:
 //
 //	M(α) = RᵀTR,  T = αL(L + αI)⁻¹ = α/(1+α)·[I − αB(αI + N)⁻¹Bᵀ],
 //
-// by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go, and XᵀLX = RᵀLR. With γQ it is
-// a diagonal and few rows, and G/u + ρI is one too: see [linalg.LowRank]. Without that metric it wants
-// orthogonal rows, and R is turned to its principal axes, which leaves G alone.
-type factored struct {
+// by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go, and XᵀLX = RᵀLR. With γQ it is a diagonal
+// and few rows, and G/u + ρI is one too: see [linalg.LowRank]. Without that metric it needs orthogonal rows, and R is
+// turned to its principal axes, which leaves G unchanged.
+type factoredForm struct {
 	d, l    int
 	team    *kernel.Team
 	graph   *anchor.Graph
@@ -28,8 +28,8 @@ type factored struct {
 	scatter bool
 }
 
-func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, error) {
-	f := &factored{d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter}
+func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factoredForm, error) {
+	f := &factoredForm{d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter}
 	n := g.G.Rank
 	if f.scatter {
 		squares, trace := g.G.Diagonal(team.Threads()), 0.0
@@ -38,7 +38,7 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 		}
 		unit := trace / float64(g.D)
 		if !(unit > 0 && unit <= math.MaxFloat64) {
-			return nil, constant(trace)
+			return nil, errConstant(trace)
 		}
 		f.a = linalg.NewPencil(team, g.G, g.D, n, 1/math.Sqrt(unit), squares, func() []float64 { return g.G.Dual(team.Threads()) }, ridge)
 	} else {
@@ -58,8 +58,8 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 	return f, nil
 }
 
-// smooth is T as share·(I − HᵀH), H m×n: m²n flops.
-func (f *factored) smooth(method Method, alpha float64) (share float64, h kernel.Matrix[float64], err error) {
+// smoothFactor returns T as share·(I − HᵀH), H m×n: m²n flops.
+func (f *factoredForm) smoothFactor(method Method, alpha float64) (share float64, h kernel.Matrix[float64], err error) {
 	n, m := f.b.Rows, f.b.Cols
 	if method == FUFS {
 		return 1, f.b.Trans(), nil
@@ -80,8 +80,7 @@ func (f *factored) smooth(method Method, alpha float64) (share float64, h kernel
 	return alpha / (1 + alpha), h, nil
 }
 
-// middle is T in full.
-func (f *factored) middle(share float64, h kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (f *factoredForm) middleMatrix(share float64, h kernel.Matrix[float64]) kernel.Matrix[float64] {
 	n := f.b.Rows
 	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Syrk(f.team, -share, h.Trans(), t)
@@ -92,11 +91,11 @@ func (f *factored) middle(share float64, h kernel.Matrix[float64]) kernel.Matrix
 	return t
 }
 
-func (f *factored) load(ctx context.Context, method Method, alpha float64) (k loaded, err error) {
+func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixFacts, err error) {
 	if err := ctx.Err(); err != nil {
 		return k, err
 	}
-	share, h, err := f.smooth(method, alpha)
+	share, h, err := f.smoothFactor(method, alpha)
 	if err != nil {
 		return k, err
 	}
@@ -104,10 +103,10 @@ func (f *factored) load(ctx context.Context, method Method, alpha float64) (k lo
 		if err := f.a.SetSmooth(share, h); err != nil {
 			return k, fmt.Errorf("sfufs: %w", err)
 		}
-		k.norm, k.noise = f.a.Top(), noise(f.l, f.d, f.a.Plain())/ridge
+		k.norm, k.noise = f.a.Top(), roundingNoise(f.l, f.d, f.a.Plain())/ridge
 		return k, nil
 	}
-	t := f.middle(share, h)
+	t := f.middleMatrix(share, h)
 	if err := f.a.SetMiddle(t); err != nil {
 		return k, fmt.Errorf("sfufs: %w", err)
 	}
@@ -115,11 +114,11 @@ func (f *factored) load(ctx context.Context, method Method, alpha float64) (k lo
 	for _, square := range f.a.Quadratic(f.a.Between(t)) {
 		k.norm = max(k.norm, math.Sqrt(max(square, 0)))
 	}
-	k.noise = noise(f.l, f.d, k.norm)
+	k.noise = roundingNoise(f.l, f.d, k.norm)
 	return k, nil
 }
 
-func (f *factored) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+func (f *factoredForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
 	d, l := f.d, f.l
 	var diagonal []float64
 	if q != nil {
@@ -135,18 +134,18 @@ func (f *factored) minimize(gamma float64, q []float64, warm kernel.Matrix[float
 	}
 	u := &update{w: make([]float64, d*l), basis: e.Basis, size: f.a.Norm()}
 	kernel.Copy(kernel.RowMajor(u.w, d, l, l), f.a.Vectors(e.Vectors).Trans())
-	u.judge(e, d, l, f.a.Times)
+	u.fillBounds(e, d, l, f.a.Times)
 	return u, nil
 }
 
-func (f *factored) cost(u *update) float64 {
+func (f *factoredForm) costOf(u *update) float64 {
 	length := u.basis.Rows
 	rows := kernel.RowMajor(make([]float64, f.l*length), f.l, length, length)
 	kernel.Copy(rows, u.basis.Sub(0, 0, length, f.l).Trans())
 	return f.a.Trace(rows)
 }
 
-func (f *factored) spread(tau float64) ([]float64, error) {
+func (f *factoredForm) inverseDiagonal(tau float64) ([]float64, error) {
 	diagonal, err := f.a.DiagonalInverse(tau)
 	for i, v := range diagonal {
 		diagonal[i] = max(v*tau, 0)

@@ -63,7 +63,7 @@ func (fix *fixtureCase) checkGraph(t *testing.T, file *fixtureFile, g *anchor.Gr
 	}
 	r := must.Get(Select(t.Context(), g, opt))(t)
 	if r.Rose != nil {
-		t.Fatalf("%+v", *r.Rose)
+		t.Fatalf("the objective rose: %+v", *r.Rose)
 	}
 	if off := rowstest.Distance(r.Objective, fix.Objective); !(off <= 1e-9) {
 		t.Errorf("objective is off by %.2g:\n%v\n%v", off, r.Objective, fix.Objective)

@@ -9,47 +9,46 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// form is the matrix M of a Graph as the iterations use it. Under [Scatter] it is M/u.
-type form interface {
-	// load makes M(α), or XᵀLX, and says how much there is of it.
-	load(ctx context.Context, method Method, alpha float64) (loaded, error)
-	// minimize finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W); a nil q stands for 0.
-	minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error)
-	// cost is Tr(WᵀMW).
-	cost(u *update) float64
-	// spread is the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
-	spread(tau float64) ([]float64, error)
+// matrixForm is the matrix M of a Graph for the iterations. Under [Scatter] it is M/u.
+type matrixForm interface {
+	// loadMatrix makes M(α), or XᵀLX, and returns its norms.
+	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixFacts, error)
+	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W); a nil q stands for 0.
+	minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error)
+	// costOf is Tr(WᵀMW).
+	costOf(u *update) float64
+	// inverseDiagonal is the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
+	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// loaded is what is known of an M.
-type loaded struct {
+// matrixFacts are norms and the diagonal of an M.
+type matrixFacts struct {
 	norm     float64   // the largest norm of a column of M, in the coordinates of the eigenproblem
-	noise    float64   // what rounding of M may add to Tr(WᵀMW)
+	noise    float64   // bound on the rounding error of M in Tr(WᵀMW)
 	diagonal []float64 // of M, under WᵀW = I
 }
 
-// newForm is that of the Graph's own G, in full or a factor.
-func newForm(g *anchor.Graph, team *kernel.Team, opt Options) (form, error) {
+func newForm(g *anchor.Graph, team *kernel.Team, opt Options) (matrixForm, error) {
 	if g.G.IsFactor() {
 		return newFactored(g, team, opt)
 	}
 	return newInFull(g, team, opt)
 }
 
-// inFull is M as d×d numbers.
-type inFull struct {
+// fullForm is M as d×d numbers.
+type fullForm struct {
 	d, l    int
 	team    *kernel.Team
-	costs   *costs
+	costs   *costMatrix
 	m       []float64 // M, d×d, symmetric in full
 	a       []float64 // d×d; the solver reads the upper triangle
 	eig     *linalg.Smallest
-	scatter *scatter // nil under WᵀW = I
+	scatter *scatterReduction // nil under WᵀW = I
 }
 
-func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*inFull, error) {
+func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, error) {
 	d, l := g.D, opt.Clusters
-	s := &inFull{
+	s := &fullForm{
 		d: d, l: l, team: team, costs: newCosts(g, team),
 		m: make([]float64, d*d), a: make([]float64, d*d),
 		eig: linalg.NewSmallest(team, d, l, linalg.EigenOptions{}),
@@ -62,15 +61,15 @@ func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*inFull, error)
 	return s, err
 }
 
-func (s *inFull) load(ctx context.Context, method Method, alpha float64) (k loaded, err error) {
+func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixFacts, err error) {
 	if err := s.costs.matrixTo(ctx, s.m, method, alpha); err != nil {
 		return k, err
 	}
-	k.noise = noise(s.l, s.d, columnNorm(s.m, s.d))
+	k.noise = roundingNoise(s.l, s.d, columnNorm(s.m, s.d))
 	if s.scatter != nil {
-		s.scatter.load(s)
+		s.scatter.reduceMatrix(s)
 		k.norm = columnNorm(s.scatter.reduce, s.d)
-		k.noise /= s.scatter.unit * ridge // M/u, and columns of W as long as √(1/ρ)
+		k.noise /= s.scatter.unit * ridge // M/u, and columns of W of length √(1/ρ)
 		return k, nil
 	}
 	k.norm = columnNorm(s.m, s.d)
@@ -80,7 +79,7 @@ func (s *inFull) load(ctx context.Context, method Method, alpha float64) (k load
 	return k, nil
 }
 
-// noise is what rounding of an M of the given norm may add to the cost of l directions.
-func noise(l, d int, norm float64) float64 {
+// roundingNoise bounds the change of the cost of l directions by the rounding of an M of the given norm.
+func roundingNoise(l, d int, norm float64) float64 {
 	return float64(l) * math.Sqrt(float64(d)) * 0x1p-52 * norm
 }

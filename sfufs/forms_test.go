@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// wide are n rows in three clusters, d features of which every third tells them apart, and weights on m
+// wide are n rows in three clusters, d features, every third of which separates them, and weights on m
 // anchors.
 func wide(n, d, m int, seed uint64) (x, z [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 1))

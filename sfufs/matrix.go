@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// The matrix of SFUFS. For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW, and
-// with it the objective is Tr(WᵀMW) + γ‖W‖₂,₁,
+// The matrix of SFUFS. For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW, and with it the objective is
+// Tr(WᵀMW) + γ‖W‖₂,₁,
 //
 //	M(α) = αXᵀ(I − α(L + αI)⁻¹)X.
 //
@@ -18,7 +18,7 @@ import (
 //
 //	M(α) = α/(1+α)·[G − α·CᵀY],   Y = (αI + N)⁻¹C,
 //
-// a difference of two large terms where a direction costs little. As αY = C − NY,
+// a difference of two large terms if a direction costs little. As αY = C − NY,
 //
 //	M(α) = α/(1+α)·[(G − CᵀC) + CᵀNY].
 //
@@ -26,16 +26,16 @@ import (
 //
 //	CᵀNY = Yᵀ(αI + N)NY = α·YᵀNY + (NY)ᵀ(NY).
 //
-// The left form costs one product where the right one costs two, and rounds no worse:
-// ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G − CᵀC still cancels, and is off by some 2⁻⁵³‖G‖: where the
-// graph explains nearly all of a direction of X, its cost is known no better.
+// The left form costs one product, the right one two, and rounds no worse: ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G − CᵀC still
+// cancels, and is off by some 2⁻⁵³‖G‖: if the graph explains nearly all of a direction of X, its cost is known no
+// better.
 
-// panel is how many columns of Y stand in memory at a time: wide enough for the
-// products to run at full speed, 4 MB for 2,000 anchors.
-const panel = 256
+// panelColumns columns of Y are in memory at a time: wide enough for the products to run at full speed, 4 MB for
+// 2,000 anchors.
+const panelColumns = 256
 
-// costs makes the matrix of a Graph for any α.
-type costs struct {
+// costMatrix makes the matrix of a Graph for any α.
+type costMatrix struct {
 	graph *anchor.Graph
 	team  *kernel.Team
 	c     kernel.Matrix[float64] // m×d
@@ -45,21 +45,21 @@ type costs struct {
 	chol  linalg.Cholesky
 }
 
-func newCosts(g *anchor.Graph, team *kernel.Team) *costs {
-	return &costs{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
+func newCosts(g *anchor.Graph, team *kernel.Team) *costMatrix {
+	return &costMatrix{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
 }
 
-// costsBytes is the size of costs, without the Graph and the team's panels.
+// costsBytes is the size of a costMatrix, without the Graph and the team's panels.
 func costsBytes(d, m int, method Method) int64 {
 	size := 8 * int64(d) * int64(d)
 	if method == SFUFS {
-		size += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panel, d))
+		size += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panelColumns, d))
 	}
 	return size
 }
 
-// laplacian returns the upper triangle of XᵀLX = G − CᵀC.
-func (c *costs) laplacian() []float64 {
+// projectedLaplacian returns the upper triangle of XᵀLX = G − CᵀC.
+func (c *costMatrix) projectedLaplacian() []float64 {
 	if c.base == nil {
 		d := c.graph.D
 		c.base = make([]float64, d*d)
@@ -69,11 +69,11 @@ func (c *costs) laplacian() []float64 {
 	return c.base
 }
 
-// matrixTo writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs
-// m³/3 + 4·m²·d + m·d² flops and, the first time, m·d² more; FUFS only these.
-func (c *costs) matrixTo(ctx context.Context, dst []float64, method Method, alpha float64) error {
+// matrixTo writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs m³/3 + 4·m²·d + m·d² flops
+// and, the first time, m·d² more; FUFS only the last.
+func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method, alpha float64) error {
 	d := c.graph.D
-	copy(dst, c.laplacian())
+	copy(dst, c.projectedLaplacian())
 	if method == SFUFS {
 		if err := c.addSmooth(ctx, dst, alpha); err != nil {
 			return err
@@ -90,14 +90,14 @@ func (c *costs) matrixTo(ctx context.Context, dst []float64, method Method, alph
 }
 
 // addSmooth adds CᵀNY to the upper triangle of dst, and leaves the lower one undefined.
-func (c *costs) addSmooth(ctx context.Context, dst []float64, alpha float64) error {
+func (c *costMatrix) addSmooth(ctx context.Context, dst []float64, alpha float64) error {
 	d, m := c.graph.D, c.graph.M
 	if c.n == nil {
 		c.n = make([]float64, m*m)
 		for i, s := range c.graph.S {
 			c.n[i] = -s
 		}
-		wide := min(panel, d)
+		wide := min(panelColumns, d)
 		c.y, c.ny = make([]float64, m*wide), make([]float64, m*wide)
 	}
 	n := kernel.RowMajor(c.n, m, m, m)
@@ -111,11 +111,11 @@ func (c *costs) addSmooth(ctx context.Context, dst []float64, alpha float64) err
 		return fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
 	}
 	diagonal(0)
-	for j := 0; j < d; j += panel {
+	for j := 0; j < d; j += panelColumns {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		wide := min(panel, d-j)
+		wide := min(panelColumns, d-j)
 		y := kernel.RowMajor(c.y, m, wide, wide)
 		ny := kernel.RowMajor(c.ny, m, wide, wide)
 		c.chol.SolveTo(c.team, y, c.c.Sub(0, j, m, wide))
@@ -139,7 +139,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 		if err != nil {
 			return nil, err
 		}
-		if _, err := f.load(ctx, opt.Method, opt.Alpha); err != nil {
+		if _, err := f.loadMatrix(ctx, opt.Method, opt.Alpha); err != nil {
 			return nil, err
 		}
 		f.a.SetDiagonal(nil)

@@ -20,7 +20,7 @@ func Specs() []method.Spec {
 				Time:    "m·d² once, then eigenvectors of a d×d matrix in each iteration",
 				Caution: caution,
 			}, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true, NoCross: true}, Scale: gram.ScaleStandard,
-			New: func() method.Method { return &declared{kind: m} },
+			New: func() method.Method { return &configuredMethod{kind: m} },
 		}
 	}
 	return []method.Spec{
@@ -31,16 +31,16 @@ func Specs() []method.Spec {
 	}
 }
 
-// declared is SFUFS or FUFS with its settings.
-type declared struct {
+// configuredMethod is SFUFS or FUFS with its settings.
+type configuredMethod struct {
 	kind         Method
 	alpha, gamma method.Weights
 	constraint   string
 	clusters     int
-	ends         method.Iteration
+	stopping     method.Iteration
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *configuredMethod) Options(o *method.Options) {
 	weight := func(to *method.Weights, name, usage string, validate func(float64) error) {
 		o.PlainWeights(to, name, usage, m.kind.String()).Refuse(func(string) error {
 			for _, w := range *to {
@@ -64,13 +64,13 @@ func (m *declared) Options(o *method.Options) {
 	})
 	o.Choice(&m.constraint, "constraint", "scatter", "W in units of the scatter (scatter, ours), or WᵀW = I (identity, the papers)", "scatter", "identity")
 	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "50", "1e-4", "falls")
+	m.stopping.Declare(o, "50", "1e-4", "falls")
 }
 
-// options are those for d features; the first of several weights counts.
-func (m *declared) options(d, threads int) Options {
+// newOptions returns the options for d features; the first of several weights counts.
+func (m *configuredMethod) newOptions(d, threads int) Options {
 	opt := Options{
-		Method: m.kind, Clusters: min(m.clusters, d), Tol: m.ends.Tol, MaxIter: m.ends.Most, Threads: threads,
+		Method: m.kind, Clusters: min(m.clusters, d), Tol: m.stopping.Tol, MaxIter: m.stopping.Most, Threads: threads,
 		Alpha: m.alpha.First(), Gamma: m.gamma.First(),
 	}
 	if m.constraint == "identity" {
@@ -80,27 +80,26 @@ func (m *declared) options(d, threads int) Options {
 	return opt
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
-	opt := m.options(max(d, 1), s.Threads)
+	opt := m.newOptions(max(d, 1), s.Threads)
 	return method.Cost{Bytes: Bytes(d, s.Anchors, s.Rank, opt), Iterations: opt.WithDefaults(max(d, 1)).MaxIter}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	opt := m.options(e.Graph.D, e.Threads)
+func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := m.newOptions(e.Graph.D, e.Threads)
 	opt.Names, opt.Progress = e.Names(), e.Iteration
 	res, err := Select(ctx, e.Graph, opt)
 	if err != nil {
 		return nil, err
 	}
-	out := res.ranking()
-	used, warnings := m.record(e, opt)
+	out := res.toRanking()
+	used, warnings := m.recordSettings(e, opt)
 	out.Used, out.Warnings = used, append(warnings, out.Warnings...)
 	return out, nil
 }
 
-// ranking is the result in the form of all methods.
-func (r *Result) ranking() *method.Ranking {
+func (r *Result) toRanking() *method.Ranking {
 	out := &method.Ranking{
 		Order: r.Order, Scores: r.Scores, Ties: r.Ties, Rose: r.Rose, Unsettled: !r.Converged,
 		Warnings: stream.PlainTexts(r.Warnings),
@@ -111,9 +110,8 @@ func (r *Result) ranking() *method.Ranking {
 	return out
 }
 
-// record notes the settings, with their defaults where a path does not vary them, and
-// what they are warned of.
-func (m *declared) record(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
+// recordSettings notes the settings, with their defaults if a path does not vary them, and the warnings about them.
+func (m *configuredMethod) recordSettings(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
 	d := e.Graph.D
 	opt = opt.WithDefaults(d)
 	used := map[string]any{
@@ -134,30 +132,30 @@ func (m *declared) record(e *method.Evidence, opt Options) (map[string]any, []st
 }
 
 // ByPanels implements method.ByPanels: under WᵀW = I the rows are turned in place.
-func (m *declared) ByPanels() bool { return m.constraint != "identity" }
+func (m *configuredMethod) ByPanels() bool { return m.constraint != "identity" }
 
 // Settings implements method.Varied.
-func (m *declared) Settings() int { return max(len(m.alpha), 1) * max(len(m.gamma), 1) }
+func (m *configuredMethod) Settings() int { return max(len(m.alpha), 1) * max(len(m.gamma), 1) }
 
 // Path implements method.Varied.
-func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
+func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
 	rest := *m // the options that are the same for all settings
 	rest.alpha, rest.gamma = nil, nil
-	opt := rest.options(e.Graph.D, e.Threads)
+	opt := rest.newOptions(e.Graph.D, e.Threads)
 	opt.Names, opt.Progress = e.Names(), e.Iteration
 	all, err := Path(ctx, e.Graph, Grid{Alpha: m.alpha.Values(), Gamma: m.gamma.Values()}, opt)
 	if err != nil {
 		return nil, err
 	}
 	g := new(method.Grid)
-	g.Used, g.Warnings = m.record(e, opt)
+	g.Used, g.Warnings = m.recordSettings(e, opt)
 	for _, set := range all {
 		if set.Alpha == all[0].Alpha {
 			g.Width++
 		}
 		r := set.Result
 		one := method.Setting{
-			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: r.ranking(), Sound: r.Converged && r.Rose == nil && len(r.Warnings) == 0,
+			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: r.toRanking(), Sound: r.Converged && r.Rose == nil && len(r.Warnings) == 0,
 			Name: stream.PlainText(fmt.Sprintf("gamma %v", set.Gamma)),
 		}
 		if m.kind == FUFS {

@@ -24,7 +24,7 @@ func (m Method) String() string {
 	return "sfufs"
 }
 
-// Constraint is what keeps W from vanishing.
+// Constraint keeps W from vanishing.
 type Constraint int
 
 // The constraints.
@@ -46,29 +46,27 @@ const (
 	defaultGammaIdentity = 1
 	defaultDims          = 10
 	defaultMaxIter       = 50
-	// defaultTol ends after 3 to 36 updates under WᵀW = I on USPS, Isolet and ORL, and after
-	// 21 to 50 under Scatter. The first tenth of the features then has a Jaccard index of
-	// 0.77 to 1, or 0.56 to 0.88, with the result of 1e-8 and 200 updates; 1e-6 gains at
-	// most 0.1 for more than 50 updates in most cases. Clusterings score the same.
+	// defaultTol ends after 3 to 36 updates under WᵀW = I on USPS, Isolet and ORL, and after 21 to 50 under Scatter.
+	// The first tenth of the features then has a Jaccard index of 0.77 to 1, or 0.56 to 0.88, with the result of 1e-8
+	// and 200 updates; 1e-6 gains at most 0.1 for more than 50 updates in most cases. Clusterings score the same.
 	defaultTol = 1e-4
 )
 
-// Options says what to minimize and when to stop. The zero value is SFUFS with
-// α = 1 and γ = 0.1 under [Scatter]: the papers' WᵀW = I prefers features that hardly vary, and
-// chose worse than at random at 2 to 10 % of the features of 11 sets.
+// Options are the settings of the iteration. The zero value is SFUFS with α = 1 and γ = 0.1 under [Scatter]: the
+// papers' WᵀW = I prefers features that hardly vary, and chose worse than at random at 2 to 10 % of the features of
+// 11 sets.
 type Options struct {
 	Method     Method
 	Constraint Constraint
 
-	// Alpha weighs how well F fits XW against how smooth F is; 0 means 1. FUFS has none.
+	// Alpha weighs F's fit to XW against the smoothness of F; 0 means 1. FUFS has none.
 	Alpha float64
 	// Gamma is the weight of the sum of row norms; 0 means 0.1, in units of the data (see
 	// [Scatter]), or 1 under Identity.
 	Gamma float64
 	// NoPenalty stands for γ = 0, which the zero Gamma cannot.
 	NoPenalty bool
-	// Clusters is l, the number of columns of W; 0 means min(10, d). The papers take the
-	// number of clusters.
+	// Clusters is l, the number of columns of W; 0 means min(10, d). The papers use the number of clusters.
 	Clusters int
 
 	// Tol ends the iteration once the objective falls by less than this share; 0 means 1e-4.
@@ -80,8 +78,8 @@ type Options struct {
 
 	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
 	Threads int
-	// Progress is called after each update of W, which are numbered from 1; [Path] counts
-	// anew for each setting. Nil does nothing.
+	// Progress is called after each update of W, numbered from 1; [Path] restarts the count for each setting. Nil
+	// does nothing.
 	Progress func(iteration int, objective float64)
 	// Names are the features' names for warnings; nil means their numbers.
 	Names []string
@@ -100,9 +98,9 @@ func (o Options) Validate(d int) error {
 		faults.Addf("constraint %d is neither identity nor scatter", int(o.Constraint))
 	}
 	if o.Alpha != 0 {
-		within(&faults, "{alpha}", o.Alpha, leastAlpha)
+		checkWeight(&faults, "{alpha}", o.Alpha, leastAlpha)
 	}
-	within(&faults, "{gamma}", o.Gamma, 0)
+	checkWeight(&faults, "{gamma}", o.Gamma, 0)
 	if o.NoPenalty && o.Gamma > 0 {
 		faults.Addf("{gamma} = %v is both given and turned off", o.Gamma)
 	}
@@ -122,16 +120,14 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// within adds a fault for a weight that is less than least, or too large.
-func within(faults *stream.Faults, name string, weight, least float64) {
+func checkWeight(faults *stream.Faults, name string, weight, least float64) {
 	if !(weight >= least && weight <= largestWeight) {
 		faults.Addf(name+" = %v is not between %g and %g", weight, least, largestWeight)
 	}
 }
 
 const (
-	// leastAlpha leaves αI + N positive definite and M seven digits: N is singular, and
-	// known to 2⁻⁵³.
+	// leastAlpha leaves αI + N positive definite and M seven digits: N is singular, and known to 2⁻⁵³.
 	leastAlpha = 1e-9
 	// largestWeight keeps γ/√ε times anything finite.
 	largestWeight = 1e100
@@ -153,5 +149,4 @@ func (o Options) WithDefaults(d int) Options {
 	return o
 }
 
-// updates is the largest number of updates of W.
-func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }
+func (o Options) mostUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }

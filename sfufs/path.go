@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Grid names the settings of a [Path]. Values may stand in any order and repeat.
+// Grid names the settings of a [Path]. Values may be in any order and repeat.
 type Grid struct {
 	Alpha []float64 // empty means Options.Alpha; FUFS has none
-	Gamma []float64 // empty means Options.Gamma; here 0 is 0
+	Gamma []float64 // empty means Options.Gamma; a 0 here is 0
 }
 
 // Setting is one point of the grid.
@@ -20,7 +20,7 @@ type Setting struct {
 	Result       *Result
 }
 
-func (g Grid) validate(d int, opt Options) error {
+func (g Grid) validateFor(d int, opt Options) error {
 	var faults stream.Faults
 	if err := opt.Validate(d); err != nil {
 		faults.Addf("%v", err)
@@ -29,16 +29,16 @@ func (g Grid) validate(d int, opt Options) error {
 		faults.Addf("fufs has no alpha to vary")
 	}
 	for _, v := range g.Alpha {
-		within(&faults, "{alpha}", v, leastAlpha)
+		checkWeight(&faults, "{alpha}", v, leastAlpha)
 	}
 	for _, v := range g.Gamma {
-		within(&faults, "{gamma}", v, 0)
+		checkWeight(&faults, "{gamma}", v, 0)
 	}
 	return faults.Err("")
 }
 
-// sorted returns the distinct values of x, ascending, or otherwise where there are none.
-func sorted(x []float64, otherwise float64) []float64 {
+// distinctSorted returns the distinct values of x, ascending, or otherwise if there are none.
+func distinctSorted(x []float64, otherwise float64) []float64 {
 	if len(x) == 0 {
 		return []float64{otherwise}
 	}
@@ -47,30 +47,29 @@ func sorted(x []float64, otherwise float64) []float64 {
 	return slices.Compact(x)
 }
 
-// Path solves a grid of settings from one Graph, by rising α, then γ. M is made once for each α, and under
-// WᵀW = I so is W(1); nothing else passes from one setting to the next, so that every
-// Result equals [Select]'s, bit for bit. It holds as much as Select ([Bytes]). opt has the
-// options that the grid does not vary. Errors are as in Select.
+// Path solves a grid of settings from one Graph, by rising α, then γ. M is made once for each α, and under WᵀW = I so
+// is W(1); nothing else passes from one setting to the next, so that every Result equals [Select]'s, bit for bit. It
+// holds as much as Select ([Bytes]). opt holds the options that the grid does not vary. Errors are as in Select.
 func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) ([]Setting, error) {
-	if err := grid.validate(g.D, opt); err != nil {
+	if err := grid.validateFor(g.D, opt); err != nil {
 		return nil, err
 	}
 	opt = opt.WithDefaults(g.D)
-	alphas, gammas := sorted(grid.Alpha, opt.Alpha), sorted(grid.Gamma, opt.Gamma)
+	alphas, gammas := distinctSorted(grid.Alpha, opt.Alpha), distinctSorted(grid.Gamma, opt.Gamma)
 	e, err := newEngine(g, opt)
 	if err != nil {
 		return nil, err
 	}
 	var all []Setting
 	for _, alpha := range alphas {
-		if err := e.load(ctx, alpha); err != nil {
+		if err := e.loadAlpha(ctx, alpha); err != nil {
 			return nil, err
 		}
 		if opt.Method == FUFS {
 			alpha = 0
 		}
 		for _, gamma := range gammas {
-			r, err := e.solve(ctx, gamma)
+			r, err := e.solveGamma(ctx, gamma)
 			if err != nil {
 				return nil, err
 			}

@@ -8,20 +8,20 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order  []int     // all features, by falling norm; equal norms (see [rank]) by column
+	Order  []int     // all features, by falling norm; equal norms (see [rankFeatures]) by column
 	Scores []float64 // ‖wᵢ‖ of each feature
 	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
 	Objective []float64
 	Converged bool         // whether the relative change fell to Tol
-	Rose      *method.Rise // nil where the objective fell as it must
-	Costless  []int        // features whose own cost M_ii is next to nothing, under WᵀW = I
+	Rose      *method.Rise // nil if the objective fell as it must
+	Costless  []int        // features whose own cost M_ii is nearly 0, under WᵀW = I
 	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
 	Warnings  []string     // for the user
 
-	Ties method.Ties // of Order: norms that count as equal, see [rank]
+	Ties method.Ties // of Order: norms that count as equal, see [rankFeatures]
 }
 
-// Iterations is the number of updates of W.
+// Iterations returns the number of updates of W.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
 // Norms that differ by less than this, relative and absolute, count as equal: the fixtures
@@ -32,12 +32,10 @@ const (
 	tieFloor = 1e-12
 )
 
-// rank orders features by falling norm, with equal norms in column order.
-func rank(norm []float64) (order []int, groups method.Ties) {
+func rankFeatures(norm []float64) (order []int, groups method.Ties) {
 	return method.Rank(norm, func(largest, norm float64) bool { return norm >= largest*(1-tieShare)-tieFloor })
 }
 
-// rowNorms returns ‖wᵢ‖ of row-major W, d×l.
 func rowNorms(w []float64, d, l int) []float64 {
 	norm := make([]float64, d)
 	for i := range norm {

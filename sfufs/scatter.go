@@ -7,22 +7,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// scatter turns Wᵀ(G + ρI)W = I into VᵀV = I: with G + ρI = LLᵀ and X = L⁻¹, W = XᵀV
-// and A becomes XAXᵀ.
-type scatter struct {
+// scatterReduction turns Wᵀ(G + ρI)W = I into VᵀV = I: with G + ρI = LLᵀ and X = L⁻¹, W = XᵀV and A becomes XAXᵀ.
+type scatterReduction struct {
 	unit   float64                // mean diagonal of G
 	x      kernel.Matrix[float64] // X, d×d, lower triangular
 	reduce []float64              // XMXᵀ, d×d, symmetric in full
 	scaled []float64              // X√Q
 }
 
-// ridge is ρ, in units of the mean diagonal of G: it keeps constant directions out of W,
-// and G + ρI positive definite where features outnumber rows or depend on each other.
-// Between 0 and 1e-2 it hardly changes a score; 0.1 does (Isolet 2 %: NMI 32, not 63).
+// ridge is ρ, in units of the mean diagonal of G: it keeps constant directions out of W, and G + ρI positive definite
+// if features outnumber rows or depend on each other. Between 0 and 1e-2 it hardly changes a score; 0.1 does (Isolet
+// 2 %: NMI 32, not 63).
 const ridge = 1e-3
 
 // newScatter factors the scatter matrix; s.a is scratch.
-func newScatter(s *inFull, g []float64) (*scatter, error) {
+func newScatter(s *fullForm, g []float64) (*scatterReduction, error) {
 	d := s.d
 	var trace float64
 	for i := range d {
@@ -30,7 +29,7 @@ func newScatter(s *inFull, g []float64) (*scatter, error) {
 	}
 	unit := trace / float64(d)
 	if !(unit > 0 && unit <= math.MaxFloat64) {
-		return nil, constant(trace)
+		return nil, errConstant(trace)
 	}
 	for i, v := range g {
 		s.a[i] = v / unit
@@ -38,7 +37,7 @@ func newScatter(s *inFull, g []float64) (*scatter, error) {
 	for i := range d {
 		s.a[i*d+i] += ridge
 	}
-	c := &scatter{
+	c := &scatterReduction{
 		unit:   unit,
 		x:      kernel.RowMajor(make([]float64, d*d), d, d, d),
 		reduce: make([]float64, d*d),
@@ -50,11 +49,11 @@ func newScatter(s *inFull, g []float64) (*scatter, error) {
 	return c, nil
 }
 
-// strip is the number of columns by which products with a triangle skip its zeros.
-const strip = 128
+// stripColumns is the number of columns by which products with a triangle skip its zeros.
+const stripColumns = 128
 
-// load divides s.m by unit and reduces it.
-func (c *scatter) load(s *inFull) {
+// reduceMatrix divides s.m by unit and reduces it.
+func (c *scatterReduction) reduceMatrix(s *fullForm) {
 	for i := range s.m {
 		s.m[i] /= c.unit
 	}
@@ -64,21 +63,21 @@ func (c *scatter) load(s *inFull) {
 	m := kernel.RowMajor(s.m, d, d, d)
 	mx := kernel.RowMajor(c.scaled, d, d, d) // MXᵀ
 	out := kernel.RowMajor(c.reduce, d, d, d)
-	for j := 0; j < d; j += strip {
-		wide := min(strip, d-j)
+	for j := 0; j < d; j += stripColumns {
+		wide := min(stripColumns, d-j)
 		// Row i of X ends at i: columns j to j+wide of Xᵀ have j+wide rows.
 		xt := c.x.Sub(j, 0, wide, j+wide).Trans()
 		kernel.Gemm(s.team, 1, m.Sub(0, 0, d, j+wide), xt, mx.Sub(0, j, d, wide))
 	}
-	for i := 0; i < d; i += strip {
-		high := min(strip, d-i)
+	for i := 0; i < d; i += stripColumns {
+		high := min(stripColumns, d-i)
 		kernel.Gemm(s.team, 1, c.x.Sub(i, 0, high, i+high), mx.Sub(0, i, i+high, d-i), out.Sub(i, i, high, d-i))
 	}
 	kernel.Mirror(s.team.Threads(), kernel.RowMajor(c.reduce, d, d, d))
 }
 
-// update writes the upper triangle of X(M + γQ)Xᵀ to s.a.
-func (c *scatter) update(s *inFull, gamma float64, q []float64) {
+// writeReduced writes the upper triangle of X(M + γQ)Xᵀ to s.a.
+func (c *scatterReduction) writeReduced(s *fullForm, gamma float64, q []float64) {
 	d := s.d
 	copy(s.a, c.reduce)
 	if q == nil {
@@ -96,8 +95,8 @@ func (c *scatter) update(s *inFull, gamma float64, q []float64) {
 		clear(y[i+1:])
 	}
 	y, a := kernel.RowMajor(c.scaled, d, d, d), kernel.RowMajor(s.a, d, d, d)
-	for i := 0; i < d; i += strip {
-		high := min(strip, d-i)
+	for i := 0; i < d; i += stripColumns {
+		high := min(stripColumns, d-i)
 		// Beyond column i+high the strip's rows are zero.
 		kernel.Gemm(s.team, gamma, y.Sub(i, 0, high, i+high), y.Sub(i, 0, d-i, i+high).Trans(), a.Sub(i, i, high, d-i))
 	}

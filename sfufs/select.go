@@ -14,13 +14,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Select ranks the features of g. It holds [Bytes] beside the Graph, which it does not
-// modify, and costs what M costs ([Matrix]) and one eigenproblem an update of W, of
-// which only the first starts cold. The result's bits do not depend on the workers.
+// Select ranks the features of g. It holds [Bytes] in addition to the Graph, which it does not modify. It costs one M
+// ([Matrix]) and one eigenproblem an update of W; only the first of these starts cold. The result's bits do not
+// depend on the workers.
 //
-// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for
-// features that are all constant, the context's, or wrap an error of
-// package linalg, such as [linalg.ErrNotFinite] for a Graph with a NaN. An objective
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for features that are all constant, the
+// context's, or wrap an error of package linalg, such as [linalg.ErrNotFinite] for a Graph with a NaN. An objective
 // that rises is no error: see [Result.Rose].
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
@@ -30,24 +29,22 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := e.load(ctx, e.opt.Alpha); err != nil {
+	if err := e.loadAlpha(ctx, e.opt.Alpha); err != nil {
 		return nil, err
 	}
-	return e.solve(ctx, e.opt.Gamma)
+	return e.solveGamma(ctx, e.opt.Gamma)
 }
 
-// Bytes is what Select and Path hold for a Graph of d features and m anchors beside the
-// Graph itself and the results (some 24·d bytes a setting). In numbers: M, the matrix of
-// the eigenproblem, the eigensolver's two, and G − CᵀC, 5·d²; three more and their
-// scratch under Scatter, or two for a while at the start; unless for FUFS, N and its
+// Bytes bounds the memory of Select and Path for a Graph of d features and m anchors, without the Graph and the
+// results (some 24·d bytes a setting). In numbers: M, the matrix of the eigenproblem, the eigensolver's two, and G −
+// CᵀC, 5·d²; three more and their scratch under Scatter, or two for a while at the start; unless for FUFS, N and its
 // factor, 2·m², and two panels; and the packed panels of products.
 //
-// Where G is a factor of so many rows, and rank not 0: what a [linalg.LowRank] and the eigensolver
-// hold, RRᵀ, B and H, and the W's.
+// If G is a factor of rank rows, rank not 0: a [linalg.LowRank] and the eigensolver, RRᵀ, B and H, and the W's.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	if rank > 0 {
-		n, p, squares := int64(rank), 2*opt.Clusters+4, int64(1) // RRᵀ, and with it axes and their T
+		n, p, squares := int64(rank), 2*opt.Clusters+4, int64(1) // RRᵀ, with axes and their T under Identity
 		if opt.Constraint == Identity {
 			squares = 6
 		}
@@ -73,12 +70,12 @@ func Bytes(d, m, rank int, opt Options) int64 {
 type engine struct {
 	opt    Options // with defaults
 	solver *solver
-	// Under WᵀW = I, for the current α: W(1), whether other W cost as little, and the Q to
-	// start from where more than l directions cost nothing.
-	first  *update
-	many   bool
-	spread []float64
-	// costless are the features whose M_ii is next to nothing, for the current α.
+	// Under WᵀW = I, for the current α: W(1), whether other W cost as little, and the first Q if more than l
+	// directions cost nothing.
+	first       *update
+	isOneOfMany bool
+	spread      []float64
+	// costless are the features whose M_ii is nearly 0, for the current α.
 	costless []int
 }
 
@@ -99,14 +96,14 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	return &engine{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
 }
 
-// load makes M(α) and what depends on it alone.
-func (e *engine) load(ctx context.Context, alpha float64) error {
+// loadAlpha makes M(α) and everything that depends on it alone.
+func (e *engine) loadAlpha(ctx context.Context, alpha float64) error {
 	s := e.solver
 	var err error
-	if s.loaded, err = s.form.load(ctx, e.opt.Method, alpha); err != nil {
+	if s.matrixFacts, err = s.form.loadMatrix(ctx, e.opt.Method, alpha); err != nil {
 		return err
 	}
-	e.first, e.many, e.spread, e.costless = nil, false, nil, nil
+	e.first, e.isOneOfMany, e.spread, e.costless = nil, false, nil, nil
 	var sum float64
 	for _, v := range s.diagonal {
 		sum += v
@@ -119,48 +116,47 @@ func (e *engine) load(ctx context.Context, alpha float64) error {
 	return nil
 }
 
-// solve minimizes for one γ. Nothing but α's matrix goes from one γ to the next, so that
-// a setting's result does not depend on those before it.
-func (e *engine) solve(ctx context.Context, gamma float64) (*Result, error) {
+// solveGamma minimizes for one γ. Only α's matrix passes from one γ to the next, so that a setting's result does not
+// depend on earlier ones.
+func (e *engine) solveGamma(ctx context.Context, gamma float64) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	first, err := e.start(gamma)
+	first, err := e.firstUpdate(gamma)
 	if err != nil {
 		return nil, err
 	}
-	r, last, err := e.solver.run(ctx, first, gamma, e.opt)
+	r, last, err := e.solver.iterateFrom(ctx, first, gamma, e.opt)
 	if err != nil {
 		return nil, err
 	}
 	r.Scores = last.norm
-	r.Order, r.Ties = rank(last.norm)
+	r.Order, r.Ties = rankFeatures(last.norm)
 	r.Costless = e.costless
-	if last.size > 0 { // not for γ = 0 where nothing varies
+	if last.size > 0 { // not for γ = 0 if nothing varies
 		r.Gap = last.gap / last.size
 	}
-	e.warn(r, last, gamma)
+	e.addWarnings(r, last, gamma)
 	return r, nil
 }
 
-// start returns W(1), the minimum for Q = I, or for the Q of the mean over all such W
-// where there are too many.
-func (e *engine) start(gamma float64) (*update, error) {
+// firstUpdate returns W(1), the minimum for Q = I, or for the Q of the mean over all such W if there are too many.
+func (e *engine) firstUpdate(gamma float64) (*update, error) {
 	s := e.solver
 	cold := kernel.Matrix[float64]{}
 	if e.opt.Constraint == Scatter {
-		return s.form.minimize(gamma, slices.Repeat([]float64{1}, s.d), cold)
+		return s.form.minimizeCost(gamma, slices.Repeat([]float64{1}, s.d), cold)
 	}
 	if e.first == nil {
 		// γI moves all eigenvalues alike, and costs digits of M.
 		var err error
-		if e.first, err = s.form.minimize(0, nil, cold); err != nil {
+		if e.first, err = s.form.minimizeCost(0, nil, cold); err != nil {
 			return nil, err
 		}
 		e.spread = nil
-		e.many = !e.first.determined(s.norm)
-		if e.many && e.first.next <= nullShare*s.norm && s.norm > 0 {
-			norm, err := s.spread()
+		e.isOneOfMany = !e.first.isDetermined(s.norm)
+		if e.isOneOfMany && e.first.next <= nullShare*s.norm && s.norm > 0 {
+			norm, err := s.meanNorms()
 			if err != nil {
 				return nil, err
 			}
@@ -169,36 +165,34 @@ func (e *engine) start(gamma float64) (*update, error) {
 		}
 	}
 	if e.spread != nil && gamma > 0 {
-		return s.form.minimize(gamma, e.spread, cold)
+		return s.form.minimizeCost(gamma, e.spread, cold)
 	}
 	return e.first, nil
 }
 
-// costlessShare is the share of the mean M_ii below which a feature counts as costless. Its
-// spread is a thousandth of an average feature's.
+// costlessShare is the share of the mean M_ii below which a feature counts as costless. Its spread is a thousandth of
+// an average feature's.
 const costlessShare = 1e-6
 
-// warn adds the warnings about a ranking.
-func (e *engine) warn(r *Result, last *update, gamma float64) {
+func (e *engine) addWarnings(r *Result, last *update, gamma float64) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	l := e.solver.l
 	if n := len(r.Costless); n > 0 {
 		warn("%d features hardly vary beyond what the graph explains (%s): they cost next to nothing and rank high for that",
-			n, e.names(r.Costless))
+			n, e.featureNames(r.Costless))
 	}
 	switch {
 	case e.spread != nil && gamma > 0:
 		warn("more than %d directions cost nothing, as where features outnumber rows: started from the mean of all choices", l)
-	case e.many:
+	case e.isOneOfMany:
 		warn("eigenvalues %d and %d of the matrix are equal to rounding: the start is one of many", l, l+1)
 	}
-	if !last.determined(e.solver.norm) && (last != e.first || !e.many) {
+	if !last.isDetermined(e.solver.norm) && (last != e.first || !e.isOneOfMany) {
 		warn("eigenvalues %d and %d of the last update are equal to rounding: another W costs as little and may rank otherwise; try another number of dimensions", l, l+1)
 	}
 }
 
-// names lists at most five features.
-func (e *engine) names(list []int) string {
+func (e *engine) featureNames(list []int) string {
 	var names []string
 	for _, i := range list[:min(5, len(list))] {
 		if e.opt.Names != nil {
@@ -213,8 +207,7 @@ func (e *engine) names(list []int) string {
 	return strings.Join(names, ", ")
 }
 
-// constant is the error for a Graph without spread.
-func constant(trace float64) error {
+func errConstant(trace float64) error {
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
 		return fmt.Errorf("sfufs: sum of squares: %w", linalg.ErrNotFinite)
 	}

@@ -44,7 +44,7 @@ func TestDenseTwin(t *testing.T) {
 							t.Errorf("%v%s α %v γ %v: M off by %.2g, objective %.2g, norms %.2g", method, name, alpha, gamma, a, b, c)
 						}
 						if r.Rose != nil {
-							t.Errorf("%v%s α %v γ %v: %+v", method, name, alpha, gamma, *r.Rose)
+							t.Errorf("%v%s α %v γ %v: the objective rose: %+v", method, name, alpha, gamma, *r.Rose)
 						}
 					}
 				}
@@ -130,16 +130,16 @@ func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Constraint: Identity, Clusters: 2, Gamma: 100}.WithDefaults(12)
 	e := must.Get(newEngine(rowstest.Graph(x, z), opt))(t)
-	must.Do(t, e.load(t.Context(), 1))
-	settled := must.Get(e.solve(t.Context(), opt.Gamma))(t)
+	must.Do(t, e.loadAlpha(t.Context(), 1))
+	settled := must.Get(e.solveGamma(t.Context(), opt.Gamma))(t)
 	q := make([]float64, 12)
 	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
-	first := must.Get(e.solver.form.minimize(opt.Gamma, q, e.first.basis))(t)
+	first := must.Get(e.solver.form.minimizeCost(opt.Gamma, q, e.first.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
-	r, last, err := e.solver.run(t.Context(), first, opt.Gamma, opt)
+	r, last, err := e.solver.iterateFrom(t.Context(), first, opt.Gamma, opt)
 	must.Do(t, err)
 	if r.Rose == nil || r.Rose.Iteration != 2 || r.Rose.To <= r.Rose.From || r.Converged || last != first {
 		t.Errorf("after the norms %v reversed: %+v of %v", good, r.Rose, r.Objective)
@@ -152,7 +152,7 @@ func equalResults(a, b *Result) bool {
 }
 
 func TestWorkersDoNotMatter(t *testing.T) {
-	g := rowstest.Graph(sample(320, panel+3, 40, 3, 8))
+	g := rowstest.Graph(sample(320, panelColumns+3, 40, 3, 8))
 	before := slices.Concat(g.G.Sym, g.C, g.S, g.Delta)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Iterations: 3, Threads: 1}

@@ -10,30 +10,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-// epsilon keeps Q finite where a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
+// epsilon keeps Q finite if a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
 const epsilon = 1e-8
 
 // update is W of one iteration.
 type update struct {
 	w    []float64 // d×l row-major
 	norm []float64 // ‖wᵢ‖
-	// next is an upper bound on λ_{l+1} from the solver's extra vectors; +Inf for l = d.
-	// gap is its distance from λ_l.
+	// next is an upper bound on λ_{l+1} from the solver's extra vectors; +Inf for l = d. gap is its distance from
+	// λ_l.
 	next, gap float64
 	size      float64 // the largest norm of a column of the eigenproblem's matrix
-	slack     float64 // what rounding may have added to Tr(WᵀAW) over its minimum
+	slack     float64 // by which rounding may have raised Tr(WᵀAW) over its minimum
 	basis     kernel.Matrix[float64]
 }
 
-// knownShare is the largest relative error of W's row norms with which a ranking means
-// something.
+// knownShare is the largest relative error of W's row norms with which a ranking is meaningful.
 const knownShare = 1e-4
 
-// determined reports whether W's row norms are known so well. By Davis and Kahan the space
-// of the l vectors turns by no more than M's error over the gap after them; M is known to
-// some √d·2⁻⁵² of its norm at best. γQ does not count: it is large only in rows where W
-// has vanished, and only on the diagonal.
-func (u *update) determined(normM float64) bool {
+// isDetermined reports whether W's row norms are known to knownShare. By Davis and Kahan the space of the l vectors
+// turns by no more than M's error over the gap after them; M is known to some √d·2⁻⁵² of its norm at best. γQ does
+// not count: it is large only in rows in which W has vanished, and only on the diagonal.
+func (u *update) isDetermined(normM float64) bool {
 	d, l := float64(len(u.norm)), float64(len(u.w)/len(u.norm))
 	return math.Sqrt(d*l)*0x1p-52*normM <= knownShare*u.gap
 }
@@ -41,15 +39,14 @@ func (u *update) determined(normM float64) bool {
 // solver minimizes Tr(WᵀAW), A = M + γQ, under one constraint, in memory that it keeps.
 type solver struct {
 	d, l int
-	form form
-	loaded
+	form matrixForm
+	matrixFacts
 }
 
-// minimize finds W for the diagonal γ·q; a nil q stands for 0.
-func (s *inFull) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
 	d, l := s.d, s.l
 	if s.scatter != nil {
-		s.scatter.update(s, gamma, q)
+		s.scatter.writeReduced(s, gamma, q)
 	} else {
 		copy(s.a, s.m)
 		for i := range q {
@@ -72,7 +69,7 @@ func (s *inFull) minimize(gamma float64, q []float64, warm kernel.Matrix[float64
 	}
 	kernel.Mirror(s.team.Threads(), a)
 	u.size = columnNorm(s.a, d)
-	u.judge(e, d, l, func(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	u.fillBounds(e, d, l, func(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 		ax := kernel.RowMajor(make([]float64, x.Rows*d), x.Rows, d, d)
 		kernel.Gemm(s.team, 1, x, a, ax)
 		return ax
@@ -80,7 +77,7 @@ func (s *inFull) minimize(gamma float64, q []float64, warm kernel.Matrix[float64
 	return u, nil
 }
 
-// columnNorm is the largest norm of a column of the symmetric n×n matrix a.
+// columnNorm returns the largest norm of a column of the symmetric n×n matrix a.
 func columnNorm(a []float64, n int) float64 {
 	var norm float64
 	for i := range n {
@@ -90,11 +87,10 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// judge fills in how well the pairs of A are known, whose size is there, and the norms of W's rows.
-// The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
-// eigenvalue. linalg.Smallest is off by no more than 4·tol + residual, tol = √d·2⁻⁴⁹,
-// relative to the norm; twice that is allowed.
-func (u *update) judge(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
+// fillBounds fills in the accuracy of the pairs of A, whose size is set, and the norms of W's rows. The Rayleigh
+// quotients of the solver's extra vectors bound the gap after the l-th eigenvalue. linalg.Smallest is off by no more
+// than 4·tol + residual, tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
+func (u *update) fillBounds(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
 	u.norm = rowNorms(u.w, d, l)
 	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
 	u.next = math.Inf(1)
@@ -111,7 +107,7 @@ func (u *update) judge(e linalg.Eigen, d, l int, times func(x kernel.Matrix[floa
 	u.gap = max(u.next-e.Values[l-1], 0)
 }
 
-func (s *inFull) cost(u *update) float64 {
+func (s *fullForm) costOf(u *update) float64 {
 	d, l, w := s.d, s.l, u.w
 	mw := make([]float64, d*l)
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), kernel.RowMajor(w, d, l, l), kernel.RowMajor(mw, d, l, l))
@@ -125,24 +121,23 @@ func qOf(q, norm []float64) {
 	}
 }
 
-// run iterates from W(1) until the objective settles.
-func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Options) (*Result, *update, error) {
+func (s *solver) iterateFrom(ctx context.Context, first *update, gamma float64, opt Options) (*Result, *update, error) {
 	r := &Result{}
 	var best *update
 	u := first
 	q := make([]float64, s.d)
-	for t := range opt.updates() {
+	for t := range opt.mostUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		if t > 0 {
 			qOf(q, best.norm)
 			var err error
-			if u, err = s.form.minimize(gamma, q, best.basis); err != nil {
+			if u, err = s.form.minimizeCost(gamma, q, best.basis); err != nil {
 				return nil, nil, err
 			}
 		}
-		value := s.form.cost(u)
+		value := s.form.costOf(u)
 		for _, norm := range u.norm {
 			value += gamma * math.Sqrt(norm*norm+epsilon)
 		}

@@ -70,7 +70,7 @@ func denseMatrix(x, z table, method Method, alpha float64) table {
 	return p.trans().times(l).times(p).plus(alpha, rest.trans().times(rest))
 }
 
-// denseRun iterates on a given M, with exactly so many updates. The columns of half⁻¹W are
+// denseRun iterates on a given M, with exactly the given number of updates. The columns of half⁻¹W are
 // orthonormal; nil is half = I.
 func denseRun(m, half table, gamma float64, l, iterations int) (objective, norm []float64) {
 	d := len(m)

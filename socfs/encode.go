@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// tau is added to S: an anchor that no row uses leaves S singular.
+// tau is added to S, because an anchor that no row uses makes S singular.
 const tau = 1e-10
 
-// encoding is E = B_gA through its coefficients, with S = LLᵀ for S + τI.
+// encoding is E = B_gA, given by its coefficients A, with S = LLᵀ for S + τI.
 type encoding struct {
 	team   *kernel.Team
 	m, c   int
@@ -19,14 +19,14 @@ type encoding struct {
 	chol   linalg.Cholesky
 	a, sa  kernel.Matrix[float64] // A and SA, m×c
 	f      kernel.Matrix[float64] // F, m×c
-	linear kernel.Matrix[float64] // CWB, m×c: what E is to resemble
+	target kernel.Matrix[float64] // CWB, m×c: the target of E
 	room   kernel.Matrix[float64]
 }
 
 func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
 	matrix := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, m*c), m, c, c) }
 	e := &encoding{team: team, m: m, c: c, s: kernel.RowMajor(append([]float64(nil), s...), m, m, m),
-		a: matrix(), sa: matrix(), f: matrix(), linear: matrix(), room: matrix()}
+		a: matrix(), sa: matrix(), f: matrix(), target: matrix(), room: matrix()}
 	for i := range m {
 		e.s.Data[i*m+i] += tau
 	}
@@ -36,11 +36,11 @@ func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
 	return e, nil
 }
 
-// take makes E the matrix of orthonormal columns that maximizes Tr(AᵀT), T m×c: with Â = LᵀA that
-// is the polar factor of L⁻¹T. T is used up.
-func (e *encoding) take(t kernel.Matrix[float64]) error {
+// maximizeTrace sets A so that E has orthonormal columns and maximizes Tr(AᵀT), T m×c: Â = LᵀA is the polar factor of
+// L⁻¹T. T is overwritten.
+func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	e.chol.HalfSolveTo(e.team, t, t)
-	p, err := polar(t)
+	p, err := polarFactor(t)
 	if err != nil {
 		return err
 	}
@@ -50,57 +50,53 @@ func (e *encoding) take(t kernel.Matrix[float64]) error {
 	return nil
 }
 
-// clip makes F the nearest to SA without negative values.
-func (e *encoding) clip() {
+func (e *encoding) clipNegatives() {
 	for i, v := range e.sa.Data {
 		e.f.Data[i] = max(v, 0)
 	}
 }
 
-// turn is one step of E for a fixed F, and then of F. The terms in A are
+// takeTurn updates E for a fixed F, and then F. The terms in A are
 //
 //	−2Tr(Aᵀ·CWB) + γ‖SA − F‖²,   ‖SA‖² = Tr(ÂᵀLᵀLÂ).
 //
-// LᵀL has S's eigenvalues, at most μ = 1 + τ, so that Tr(Âᵀ(LᵀL − μI)Â) is concave and below its
-// tangent at the Â before, while Tr(ÂᵀÂ) is constant. What is left to maximize is Tr(AᵀT),
+// LᵀL has S's eigenvalues, at most μ = 1 + τ, so that Tr(Âᵀ(LᵀL − μI)Â) is concave and below its tangent at the
+// previous Â, while Tr(ÂᵀÂ) is constant. It remains to maximize Tr(AᵀT),
 //
 //	T = CWB + γS(F + μA − SA).
-func (e *encoding) turn(gamma float64) error {
+func (e *encoding) takeTurn(gamma float64) error {
 	const mu = 1 + tau
 	for i, v := range e.f.Data {
 		e.room.Data[i] = v + mu*e.a.Data[i] - e.sa.Data[i]
 	}
 	t := kernel.RowMajor(make([]float64, e.m*e.c), e.m, e.c, e.c)
-	copy(t.Data, e.linear.Data)
+	copy(t.Data, e.target.Data)
 	kernel.Gemm(e.team, gamma, e.s, e.room, t)
-	if err := e.take(t); err != nil {
+	if err := e.maximizeTrace(t); err != nil {
 		return err
 	}
-	e.clip()
+	e.clipNegatives()
 	return nil
 }
 
-// value is −2Tr(Aᵀ·CWB) + γ‖SA − F‖².
-func (e *encoding) value(gamma float64) float64 {
-	return -2*kernel.Dot(e.a.Data, e.linear.Data) + gamma*e.negative()
+func (e *encoding) turnObjective(gamma float64) float64 {
+	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.negativeSquares() // −2Tr(Aᵀ·CWB) + γ‖SA − F‖²
 }
 
-// negative is ‖SA − F‖².
-func (e *encoding) negative() (sum float64) {
+func (e *encoding) negativeSquares() (sum float64) { // ‖SA − F‖²
 	for i, v := range e.sa.Data {
 		sum += (v - e.f.Data[i]) * (v - e.f.Data[i])
 	}
 	return sum
 }
 
-// settle takes turns until they change the value by no more than tol of its size.
-func (e *encoding) settle(gamma float64, turns int, tol float64) error {
-	last := e.value(gamma)
+func (e *encoding) takeTurns(gamma float64, turns int, tol float64) error {
+	last := e.turnObjective(gamma)
 	for range turns {
-		if err := e.turn(gamma); err != nil {
+		if err := e.takeTurn(gamma); err != nil {
 			return err
 		}
-		now := e.value(gamma)
+		now := e.turnObjective(gamma)
 		if last-now <= tol*math.Abs(now) {
 			break
 		}
@@ -109,8 +105,7 @@ func (e *encoding) settle(gamma float64, turns int, tol float64) error {
 	return nil
 }
 
-// polar is the orthonormal polar factor of a tall matrix, in new memory.
-func polar(t kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+func polarFactor(t kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	p := linalg.NewPolar(t.Cols)
 	if err := p.Add(t); err != nil {
 		return t, fmt.Errorf("socfs: %w", err)

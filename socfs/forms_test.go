@@ -21,7 +21,7 @@ func TestFormsRankAlike(t *testing.T) {
 			name := fmt.Sprintf("%v c %d γ %v λ %v", shape, opt.Clusters, opt.Gamma, opt.Lambda)
 			want, got := run(t, full, opt), run(t, factor, opt)
 			if got.Rose != nil || want.Rose != nil || got.Clusters != want.Clusters || fmt.Sprint(got.Warnings) != fmt.Sprint(want.Warnings) {
-				t.Errorf("%s: %v, %v", name, got, want)
+				t.Errorf("%s: got %v from the factor, want %v as from the full matrix, both without a rise", name, got, want)
 			}
 			// As the laws allow for other orders of the same sums.
 			if a, b := rowstest.Distance(got.Objective, want.Objective), rowstest.Distance(got.Scores, want.Scores); !(a <= 1e-9 && b <= 1e-8) {
@@ -35,7 +35,7 @@ func TestFormsRankAlike(t *testing.T) {
 	}
 }
 
-// TestBytesOfFactor: what a run on a factor holds stays within what Bytes says, which has no d².
+// TestBytesOfFactor: a run on a factor stays within Bytes, which has no d² then.
 func TestBytesOfFactor(t *testing.T) {
 	x, z := rowstest.Rings(7, 60, 20, 3000)
 	g := rowstest.Factored(x, z)

@@ -18,18 +18,18 @@ func Specs() []method.Spec {
 			Caution: "middling where few features are chosen",
 		},
 		From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true}, Scale: gram.ScaleStandard,
-		New: func() method.Method { return new(declared) },
+		New: func() method.Method { return new(socfsMethod) },
 	}}
 }
 
-// declared is SOCFS with its settings.
-type declared struct {
+// socfsMethod is SOCFS with its settings.
+type socfsMethod struct {
 	lambda, gamma method.Weights
 	clusters      int
 	ends          method.Iteration
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *socfsMethod) Options(o *method.Options) {
 	o.Weights(&m.lambda, "alpha", "weight of the row sparsity (default 0.1x)")
 	o.PlainWeights(&m.gamma, "gamma", "weight against negative encodings (default 100)", "socfs").
 		Bound(func() bool { return m.gamma.First() > 0 }, "want a number above 0")
@@ -37,14 +37,13 @@ func (m *declared) Options(o *method.Options) {
 	m.ends.Declare(o, "50", "1e-5", "falls")
 }
 
-func (m *declared) options(threads int) Options {
+func (m *socfsMethod) selectOptions(threads int) Options {
 	opt := Options{Gamma: m.gamma.First(), Clusters: m.clusters, MaxIter: m.ends.Most, Tol: m.ends.Tol, Threads: threads}
-	opt.Lambda = m.weight()
+	opt.Lambda = m.lambdaWeight()
 	return opt
 }
 
-// weight is λ. A zero stands for next to nothing, as a share does.
-func (m *declared) weight() method.Weight {
+func (m *socfsMethod) lambdaWeight() method.Weight {
 	w := m.lambda.Or(method.Weight{Value: defaultShare, Share: true})[0]
 	if w.Value == 0 {
 		return method.Weight{Value: leastShare, Share: true}
@@ -52,13 +51,13 @@ func (m *declared) weight() method.Weight {
 	return w
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	opt := m.options(s.Threads)
+func (m *socfsMethod) Cost(s method.Shape) (method.Cost, error) {
+	opt := m.selectOptions(s.Threads)
 	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), s.Rank, opt), Iterations: opt.WithDefaults().MaxIter}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	opt := m.options(e.Threads)
+func (m *socfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := m.selectOptions(e.Threads)
 	opt.Progress = e.Iteration
 	res, err := Select(ctx, e.Graph, opt)
 	if err != nil {
@@ -68,7 +67,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	out := &method.Ranking{
 		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Warnings: stream.PlainTexts(res.Warnings),
 		Used: map[string]any{
-			"alpha": method.Weights{m.weight()}.Record(), "gamma": opt.Gamma, "clusters": opt.Clusters,
+			"alpha": method.Weights{m.lambdaWeight()}.Record(), "gamma": opt.Gamma, "clusters": opt.Clusters,
 			"max-iter": opt.MaxIter, "tol": opt.Tol,
 		},
 	}

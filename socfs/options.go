@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options says what to minimize and for how long; a zero field means its default.
+// Options set the objective and when to stop; a zero field means its default.
 type Options struct {
-	Lambda   method.Weight // λ; default 0.1 of what leaves no feature at the start
+	Lambda   method.Weight // λ; default 0.1 of the λ that leaves no feature at the start
 	Gamma    float64       // γ; default 100
 	Clusters int           // c; default 10, at most the anchors
 	MaxIter  int           // rounds; default 50
 	Inner    int           // turns of E and F in a round; default 10
-	Tol      float64       // relative change that ends rounds, and turns; default 1e-5, negative never ends early
+	Tol      float64       // relative change at which rounds, and turns, end; default 1e-5, negative never ends early
 	Threads  int           // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
 }
@@ -53,7 +53,7 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// WithDefaults fills in the zero fields.
+// WithDefaults replaces zero fields by their defaults.
 func (o Options) WithDefaults() Options {
 	if o.Lambda == (method.Weight{}) {
 		o.Lambda = method.Weight{Value: defaultShare, Share: true}
@@ -67,13 +67,13 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Bytes bounds what Select holds beside the Graph of m anchors and d features; rank is that of its G as
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features; rank is the rank of its G as
 // a factor, or 0.
 func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	c := min(opt.Clusters, m)
 	wide := max(m, d)
-	start := spectral.Bytes(m, c) + cluster.Bytes(m, c, c, restarts)
+	start := spectral.Bytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)
 	encode := 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) // S + τI and its factor
 	project := ridge.Bytes(d, rank, c) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
 	return max(start, encode+project) + 8*12*int64(wide)*int64(c) + linalg.PolarBytes(c, 1, m) + kernel.TeamBytes(wide, wide)

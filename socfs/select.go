@@ -17,27 +17,26 @@ import (
 type Result struct {
 	Order     []int       // by falling norm
 	Ties      method.Ties // of Order
-	Scores    []float64   // ‖wᵢ‖ of each feature, of X in the units of the package
+	Scores    []float64   // ‖wᵢ‖ of each feature, for X in the units of the package
 	Objective []float64   // after each round
-	Lambda    float64     // as a number
-	Clusters  int         // columns of E: fewer than asked for where anchors fall into fewer groups
+	Lambda    float64     // λ as a number, not a share
+	Clusters  int         // columns of E: fewer than requested if the anchors form fewer groups
 	Converged bool
-	Rose      *method.Rise // nil where the objective fell as it must
+	Rose      *method.Rise // nil if the objective fell as it must
 	Warnings  []string
 }
 
-// Select ranks the features of g, which it does not modify. It holds [Bytes] and costs, a
-// round, a Cholesky factor of order d, or n where G is a factor of n rows, and some 6·m²·c flops a turn
-// of E. Errors are a
-// *stream.UsageError for wrong options, a *stream.DataError for features that are all constant
-// or a graph without clusters, the context's, or wrap one of package linalg.
+// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory; a round costs a Cholesky factor
+// of order d, or n if G is a factor of n rows, and some 6·m²·c flops a turn of E. Errors are a *stream.UsageError for
+// wrong options, a *stream.DataError for features that are all constant or a graph without clusters, the context's, or
+// wrap an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	opt = opt.WithDefaults()
 	team := kernel.NewTeam(opt.Threads)
-	f, warnings, err := indicators(ctx, team, g, min(opt.Clusters, g.M))
+	f, warnings, err := initialIndicators(ctx, team, g, min(opt.Clusters, g.M))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.run(ctx, opt)
+	r, err := s.runRounds(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -56,40 +55,39 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	return r, nil
 }
 
-// run takes rounds until the objective settles.
-func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
-	lambda := opt.Lambda.Of(s.most())
-	if lambda == 0 { // least squares of dependent features have no single solution
-		lambda = leastShare * s.most()
+func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
+	lambda := opt.Lambda.Of(s.largestLambda())
+	if lambda == 0 { // least squares of dependent features have no unique solution
+		lambda = leastShare * s.largestLambda()
 	}
-	if err := s.begin(lambda); err != nil {
+	if err := s.solveInitial(lambda); err != nil {
 		return nil, err
 	}
 	r := &Result{Lambda: lambda, Clusters: s.c}
-	best := s.norms()
+	best := s.featureNorms()
 	for t := 1; t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s.resemble()
-		if err := s.encode.settle(opt.Gamma, opt.Inner, opt.Tol); err != nil {
+		s.updateTarget()
+		if err := s.encoding.takeTurns(opt.Gamma, opt.Inner, opt.Tol); err != nil {
 			return nil, err
 		}
-		if err := s.rotate(); err != nil {
+		if err := s.updateBasis(); err != nil {
 			return nil, err
 		}
-		if err := s.project(lambda); err != nil {
+		if err := s.updateProjection(lambda); err != nil {
 			return nil, err
 		}
-		value := s.objective(lambda, opt.Gamma)
+		value := s.totalObjective(lambda, opt.Gamma)
 		r.Objective = append(r.Objective, value)
 		if opt.Progress != nil {
 			opt.Progress(t, value)
 		}
 		if t > 1 {
 			last := r.Objective[t-2]
-			// Products of d, m and c terms, and a solve whose condition λ bounds: 1e-9 of the
-			// terms, which add up to no more than c and the penalties.
+			// Products of d, m and c terms, and a solve whose condition λ bounds: 1e-9 of the terms, whose sum is at
+			// most c and the penalties.
 			allowed := 1e-9 * (float64(s.c) + math.Abs(last))
 			if !(value-last <= allowed) {
 				r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
@@ -97,7 +95,7 @@ func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
 			}
 			r.Converged = last-value <= opt.Tol*math.Abs(value)
 		}
-		best = s.norms()
+		best = s.featureNorms()
 		if r.Converged {
 			break
 		}
@@ -109,7 +107,6 @@ func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// newSolver starts from E near the indicators f, m×c.
 func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
 	d, c := g.D, f.Cols
 	s := &solver{team: team, g: g, d: d, c: c, root: make([]float64, d)}
@@ -126,21 +123,21 @@ func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*s
 		s.rows = kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M)
 	}
 	var err error
-	if s.encode, err = newEncoding(team, g.S, g.M, c); err != nil {
+	if s.encoding, err = newEncoding(team, g.S, g.M, c); err != nil {
 		return nil, err
 	}
 	t := kernel.RowMajor(make([]float64, g.M*c), g.M, c, c)
-	kernel.Gemm(team, 1, s.encode.s, f, t)
-	if err := s.encode.take(t); err != nil {
+	kernel.Gemm(team, 1, s.encoding.s, f, t)
+	if err := s.encoding.maximizeTrace(t); err != nil {
 		return nil, err
 	}
-	s.encode.clip()
+	s.encoding.clipNegatives()
 	s.b = kernel.RowMajor(make([]float64, c*c), c, c, c)
 	for k := range c {
 		s.b.Data[k*c+k] = 1
 	}
 	s.w = kernel.RowMajor(make([]float64, d*c), d, c, c)
 	s.xe = kernel.RowMajor(make([]float64, d*c), d, c, c)
-	s.meet()
+	s.updateXE()
 	return s, nil
 }

@@ -202,10 +202,10 @@ func (s *dense) run(e matrix, lambda, gamma float64, rounds, turns int) (norms, 
 func startOf(t *testing.T, g *anchor.Graph, s *dense, c int) (matrix, float64) {
 	t.Helper()
 	team := kernel.NewTeam(1)
-	f, _, err := indicators(t.Context(), team, g, c)
+	f, _, err := initialIndicators(t.Context(), team, g, c)
 	must.Do(t, err)
 	start := must.Get(newSolver(team, g, f))(t)
-	return times(s.b, view(start.encode.a)), start.most()
+	return times(s.b, view(start.encoding.a)), start.largestLambda()
 }
 
 func TestSelectIsTheDenseForm(t *testing.T) {
@@ -249,24 +249,24 @@ func TestEveryRowAnAnchorIsThePaper(t *testing.T) {
 		f.Data[i*3+i%3] = 1 / math.Sqrt(n/3)
 	}
 	s := must.Get(newSolver(team, g, f))(t)
-	lambda := 0.1 * s.most()
-	must.Do(t, s.begin(lambda))
+	lambda := 0.1 * s.largestLambda()
+	must.Do(t, s.solveInitial(lambda))
 	scaled := newDense(x, z).x[:n]
 	e, w, b := view(f), view(s.w), matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 	for round := range 4 {
-		s.resemble()
+		s.updateTarget()
 		fit := times(times(scaled, w), b)
 		for range 5 {
-			must.Do(t, s.encode.turn(2))
+			must.Do(t, s.encoding.takeTurn(2))
 			e = polarOf(plus(fit, 2, clipped(e)))
 		}
-		must.Do(t, s.rotate())
+		must.Do(t, s.updateBasis())
 		b = rotated(w, scaled, e, b)
 		a := times(turned(scaled), scaled)
 		for i := range a {
 			a[i][i] += lambda / (2 * math.Sqrt(square(w[i:i+1])+epsilon))
 		}
-		must.Do(t, s.project(lambda))
+		must.Do(t, s.updateProjection(lambda))
 		w = times(rowstest.Inverse(a), times(times(turned(scaled), e), turned(b)))
 		// τ enters at 1e-10.
 		if off := math.Sqrt(square(plus(view(s.w), -1, w)) / square(w)); !(off <= 1e-7) {
@@ -335,7 +335,7 @@ func TestEdges(t *testing.T) {
 		}
 		r := run(t, rowstest.Graph(x, z), Options{Clusters: 30})
 		if len(r.Order) != c[2] || r.Rose != nil || r.Clusters > c[1] || !strings.HasPrefix(r.Warnings[0], "30 clusters of ") {
-			t.Errorf("%v: %+v", c, r)
+			t.Errorf("rows, anchors and features %v: got %+v, want all features ranked, at most %d clusters, a warning about them and no rise", c, r, c[1])
 		}
 		for _, v := range r.Scores {
 			if !(v >= 0 && v < 1e6) {

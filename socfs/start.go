@@ -13,14 +13,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// restarts of k-means on the anchors: it takes no time beside the rest.
-const restarts = 10
+// kmeansRestarts on the anchors take negligible time.
+const kmeansRestarts = 10
 
-// indicators groups the anchors by k-means on the means of the graph's eigenvectors over the
-// rows of each, λv/√Δ, and returns what B_gᵀE is about where E tells these groups: √Δ in the
-// column of the anchor's group, m×c with columns of length 1. There are as many groups as hold
-// rows.
-func indicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
+// initialIndicators groups the anchors by k-means on the means of the graph's eigenvectors over the rows of each, λv/√Δ,
+// and returns the approximate B_gᵀE of an E that indicates these groups: √Δ in the column of the anchor's group, m×c
+// with columns of length 1. There are as many groups as contain rows.
+func initialIndicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
 	none := kernel.Matrix[float64]{}
 	e, err := spectral.Embed(team, g, c)
 	if err != nil {
@@ -43,7 +42,7 @@ func indicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) 
 		}
 	}
 	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: points, Rows: len(used), Cols: dims, RowStride: dims, ColStride: 1},
-		cluster.Options{Clusters: min(c, len(used)), Restarts: restarts, Seed: 1, Threads: team.Threads()})
+		cluster.Options{Clusters: min(c, len(used)), Restarts: kmeansRestarts, Seed: 1, Threads: team.Threads()})
 	if err != nil {
 		return none, nil, fmt.Errorf("socfs: clusters of the anchors: %w", errors.Join(err, ctx.Err()))
 	}

@@ -19,18 +19,18 @@ func Specs() []method.Spec {
 			Caution: "by default it chooses as laplacian does; on public sets random features did better",
 		},
 		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true, Sketch: true, Diagonal: true},
-		New: func() method.Method { return &declared{} },
+		New: func() method.Method { return &specMethod{} },
 	}}
 }
 
-// declared is SPEC with its settings.
-type declared struct {
+// specMethod is SPEC with its settings.
+type specMethod struct {
 	score    string
 	power    int
 	clusters int
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *specMethod) Options(o *method.Options) {
 	o.Choice(&m.score, "score", "phi2", "the paper's ranking function: of all eigenvectors of the graph (phi1), without the constant one (phi2; the same, as features are centred), or of the first C, as many as clusters (phi3)",
 		"phi1", "phi2", "phi3")
 	o.Int(&m.power, "power", defaultPower, "`R`: an eigenvalue of the graph counts by its R-th power").
@@ -44,16 +44,16 @@ func (m *declared) Options(o *method.Options) {
 	})
 }
 
-func (m *declared) options(threads int) Options {
+func (m *specMethod) selectOptions(threads int) Options {
 	return Options{Score: Score(slices.Index(scoreNames[:], m.score)), Power: m.power, Clusters: m.clusters, Threads: threads}
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	return method.Cost{Bytes: Bytes(len(s.Columns), s.Anchors, m.options(s.Threads))}, nil
+func (m *specMethod) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{Bytes: Bytes(len(s.Columns), s.Anchors, m.selectOptions(s.Threads))}, nil
 }
 
-func (m *declared) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
-	r, err := Select(e.Graph, m.options(e.Threads))
+func (m *specMethod) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	r, err := Select(e.Graph, m.selectOptions(e.Threads))
 	if err != nil {
 		return nil, err
 	}

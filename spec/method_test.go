@@ -35,7 +35,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestBytes: what is reachable after a run with panels stays within what Bytes says.
+// TestBytes: memory reachable after a run with panels stays within Bytes.
 func TestBytes(t *testing.T) {
 	x, z := sample(9, 100, 300, 60, 1)
 	g := rowstest.Graph(x, z)

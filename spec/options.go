@@ -11,7 +11,7 @@ import (
 // Score is one of the paper's three ranking functions.
 type Score int
 
-// The ranking functions; see the package's text.
+// The ranking functions; see the package comment.
 const (
 	Phi2 Score = iota // without the trivial eigenvector
 	Phi1              // of all eigenvectors
@@ -25,18 +25,17 @@ func (s Score) String() string { return scoreNames[s] }
 const (
 	defaultClusters = 10
 	defaultPower    = 1
-	// largestPower is far beyond what tells eigenvalues apart: 0.9³² is 0.03.
+	// largestPower is far beyond the powers that separate eigenvalues: 0.9³² is 0.03.
 	largestPower = 32
 )
 
-// Options says which score to take. The zero value is φ₂ with γ(λ) = λ.
+// Options chooses the score. The zero value is φ₂ with γ(λ) = λ.
 type Options struct {
 	Score Score
 	Power int // r of γ(λ) = λʳ; 0 means 1
-	// Clusters is k of φ₃, which takes the eigenvectors 2 to k; 0 means 10.
+	// Clusters is k of φ₃, which uses the eigenvectors 2 to k; 0 means 10.
 	Clusters int
-	// Mean is the mean of each feature in the Graph's units, which φ₁ and φ₃ see; nil means
-	// that the features are centred.
+	// Mean is the mean of each feature in the Graph's units, for φ₁ and φ₃; nil means that the features are centred.
 	Mean    []float64
 	Threads int // 0 means GOMAXPROCS; the answer does not depend on it
 }
@@ -65,7 +64,6 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults() Options {
 	o.Power = cmp.Or(o.Power, defaultPower)
 	o.Clusters = cmp.Or(o.Clusters, defaultClusters)

@@ -18,20 +18,19 @@ type Result struct {
 	Scores        []float64 // d; a constant feature has +Inf, or 0 by φ₃
 	LowerIsBetter bool
 	Ties          method.Ties // of Order
-	Eigenvalues   []float64   // of L, that φ₃ takes, ascending
+	Eigenvalues   []float64   // of L, used by φ₃, ascending
 	Warnings      []string
 }
 
-// Select scores the features of a Graph, which is not modified. It costs 2·r·m²·d flops, or
-// for φ₃ the eigenpairs of an m×m matrix. The error is a *stream.UsageError,
-// a *stream.DataError where nothing varies, or of the eigenpairs.
+// Select scores the features of a Graph, which is not modified. It costs 2·r·m²·d flops, or for φ₃ the eigenpairs of an
+// m×m matrix. The error is a *stream.UsageError, a *stream.DataError if all features are constant, or an error of the
+// eigenpairs.
 func Select(g *anchor.Graph, opt Options) (*Result, error) {
 	return selectScaled(g, opt, 1)
 }
 
-// selectScaled is Select for L = unit·(I − BBᵀ). The anchor graph has the unit 1. Any other
-// graph has the form with unit 2, as I − A/2 − I/2 is half its Laplacian and (I + A)/2 is
-// positive semidefinite.
+// selectScaled is Select for L = unit·(I − BBᵀ). The anchor graph has unit 1. Any other graph has this form with unit
+// 2, as I − A/2 − I/2 is half its Laplacian and (I + A)/2 is positive semidefinite.
 func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -51,11 +50,11 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 	r := &Result{LowerIsBetter: opt.Score != Phi3}
 	team := kernel.NewTeam(opt.Threads)
 	if opt.Score == Phi3 {
-		if err := r.leading(team, g, opt, unit); err != nil {
+		if err := r.scoreLeading(team, g, opt, unit); err != nil {
 			return nil, err
 		}
 	} else {
-		r.quadratic(team, g, squares, opt, unit)
+		r.scoreQuadratic(team, g, squares, opt, unit)
 	}
 	for j, square := range squares {
 		whole := square
@@ -71,21 +70,21 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 			r.Scores[j] = 0
 		}
 	}
-	r.rank()
+	r.rankScores()
 	return r, nil
 }
 
-// panel is how many columns of C stand in memory multiplied by powers of N.
-const panel = 256
+// panelColumns is the number of columns of C that are multiplied by powers of N at a time.
+const panelColumns = 256
 
-// quadratic writes x̃ᵀγ(L)x̃ of every feature to the scores.
-func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, squares []float64, opt Options, unit float64) {
+// scoreQuadratic sets each feature's score to x̃ᵀγ(L)x̃.
+func (r *Result) scoreQuadratic(team *kernel.Team, g *anchor.Graph, squares []float64, opt Options, unit float64) {
 	r.Scores = make([]float64, g.D)
-	wide := min(panel, g.D)
+	wide := min(panelColumns, g.D)
 	now, next := make([]float64, g.M*wide), make([]float64, g.M*wide)
 	s := kernel.RowMajor(g.S, g.M, g.M, g.M)
-	for from := 0; from < g.D; from += panel {
-		n := min(panel, g.D-from)
+	for from := 0; from < g.D; from += panelColumns {
+		n := min(panelColumns, g.D-from)
 		smooth := make([]float64, n) // cᵀ(I + N + …)c
 		c := kernel.RowMajor(g.C, g.M, g.D, g.D).Sub(0, from, g.M, n)
 		power, further := kernel.RowMajor(now, g.M, n, n), kernel.RowMajor(next, g.M, n, n)
@@ -104,14 +103,14 @@ func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, squares []float64
 			}
 		}
 		for j, v := range smooth {
-			// Below 0 is rounding: L and all its powers are positive semidefinite.
+			// Values below 0 are rounding error: L and all its powers are positive semidefinite.
 			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(squares[from+j]-v, 0)
 		}
 	}
 }
 
-// leading writes Σⱼ (γ(2) − γ(λⱼ))(x̃ᵀξⱼ)² of every feature to the scores.
-func (r *Result) leading(team *kernel.Team, g *anchor.Graph, opt Options, unit float64) error {
+// scoreLeading sets each feature's score to Σⱼ (γ(2) − γ(λⱼ))(x̃ᵀξⱼ)².
+func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, unit float64) error {
 	r.Scores = make([]float64, g.D)
 	e, err := spectral.Embed(team, g, opt.Clusters-1)
 	if err != nil {
@@ -133,12 +132,11 @@ func (r *Result) leading(team *kernel.Team, g *anchor.Graph, opt Options, unit f
 	return nil
 }
 
-// tolerance is the relative difference up to which two scores count as equal: sums over
-// files cut differently differ by rounding only, and that must not decide. φ₁ and φ₂ are
-// differences of parts of the whole, which is 1.
-const tolerance = 1e-12
+// tieTolerance is the relative difference up to which two scores count as equal: differently split files give sums that
+// differ by rounding only, which must not decide. φ₁ and φ₂ are differences of parts of the whole, which is 1.
+const tieTolerance = 1e-12
 
-func (r *Result) rank() {
+func (r *Result) rankScores() {
 	key := make([]float64, len(r.Scores))
 	for j, v := range r.Scores {
 		if key[j] = v; r.LowerIsBetter {
@@ -146,16 +144,16 @@ func (r *Result) rank() {
 		}
 	}
 	r.Order, r.Ties = method.Rank(key, func(largest, key float64) bool {
-		return key == largest || largest-key <= tolerance*max(1, math.Abs(largest))
+		return key == largest || largest-key <= tieTolerance*max(1, math.Abs(largest))
 	})
 }
 
-// Bytes is what Select holds beside the Graph of m anchors and d features.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features.
 func Bytes(d, m int, opt Options) int64 {
 	opt = opt.withDefaults()
 	size := 64*int64(d) + kernel.TeamBytes(m, max(m, d))
 	if opt.Score == Phi3 {
 		return size + spectral.Bytes(m, opt.Clusters-1) + 8*int64(min(opt.Clusters-1, m))*int64(d)
 	}
-	return size + 16*int64(m)*int64(min(panel, d))
+	return size + 16*int64(m)*int64(min(panelColumns, d))
 }

@@ -2,21 +2,19 @@ package stream
 
 import "context"
 
-// Checkpoint keeps what a method that reads its rows again and again has come to, so that an
-// interrupted run goes on from there. Methods save between two blocks of rows, when it is Due,
-// and once more where their context ends.
+// Checkpoint saves the state of a method that reads its rows repeatedly, so that an interrupted run can continue.
+// Methods save between two blocks of rows if a save is Due, and once more when their context ends.
 type Checkpoint interface {
-	// Due says that it is time to save: not so often that it takes a share of the run that
-	// anybody notices.
+	// Due reports whether to save now: so rarely that the run is not noticeably slower.
 	Due() bool
-	// Save replaces what was saved under a name, letters and digits, at once and whole. The
-	// marks are small facts beside the numbers.
+	// Save atomically replaces the state saved under a name of letters and digits. The marks are small facts about the
+	// numbers.
 	Save(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error
-	// Append keeps numbers under a name for good. Unlike Save it need not wait until it is Due.
+	// Append saves numbers under a name permanently. Unlike Save it need not wait until it is Due.
 	Append(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error
-	// Load fills numbers, which are as long as they were, with what was saved or appended under a name, and
-	// returns its marks; false where nothing was.
+	// Load reads the state that was saved or appended under a name into numbers, which have the lengths they were saved
+	// with, and returns its marks; ok is false if there is none.
 	Load(ctx context.Context, name string, numbers ...[]float64) (marks map[string]string, ok bool, err error)
-	// Drop removes what was saved under a name, if anything was; what was appended stays.
+	// Drop removes the state saved under a name, if any; appended numbers stay.
 	Drop(name string) error
 }

@@ -1,6 +1,6 @@
-// Package stream is the vocabulary of ufs-stream and the one fold over chunks.
+// Package stream defines the common types of ufs-stream and the fold over chunks.
 //
-// The way of the data, from left to right:
+// The data flow from left to right:
 //
 //	Source ──Chunk──▶ Fold ──Add──▶ mergeable statistics ──▶ selector ──▶ Selection
 //
@@ -12,9 +12,9 @@
 // Three rules make results reproducible to the last bit, for any number of
 // threads and any memory limit:
 //
-//   - blocks have a height fixed by the number of columns alone ([BlockRows]) and
+//   - blocks have a height that depends on the number of columns alone ([BlockRows]) and
 //     start at the starts of row groups, so the same input is always cut alike;
 //   - chunks arrive in order, one at a time, and an Adder that works in parallel
 //     gives every output element one owner, so no sum depends on timing;
-//   - threads and memory decide only how many blocks are decoded ahead.
+//   - threads and memory determine only how many blocks are decoded ahead.
 package stream

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// UsageError is a request that cannot be right, whatever the data (exit code 2).
+// UsageError is a request that is wrong for any data (exit code 2).
 type UsageError struct{ Text }
 
 func (e *UsageError) Error() string { return e.String() }
 
-// Usagef makes a UsageError; the format is a [Text]'s.
+// Usagef makes a UsageError; the format is as in [Text].
 func Usagef(format string, args ...any) error { return &UsageError{Text{format, args}} }
 
-// Faults collects what is wrong with a request, so that its caller hears of all at once.
+// Faults collects the faults of a request, so that its caller learns all of them at once.
 type Faults []Text
 
-// Addf adds a fault; the format is a [Text]'s.
+// Addf adds a fault; the format is as in [Text].
 func (f *Faults) Addf(format string, args ...any) { *f = append(*f, Textf(format, args...)) }
 
-// Err is a *[UsageError] of the prefix and all faults, or nil where there are none.
+// Err returns a *[UsageError] of the prefix and all faults, or nil if there are none.
 func (f Faults) Err(prefix string) error {
 	if len(f) == 0 {
 		return nil
@@ -34,8 +34,8 @@ func (f Faults) Err(prefix string) error {
 	return Usagef(prefix+strings.Repeat("; %v", len(f))[2:], args...)
 }
 
-// DataError is bad data or a bad file, with its place and what to do (exit code 3).
-// Fields that do not apply are zero; RowGroup and Row are -1 where unknown.
+// DataError is bad data or a bad file, with its place and a remedy (exit code 3). Fields that do not apply are zero;
+// RowGroup and Row are -1 if unknown.
 type DataError struct {
 	Path     string
 	RowGroup int    // zero-based, within the file; -1 unknown
@@ -45,16 +45,16 @@ type DataError struct {
 	Remedy   Text
 }
 
-// Dataf makes a DataError of a whole file; the format is a [Text]'s.
+// Dataf makes a DataError about a whole file; the format is as in [Text].
 func Dataf(path, format string, args ...any) *DataError {
 	return &DataError{Path: path, RowGroup: -1, Row: -1, Err: Errorf(format, args...)}
 }
 
-// Error is "path: row group 2, column "x", row 17: what; remedy".
+// Error formats as `path: row group 2, column "x", row 17: error; remedy`.
 func (e *DataError) Error() string { return e.Spell(nil) }
 
-// Spell is Error with options spelled by say.
-func (e *DataError) Spell(say Spelling) string {
+// Spell is Error with options spelled by spelling.
+func (e *DataError) Spell(spelling Spelling) string {
 	var place []string
 	if e.RowGroup >= 0 {
 		place = append(place, fmt.Sprintf("row group %d", e.RowGroup))
@@ -66,7 +66,7 @@ func (e *DataError) Spell(say Spelling) string {
 		place = append(place, fmt.Sprintf("row %d", e.Row))
 	}
 	var b strings.Builder
-	for _, s := range []string{e.Path, strings.Join(place, ", "), Spell(e.Err, say)} {
+	for _, s := range []string{e.Path, strings.Join(place, ", "), Spell(e.Err, spelling)} {
 		if s == "" {
 			continue
 		}
@@ -76,20 +76,19 @@ func (e *DataError) Spell(say Spelling) string {
 		b.WriteString(s)
 	}
 	if e.Remedy.Format != "" {
-		b.WriteString("; " + e.Remedy.Spell(say))
+		b.WriteString("; " + e.Remedy.Spell(spelling))
 	}
 	return b.String()
 }
 
 func (e *DataError) Unwrap() error { return e.Err }
 
-// ErrTemporary is what errors are that say nothing about data or places but that a store
-// or the network is down or busy, and was so when asked again (exit code 75).
+// ErrTemporary marks errors that are no fault of data or paths: a store or the network is down or busy, and still was
+// after retries (exit code 75).
 var ErrTemporary = errors.New("trying again may help")
 
-// Temporary reports whether err is of that kind, so that doing the same again later may
-// succeed. Of errors that are joined the one that stays wins: a place that cannot be tidied
-// up, or a full disk, is not helped by a store that comes back.
+// Temporary reports whether err is temporary, so that doing the same again later may succeed. Joined errors are
+// temporary only if all of them are: a failed clean-up or a full disk is not helped by a store that comes back.
 func Temporary(err error) bool {
 	for err != nil {
 		marked, ok := err.(interface{ Is(error) bool })
@@ -118,42 +117,42 @@ const (
 	ScratchSize = "max-temp-size" // bytes in scratch files
 )
 
-// MemoryError says that a limit is too low, and which one would do (exit code 4).
+// MemoryError reports a limit that is too low, and the limit needed (exit code 4).
 type MemoryError struct {
-	What        string // what needs the memory or scratch space
+	What        string // the work or data that needs the memory or scratch space
 	Need, Limit int64  // bytes
-	Option      string // that sets the limit: MemoryLimit where empty, or ScratchSize
+	Option      string // that sets the limit: MemoryLimit if empty, or ScratchSize
 	AtLeast     bool   // more than Need may be needed
-	Or          Text   // what else helps; empty says nothing
+	Or          Text   // another remedy; may be empty
 }
 
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
-// OfMemory says whether it is a limit on memory.
+// OfMemory reports whether the limit is one on memory.
 func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
 
-// Spell is Error with options spelled by say.
-func (e *MemoryError) Spell(say Spelling) string {
+// Spell is Error with options spelled by spelling.
+func (e *MemoryError) Spell(spelling Spelling) string {
 	needs := "needs"
 	if e.AtLeast {
 		needs = "needs at least"
 	}
 	text := Textf("%s %s %s but the limit is %s; raise it: %v %dMiB",
-		e.What, needs, mib(e.Need), mib(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(say)
+		e.What, needs, formatMiB(e.Need), formatMiB(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(spelling)
 	if e.Or.Format != "" {
-		text += "; or " + e.Or.Spell(say)
+		text += "; or " + e.Or.Spell(spelling)
 	}
 	return text
 }
 
-func mib(n int64) string {
+func formatMiB(n int64) string {
 	if n < 1<<20 {
 		return fmt.Sprintf("%d bytes", n)
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// OutputError says that an output could not be written (exit code 1).
+// OutputError reports an output that could not be written (exit code 1).
 type OutputError struct {
 	Path   string
 	Err    error
@@ -162,31 +161,30 @@ type OutputError struct {
 
 func (e *OutputError) Error() string { return e.Spell(nil) }
 
-// Spell is Error with options spelled by say.
-func (e *OutputError) Spell(say Spelling) string {
-	s := "cannot write " + e.Path + ": " + Spell(e.Err, say)
+// Spell is Error with options spelled by spelling.
+func (e *OutputError) Spell(spelling Spelling) string {
+	s := "cannot write " + e.Path + ": " + Spell(e.Err, spelling)
 	if e.Remedy.Format != "" {
-		s += "; " + e.Remedy.Spell(say)
+		s += "; " + e.Remedy.Spell(spelling)
 	}
 	return s
 }
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// UnconvergedError is an iteration that did not end as it must (exit code 5); it has a
-// result all the same.
+// UnconvergedError reports an iteration that did not converge (exit code 5); there is a result all the same.
 type UnconvergedError struct{ What string }
 
 func (e *UnconvergedError) Error() string { return e.What }
 
-// StaleError is a selection that no longer serves the data it was checked against (exit
-// code 6); the verdict comes with it.
+// StaleError reports a selection that no longer serves the data it was checked against (exit code 6); the check's
+// result is returned with it.
 type StaleError struct{ Text }
 
 func (e *StaleError) Error() string { return e.String() }
 
-// UndecidedError is a question that the evidence cannot decide (exit code 7): whether a selection still
-// serves new data. The verdict comes with it.
+// UndecidedError reports that the evidence cannot decide whether a selection still serves new data (exit code 7). The
+// check's result is returned with it.
 type UndecidedError struct{ Text }
 
 func (e *UndecidedError) Error() string { return e.String() }

@@ -26,10 +26,10 @@ func TestTemporary(t *testing.T) {
 		{errors.Join(busy, full), false},
 		{errors.Join(full, busy), false},
 		{fmt.Errorf("%w, and then %w", busy, full), false},
-		{fmt.Errorf("as text only: %v", busy), false}, //nolint:errorlint // that is what is looked at
+		{fmt.Errorf("as text only: %v", busy), false}, //nolint:errorlint // formatting without wrapping is tested
 	} {
 		if Temporary(c.err) != c.want {
-			t.Errorf("%v: %v", c.err, !c.want)
+			t.Errorf("Temporary(%v) = %v, want %v", c.err, !c.want, c.want)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import "io"
 // EvaluationSchema names the version of the JSON form of [Evaluation].
 const EvaluationSchema = "ufs-stream/eval/v1"
 
-// Evaluation says how good selections are, by clustering and without. Scores are shares
-// of 1. Fields about k-means are set only with a label.
+// Evaluation holds scores of selections, by clustering and without. Scores are between 0 and 1. Fields about k-means
+// are set only with a label.
 type Evaluation struct {
 	Schema              string      `json:"schema"`
 	Protocol            string      `json:"protocol,omitempty"`
@@ -14,8 +14,8 @@ type Evaluation struct {
 	Restarts            int         `json:"restarts,omitempty"` // of each run
 	Clusters            int         `json:"clusters,omitempty"`
 	Label               string      `json:"label,omitempty"`
-	Scale               string      `json:"scale"`                // of what is clustered
-	ReconstructionScale string      `json:"reconstruction_scale"` // of what is reconstructed
+	Scale               string      `json:"scale"`                // of the data that is clustered
+	ReconstructionScale string      `json:"reconstruction_scale"` // of the data that is reconstructed
 	Spherical           bool        `json:"spherical"`
 	Missing             string      `json:"missing"`
 	Seed                uint64      `json:"seed"`
@@ -32,12 +32,12 @@ type Evaluation struct {
 	Warnings            []string    `json:"warnings"`
 	Timing              Timing      `json:"timing"`
 	Memory              Memory      `json:"memory"`
-	// Transfer is what was fetched from object stores; nil where nothing was.
+	// Transfer counts traffic with object stores; nil if there was none.
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// Evaluated is a set of features: the first K of a selection, or a baseline. A score that
-// was not asked for, or does not apply, is absent; one that is unknown is null.
+// Evaluated is a set of features: the first K of a selection, or a baseline. A score that was not requested or does not
+// apply is absent; an unknown one is null.
 type Evaluated struct {
 	Name           string     `json:"name"`
 	Method         string     `json:"method"`
@@ -48,28 +48,28 @@ type Evaluated struct {
 	NMIMax         *Spread    `json:"nmi_max,omitempty"`
 	Purity         *Spread    `json:"purity,omitempty"`
 	ARI            *Spread    `json:"ari,omitempty"`
-	PBest          *Number    `json:"p_nmi,omitempty"`     // Welch against the best at the same k, on nmi_sqrt
+	PBest          *Number    `json:"p_nmi,omitempty"`     // Welch's test against the best at the same k, on nmi_sqrt
 	Best           *bool      `json:"best,omitempty"`      // the best, or not significantly worse
-	PAll           *Number    `json:"p_nmi_all,omitempty"` // Welch against all features
+	PAll           *Number    `json:"p_nmi_all,omitempty"` // Welch's test against all features
 	Reconstruction Number     `json:"reconstruction_error"`
 	Redundancy     Number     `json:"redundancy"`
 	Stability      *Stability `json:"stability,omitempty"`
 }
 
-// Spread is the mean of the runs and their standard deviation, divisor runs − 1.
+// Spread is the mean over the runs and their standard deviation, with divisor runs − 1.
 type Spread struct {
 	Mean Number `json:"mean"`
 	Std  Number `json:"std"`
 }
 
-// Stability is how alike the selections from resampled rows are.
+// Stability measures how similar the selections from resampled rows are.
 type Stability struct {
 	Resamples int    `json:"resamples"`
 	Jaccard   Number `json:"jaccard"`
 	Nogueira  Number `json:"nogueira"` // corrected for chance
 }
 
-// ClusterScore is one score of the clusterings, nil where there is none.
+// ClusterScore is one score of the clusterings, nil if there is none.
 type ClusterScore struct {
 	Field, Title, About string // of JSON, and for people
 	*Spread
@@ -89,11 +89,11 @@ func (e *Evaluated) ClusterScores() []ClusterScore {
 // Encode writes e as indented JSON, version 1.
 func (e *Evaluation) Encode(w io.Writer) error {
 	e.Schema = EvaluationSchema
-	return encode(w, e)
+	return encodeJSON(w, e)
 }
 
-// DecodeEvaluation reads what [Evaluation.Encode] wrote.
+// DecodeEvaluation reads the output of [Evaluation.Encode].
 func DecodeEvaluation(r io.Reader) (*Evaluation, error) {
 	e := new(Evaluation)
-	return e, decode(r, e, &e.Schema, EvaluationSchema)
+	return e, decodeJSON(r, e, &e.Schema, EvaluationSchema)
 }

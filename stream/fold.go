@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Adder is a statistic that grows by chunks. Add must be done with the chunk when
-// it returns, and leaves the statistic unchanged when it fails.
+// Adder is a statistic that grows by chunks. Add must not keep the chunk after it returns, and leaves the statistic
+// unchanged if it fails.
 type Adder interface {
 	Add(*Chunk) error
 }
@@ -19,23 +19,23 @@ type Meter struct {
 	Bytes      atomic.Int64 // bytes read from the input
 	Decode     atomic.Int64 // busy nanoseconds of decoding, all workers together
 	Accumulate atomic.Int64 // busy nanoseconds inside Adders (wall time of the fold's steps)
-	Busy       Busy         // where the time of both went
+	Busy       Busy         // by part
 
 	// Of object stores.
-	Fetched  atomic.Int64 // bytes of answers' bodies, those of failed requests too
-	Requests atomic.Int64 // requests sent, again or not
-	Retries  atomic.Int64 // of them, those sent again
+	Fetched  atomic.Int64 // bytes of answers' bodies, including failed requests
+	Requests atomic.Int64 // requests sent, including retries
+	Retries  atomic.Int64 // requests sent again
 }
 
 // FoldOptions tunes Fold; the zero value folds everything.
 type FoldOptions struct {
 	Range Range  // rows to fold; zero means all
 	Meter *Meter // nil counts nothing
-	// Next goes on with a fold that was broken off: the position of the first row to fold, as After
-	// was told it. Zero folds from the beginning.
+	// Next resumes an interrupted fold: the position of the first row to fold, as After received it. Zero folds from
+	// the beginning.
 	Next int64
-	// After is called after every chunk has been added, with the position just
-	// behind the block's last row; an error ends the fold. Nil does nothing.
+	// After is called after every chunk has been added, with the position after the block's last row; an error ends the
+	// fold. Nil does nothing.
 	After func(next int64) error
 }
 
@@ -48,7 +48,7 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 	}
 	rows := opt.Range
 	if opt.Next > 0 {
-		if rows = behind(src.Cuts(), rows, opt.Next); rows.From == rows.To {
+		if rows = remainingRange(src.Cuts(), rows, opt.Next); rows.From == rows.To {
 			return ctx.Err()
 		}
 	}
@@ -59,7 +59,7 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.Start < opt.Next { // which were folded before
+		if c.Start < opt.Next { // folded before the interruption
 			continue
 		}
 		start := time.Now()
@@ -81,8 +81,8 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 	return ctx.Err()
 }
 
-// behind is the part of r from the last cut at or before next on.
-func behind(cuts []int64, r Range, next int64) Range {
+// remainingRange returns the part of r from the last cut at or before next on.
+func remainingRange(cuts []int64, r Range, next int64) Range {
 	if r.All() {
 		r.To = cuts[len(cuts)-1]
 	}

@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// encode writes v as indented JSON: the form of all results.
-func encode(w io.Writer, v any) error {
+func encodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 
-// decode reads one JSON value into v. It refuses anything after the value, and a schema,
-// which is a field of v, other than those wanted, the newest first.
-func decode(r io.Reader, v any, schema *string, wanted ...string) error {
-	text, err := wholeText(r)
+// decodeJSON reads one JSON value into v. It refuses data after the value, and a schema, which is a field of v, that is
+// not among wanted, newest first.
+func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
+	text, err := readText(r)
 	if err == nil {
 		err = json.Unmarshal(text, v)
 	}
@@ -43,35 +42,34 @@ func decode(r io.Reader, v any, schema *string, wanted ...string) error {
 	return nil
 }
 
-// wholeText reads r to its end. A bytes.Buffer has it already: a second copy of a long document would count.
-func wholeText(r io.Reader) ([]byte, error) {
+// readText reads r to its end. A bytes.Buffer is not copied: a second copy of a long document would use much memory.
+func readText(r io.Reader) ([]byte, error) {
 	if b, ok := r.(*bytes.Buffer); ok {
 		return b.Bytes(), nil
 	}
 	return io.ReadAll(r)
 }
 
-// PlainJSON says what encoding/json found wrong in words about the file: its own are about the
-// types of this program.
+// PlainJSON rewords errors of encoding/json, which mention Go types, in terms of the file.
 func PlainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &kind):
-		what, _, _ := strings.Cut(kind.Value, " ") // of a number the digits follow
+		what, _, _ := strings.Cut(kind.Value, " ") // digits follow the kind of a number
 		place := "a value"
 		if kind.Field != "" {
-			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // types stand among the fields before it
+			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // the fields before the last may be Go types
 		}
 		return &jsonError{fmt.Sprintf("%s is of JSON's kind %s, which it cannot be", place, what), err}
-	case strings.HasSuffix(err.Error(), "exceeded max depth"): // as both of Go's packages say it
+	case strings.HasSuffix(err.Error(), "exceeded max depth"): // both of Go's JSON packages word it so
 		return &jsonError{"values are nested more than 10,000 deep", err}
 	}
 	return &jsonError{strings.TrimPrefix(err.Error(), "json: "), err}
 }
 
-// jsonError is an error of encoding/json in other words.
+// jsonError rewords an error of encoding/json.
 type jsonError struct {
 	text string
 	err  error

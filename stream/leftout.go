@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// severities are what reasons and warnings of columns say, what harms a selection most first. Reasons that are none
-// of these come between the mostly missing and what the type or the user decides.
+// severities lists phrases in reasons and warnings about columns, most harmful to a selection first. Reasons without
+// such a phrase rank between mostly missing columns and those left out because of their type or by the user.
 var severities = [][]string{
 	{"nearly determine"}, // leaks of the label
 	{"identifier", "counts time", "count time"},
@@ -18,41 +18,41 @@ var severities = [][]string{
 	{"label", "weight", "excluded", "partition key", "not among"},
 }
 
-// BySeverity is the list with what harms a selection most first: leaks, identifiers, copies, columns that are mostly
-// missing, and texts, dates and what the user left out last. Lists that are cut short are cut behind it; equals keep
-// their order.
+// BySeverity sorts the list by harm to a selection: leaks, identifiers, copies, columns that are mostly missing first,
+// and texts, dates and columns left out by the user last. Lists are cut after the first few entries; equals keep their
+// order.
 func BySeverity(list []LeftOut) []LeftOut {
 	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b LeftOut) int { return cmp.Compare(severity(a.Why), severity(b.Why)) })
+	slices.SortStableFunc(sorted, func(a, b LeftOut) int { return cmp.Compare(severityRank(a.Why), severityRank(b.Why)) })
 	return sorted
 }
 
-// WarningsBySeverity is [BySeverity] of warnings; warnings about no column come after the ones about suspicious columns.
+// WarningsBySeverity sorts warnings as [BySeverity] does; warnings about no column come after those about suspicious
+// columns.
 func WarningsBySeverity(list []string) []string {
 	sorted := slices.Clone(list)
-	rank := func(warning string) int { return min(severity(warning), restOfReasons) }
+	rank := func(warning string) int { return min(severityRank(warning), otherSeverity) }
 	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	return sorted
 }
 
-// restOfReasons is the place of reasons that no list names.
-const restOfReasons = 4
+// otherSeverity is the rank of reasons without a listed phrase.
+const otherSeverity = 4
 
-// severity is the place of the text among [severities]: what harms a selection may stand anywhere in it, what type or
-// user decided begins it.
-func severity(text string) int {
+// severityRank is the index of the text in [severities]: harmful phrases may occur anywhere in it, types and user
+// decisions begin it.
+func severityRank(text string) int {
 	for rank, words := range severities {
 		for _, word := range words {
-			if rank < restOfReasons && strings.Contains(text, word) || rank > restOfReasons && beginsWith(text, word) {
+			if rank < otherSeverity && strings.Contains(text, word) || rank > otherSeverity && beginsWithWord(text, word) {
 				return rank
 			}
 		}
 	}
-	return restOfReasons
+	return otherSeverity
 }
 
-// beginsWith reports whether the word begins the text, and no letter follows.
-func beginsWith(text, word string) bool {
+func beginsWithWord(text, word string) bool {
 	rest, begins := strings.CutPrefix(text, word)
 	return begins && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
 }

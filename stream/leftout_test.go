@@ -7,7 +7,7 @@ import (
 )
 
 // TestBySeverity: from any order a list comes leaks, identifiers, copies, mostly missing, other reasons, texts and dates,
-// and what the user left out; equals stay as they were. A longer word is no type.
+// and columns left out by the user; equals keep their order. A longer word is no type.
 func TestBySeverity(t *testing.T) {
 	want := []string{
 		"nearly determines the label y (97 %)", "looks like an identifier: whole numbers that hardly repeat", "a copy of date",
@@ -31,7 +31,7 @@ func TestBySeverity(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if a, b := severity("textile weights"), severity("date"); a != restOfReasons || b <= restOfReasons {
+	if a, b := severityRank("textile weights"), severityRank("date"); a != otherSeverity || b <= otherSeverity {
 		t.Errorf("severities %d and %d", a, b)
 	}
 	warnings := []string{"few rows", "2 columns are copies: a (of b)", "1 column nearly determines the label y: c", "text"}

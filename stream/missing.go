@@ -2,8 +2,8 @@ package stream
 
 import "math"
 
-// The bits of the NaN that stands for a missing entry tell what the file had in its place, so
-// that rows that are kept can be counted by kind later on. Any other NaN is the file's own.
+// The bits of the NaN that stands for a missing entry record the kind of entry in the file, so that kept rows can be
+// counted by kind later. Any other NaN was a NaN in the file.
 const (
 	// NullBits mark a null: a quiet NaN that files do not contain in practice ("null").
 	NullBits = 0x7FF8_6E75_6C6C_0001
@@ -22,7 +22,7 @@ func Missed(x float64) float64 {
 	return math.NaN()
 }
 
-// Add counts an entry that [Missed] returned, by its kind.
+// Add counts an entry returned by [Missed], by its kind.
 func (m *MissingCount) Add(missed float64) {
 	switch math.Float64bits(missed) {
 	case NullBits:

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// Part says which shards of which plan statistics are of. Statistics that were not scanned by a
-// plan file have none.
+// Part identifies the shards of a plan that statistics cover. Statistics scanned without a plan file have none.
 type Part struct {
 	Plan   string        `json:"plan"`            // ID of the plan file
-	Of     int           `json:"of"`              // shards in all
+	Of     int           `json:"of"`              // total number of shards
 	Shards []ShardRange  `json:"shards"`          // in order; neighbours are one range
 	Round  string        `json:"round,omitempty"` // digest of the profile that they were scanned with; empty without one
-	Whole  *WholeOfParts `json:"whole,omitempty"` // what all shards together are of
+	Whole  *WholeOfParts `json:"whole,omitempty"` // the totals of all shards
 }
 
-// WholeOfParts is what a plan says of all its shards together.
+// WholeOfParts has the totals of all shards of a plan.
 type WholeOfParts struct {
 	Files int   `json:"files"`
 	Rows  int64 `json:"rows"`
@@ -27,7 +26,7 @@ type ShardRange struct {
 	To   int `json:"to"`
 }
 
-// Check finds fault with a Part that was read: its shards must be some of Of, in order and once.
+// Check validates a decoded Part: its shards must be some of Of, in order and distinct.
 func (p *Part) Check() error {
 	last := 0
 	for _, r := range p.Shards {
@@ -42,12 +41,12 @@ func (p *Part) Check() error {
 	return nil
 }
 
-// Complete reports whether all shards are there.
+// Complete reports whether all shards are present.
 func (p *Part) Complete() bool {
 	return len(p.Shards) == 1 && p.Shards[0] == ShardRange{1, p.Of}
 }
 
-// Count is the number of shards that are there.
+// Count returns the number of present shards.
 func (p *Part) Count() (n int) {
 	for _, r := range p.Shards {
 		n += r.To - r.From + 1
@@ -55,7 +54,7 @@ func (p *Part) Count() (n int) {
 	return n
 }
 
-// Missing lists the shards that are not there.
+// Missing lists the absent shards.
 func (p *Part) Missing() []ShardRange {
 	var missing []ShardRange
 	next := 1
@@ -71,7 +70,7 @@ func (p *Part) Missing() []ShardRange {
 	return missing
 }
 
-// String is "3" or "3-7".
+// String formats as "3" or "3-7".
 func (r ShardRange) String() string {
 	if r.From == r.To {
 		return fmt.Sprint(r.From)
@@ -79,12 +78,12 @@ func (r ShardRange) String() string {
 	return fmt.Sprintf("%d-%d", r.From, r.To)
 }
 
-// ShardList is "1, 3-7", and the first few of many.
+// ShardList formats as "1, 3-7", and abbreviates long lists.
 func ShardList(ranges []ShardRange) string {
-	const shown = 8
+	const mostListed = 8
 	var list []string
 	for i, r := range ranges {
-		if i == shown {
+		if i == mostListed {
 			list = append(list, "…")
 			break
 		}

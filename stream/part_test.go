@@ -36,7 +36,7 @@ func TestPartCheck(t *testing.T) {
 		want := len(numbers) > 0 && slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers) &&
 			numbers[0] >= 1 && numbers[len(numbers)-1] <= of
 		if err := p.Check(); (err == nil) != want {
-			t.Errorf("%v: %v", list, err)
+			t.Errorf("Check of shards %v: %v, want a valid part: %v", list, err, want)
 		}
 		if !want {
 			continue

@@ -6,21 +6,22 @@ import (
 	"strconv"
 )
 
-// Position is the zero-based place of a column in the input. Every column counts there, feature or not, in the order of
-// the first file, the keys of folders behind them; a list that is expanded counts once for each of its elements, a struct
-// once for each of its fields, and a feature of sparse rows has its number. It is what inspect lists without options that
-// make features: what is made of a column, as an indicator of one of its categories, has the column's position.
+// Position is the zero-based position of a column in the input. Every column counts, feature or not, in the order of
+// the first file, and the keys of folders after them; an expanded list counts once for each of its elements, a struct
+// once for each of its fields, and a feature of sparse rows has its number. It is the number that inspect lists without
+// options that make features: a column made from another one, such as an indicator of one of its categories, has that
+// column's position.
 //
-// The zero Position is unknown, as in statistics files of earlier versions, and null in JSON.
-type Position struct{ next int } // one more
+// The zero Position is unknown, as in statistics files of earlier versions; it is null in JSON.
+type Position struct{ onePlus int } // position + 1; 0 if unknown
 
-// PositionAt is the position i of a column, counted from 0.
+// PositionAt returns the position i, counted from 0.
 func PositionAt(i int) Position { return Position{i + 1} }
 
-// Index is the position as a number; known is false where nothing tells it.
-func (p Position) Index() (i int, known bool) { return p.next - 1, p.next > 0 }
+// Index returns the position as a number; known is false for the zero Position.
+func (p Position) Index() (i int, known bool) { return p.onePlus - 1, p.onePlus > 0 }
 
-// String is the number, and empty where it is unknown.
+// String is the number, or empty if unknown.
 func (p Position) String() string {
 	if i, known := p.Index(); known {
 		return strconv.Itoa(i)

@@ -1,19 +1,17 @@
 package stream
 
-// Scratch is where a method that runs over its rows many times keeps its data for each
-// row: in memory ([InMemory]) or in files (chunkio/scratch). Both hold the same bytes, so a method
-// computes the same with either.
+// Scratch holds a method's data for each row if the method runs over its rows many times: in memory ([InMemory]) or in
+// files (chunkio/scratch). Both hold the same bytes, so a method computes the same with either.
 type Scratch interface {
-	// Reserve checks that there is room for that many bytes in all, before any is made. The
-	// error is a *MemoryError, or says what to do.
+	// Reserve checks that total bytes fit, before any are allocated. The error is a *MemoryError, or states a remedy.
 	Reserve(total int64) error
-	// Make returns room for total bytes in records of the given size; the last one may be
-	// shorter. The name is for messages.
+	// Make returns a file of total bytes in records of the given size; the last one may be shorter. The name is for
+	// messages.
 	Make(name string, total int64, record int) (ScratchFile, error)
 }
 
-// ScratchFile is a sequence of records, as many and as long as it was made for. Close
-// gives the room back; call it while no pass is under way.
+// ScratchFile is a sequence of records of fixed number and size. Close frees its space; call it only while no pass is
+// under way.
 type ScratchFile interface {
 	// Pass starts a run over all records, in order. Several passes may be under way at
 	// a time if all of them only read.
@@ -21,13 +19,13 @@ type ScratchFile interface {
 	Close() error
 }
 
-// ScratchMode says what a pass does with the records.
+// ScratchMode determines the access of a pass to the records.
 type ScratchMode int
 
 // The modes of a pass.
 const (
 	ScratchRead   ScratchMode = iota // records are read
-	ScratchWrite                     // records are written; what they held is lost
+	ScratchWrite                     // records are written; their old content is lost
 	ScratchModify                    // records are read, and written back
 )
 
@@ -38,15 +36,15 @@ type ScratchPass interface {
 	// report that an earlier record could not be written. A call after the last record
 	// panics.
 	Next() ([]byte, error)
-	// Close ends the pass, and reports what could not be written, unless Next has. Records
-	// that were not reached keep what they held.
+	// Close ends the pass, and reports failed writes that Next did not report. Records that were not reached are
+	// unchanged.
 	Close() error
 }
 
-// InMemory is scratch that is memory: each file is one slice.
+// InMemory is scratch in memory: each file is one slice.
 type InMemory struct{}
 
-// Reserve implements Scratch: memory is counted by those who plan it.
+// Reserve implements Scratch: memory is budgeted by the caller.
 func (InMemory) Reserve(int64) error { return nil }
 
 // Make implements Scratch.

@@ -7,121 +7,118 @@ import (
 	"slices"
 )
 
-// The versions of the JSON form of Selection. Until version 1 the column of what was selected was its index among the
+// The versions of the JSON form of Selection. In version 1 the column of a selected feature was its index among the
 // features used.
 const (
 	SelectionSchema   = "ufs-stream/selection/v2"
 	SelectionSchemaV1 = "ufs-stream/selection/v1"
 )
 
-// Selection is the result of a run: what was chosen, why, from what, at what cost.
-// It is plain data; Encode is its one encoder.
+// Selection is the result of a run: the chosen features with their scores, the input, and the time and memory used. It
+// is plain data; Encode is its only encoder.
 type Selection struct {
 	Schema        string         `json:"schema"`
 	Method        string         `json:"method"`
-	K             int            `json:"k"` // wanted: of groups, where these are chosen whole
+	K             int            `json:"k"` // requested number of features, or of groups if whole groups are chosen
 	Seed          uint64         `json:"seed"`
 	Version       string         `json:"version"`
 	Rows          int64          `json:"rows"`
 	RowsUsed      int64          `json:"rows_used"`
 	Features      int            `json:"features"`
-	InputColumns  int            `json:"input_columns,omitempty"` // positions that the input has; 0 where unknown
+	InputColumns  int            `json:"input_columns,omitempty"` // number of positions of the input; 0 if unknown
 	Options       map[string]any `json:"options"`
 	Inputs        []Input        `json:"inputs"`
-	Table         *Table         `json:"table,omitempty"` // that the inputs are the live files of
+	Table         *Table         `json:"table,omitempty"` // whose live files are the inputs
 	Passes        int            `json:"passes"`
 	Iterations    int            `json:"iterations"`
 	Converged     bool           `json:"converged"`
 	Selected      []Selected     `json:"selected"`
-	Cost          *Number        `json:"cost,omitempty"` // of all selected; nil where no costs were given
+	Cost          *Number        `json:"cost,omitempty"` // total of the selected features; nil if no costs were given
 	Scores        []Score        `json:"scores,omitempty"`
 	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // the scores rank the smallest first
 	Objective     []Number       `json:"objective,omitempty"`
 	Columns       []ColumnReport `json:"columns"`
 	Trace         []TraceStep    `json:"trace,omitempty"`
 	LeftOut       []LeftOut      `json:"left_out"`
-	Suspects      []LeftOut      `json:"suspects,omitempty"` // features that had better be none, as identifiers, and why
+	Suspects      []LeftOut      `json:"suspects,omitempty"` // features that should not be features, such as identifiers, with the reason
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
-	// Correlations are those of the chosen features, the lower triangle: the i-th list has those of
-	// the i-th of Selected with the ones before it, to four decimals, null of a constant one. Nil
-	// where they are not known, or more than 100 features are chosen.
+	// Correlations holds the lower triangle of the correlation matrix of the chosen features: list i has the
+	// correlations of Selected[i] with the features before it, to four decimals, null for a constant one. Nil if
+	// unknown, or if more than 100 features are chosen.
 	Correlations [][]Number `json:"correlations,omitempty"`
-	// Why says why this method ran where the request named none.
+	// Why explains the choice of the method if the request named none.
 	Why string `json:"why,omitempty"`
-	// Filled says how many missing values of which features the mean takes the place of; Columns has the counts of all.
+	// Filled describes how many missing values of which features were replaced by the mean; Columns has all counts.
 	Filled string `json:"filled,omitempty"`
-	// Trust says whether the choice is better than chance; nil where nothing tells.
+	// Trust compares the choice with chance; nil if there is no evidence.
 	Trust *Trust `json:"trust,omitempty"`
-	// WhyK says why so many features are selected where the request named no number, and nothing
-	// tells how many are worth keeping.
+	// WhyK explains the number of selected features if the request named none and it is unknown how many are worth
+	// keeping.
 	WhyK string `json:"why_k,omitempty"`
-	// Size says how many features are worth keeping, which {k} auto takes; nil where k was given and
-	// finding out would take long.
+	// Size recommends how many features to keep, the value of {k} auto; nil if k was given and finding out would take
+	// long.
 	Size *Size `json:"size,omitempty"`
-	// Worth says what the chosen features are worth beside noise; nil where no Gram matrix tells.
+	// Worth compares the chosen features with noise; nil without a Gram matrix.
 	Worth *Worth `json:"worth,omitempty"`
-	// GreedyError is the error that greedy's choice of as many features has on the same data, so that
-	// a later check can tell what was lost since. Nil where the errors of Selected are greedy's own,
-	// and where finding out takes long.
+	// GreedyError is the error of greedy's choice of as many features on the same data, so that a later check can
+	// measure the loss since. Nil if the errors of Selected are greedy's own, or if finding out takes long.
 	GreedyError *Number `json:"greedy_error,omitempty"`
-	// Stability is how well selections from half-samples agree; nil where it was not asked for.
+	// Stability measures how well selections from half-samples agree; nil if not requested.
 	Stability *Agreement `json:"stability,omitempty"`
-	// Estimate says what rests on a sketch of the rows; nil where everything is exact.
+	// Estimate lists the numbers that are estimated by a sketch of the rows; nil if everything is exact.
 	Estimate *Estimate `json:"estimate,omitempty"`
-	// Transfer is what was fetched from object stores; nil where nothing was.
+	// Transfer counts traffic with object stores; nil if there was none.
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// Estimate says what of a selection rests on a sketch of the rows, and how far that can be trusted.
+// Estimate describes the parts of a selection that rest on a sketch of the rows, and their accuracy.
 type Estimate struct {
-	SketchRows int `json:"sketch_rows"` // that the estimate is made of
-	HeldRows   int `json:"held_rows"`   // of the sketch, held back from it
-	// Candidates is the number of features among which the selection is exact, with its scores, errors
-	// and explained shares. 0 means all numbers are estimates.
+	SketchRows int `json:"sketch_rows"` // rows of the sketch used for the estimate
+	HeldRows   int `json:"held_rows"`   // further rows of the sketch, held out
+	// Candidates is the number of features among which the selection is exact, including scores, errors and explained
+	// shares. 0 means all numbers are estimates.
 	Candidates int `json:"candidates"`
-	// Deviation is the root mean square of how far the scores by the sketch are from the exact ones, as
-	// shares of these, over the candidates that came close to being chosen; NaN where no score is exact.
+	// Deviation is the root mean square of the relative differences between scores by the sketch and exact scores, over
+	// the candidates that came close to being chosen; NaN if no score is exact.
 	Deviation Number `json:"score_deviation"`
-	// Outside is the largest score by the sketch of a feature that was no candidate, as a share of the
-	// score of the one chosen in that turn: above 1 it may have been the better choice; NaN where no score is exact.
+	// Outside is the largest score by the sketch of a feature that was no candidate, divided by the score of the
+	// feature chosen in that turn: above 1 it may have been the better choice; NaN if no score is exact.
 	Outside Number `json:"best_outside"`
-	// HeldError is F(S)/F(∅) after each feature by the rows held back; where scores are exact there is none.
+	// HeldError is F(S)/F(∅) after each feature, estimated by the held-out rows; nil if scores are exact.
 	HeldError []Number `json:"held_error,omitempty"`
-	// CosineDeviation is, for a method on the anchor graph, the root mean square of how far the estimated
-	// cosines of the chosen features are from the true ones, by the rows held back. What the graph says
-	// of features, and their sums of squares, are exact.
+	// CosineDeviation is, for a method on the anchor graph, the root mean square error of the estimated cosines of the
+	// chosen features, by the held-out rows. Quantities of the graph and the features' sums of squares are exact.
 	CosineDeviation *Number `json:"cosine_deviation,omitempty"`
 }
 
-// Selected is one chosen feature, or group of features. Column is its position in the input: that of the
-// column which it is, or is made of.
+// Selected is one chosen feature, or group of features. Column is the position of the input column that it is, or is
+// made from.
 type Selected struct {
 	Rank   int      `json:"rank"`
 	Name   string   `json:"name"`
 	Column Position `json:"column"`
-	// Members are the features of a group that was chosen whole, and Name is the group's; Column is
-	// that of the first. Empty for a feature by itself.
+	// Members are the features of a group that was chosen whole; then Name is the group's, and Column the position of
+	// its first member. Empty for a single feature.
 	Members []string `json:"members,omitempty"`
-	// Reads are the columns of the input that the members are made of, where those are none themselves,
-	// as indicators of categories. Empty where the members are columns of the input.
+	// Reads are the input columns that the members are made from, if they are derived, such as indicators of
+	// categories. Empty if the members are input columns.
 	Reads []string `json:"reads,omitempty"`
-	// Columns are the positions of all that Inputs names, in its order; empty for a feature by itself.
+	// Columns are the positions of the columns that Inputs returns, in its order; empty for a single feature.
 	Columns []Position `json:"columns,omitempty"`
-	// Cost is what it costs; nil where neither costs nor a budget were given.
+	// Cost is nil if neither costs nor a budget were given.
 	Cost  *Number `json:"cost,omitempty"`
 	Score Number  `json:"score"` // greedy: the criterion f/g at its turn
 	Error Number  `json:"error"` // greedy: F(S)/F(∅) after this feature
-	// Least is the least error that any so many directions could leave, features or not: the
-	// optimality gap is Error − Least. Nil where it is not known.
+	// Least is the least error that any subspace of the same dimension could leave, spanned by features or not: the
+	// optimality gap is Error − Least. Nil if unknown.
 	Least *Number `json:"least,omitempty"`
-	// Layer is 2 and more for features that were chosen when those before them had explained
-	// everything; 0 stands for 1.
+	// Layer is 2 or more for features chosen after earlier ones had explained everything; 0 stands for 1.
 	Layer int `json:"layer,omitempty"`
 }
 
-// Features are the names of the features that f stands for.
+// Features returns the member features of a group, or the feature's own name.
 func (f Selected) Features() []string {
 	if len(f.Members) > 0 {
 		return f.Members
@@ -129,12 +126,12 @@ func (f Selected) Features() []string {
 	return []string{f.Name}
 }
 
-// HasGroups says that groups of features are among what was chosen.
+// HasGroups reports whether any group of features was chosen.
 func (s *Selection) HasGroups() bool {
 	return slices.ContainsFunc(s.Selected, func(f Selected) bool { return len(f.Members) > 0 })
 }
 
-// SelectedFeatures is the number of features that were chosen, those of groups each counted.
+// SelectedFeatures counts the chosen features, including each member of a group.
 func (s *Selection) SelectedFeatures() (n int) {
 	for _, f := range s.Selected {
 		n += len(f.Features())
@@ -142,7 +139,7 @@ func (s *Selection) SelectedFeatures() (n int) {
 	return n
 }
 
-// Inputs are the names of the input's columns that f stands for.
+// Inputs returns the names of the input columns that f is made from.
 func (f Selected) Inputs() []string {
 	if len(f.Reads) > 0 {
 		return f.Reads
@@ -156,20 +153,19 @@ type Score struct {
 	Score Number `json:"score"`
 }
 
-// ColumnReport says what a feature held and how the selection explains it.
+// ColumnReport summarizes a feature and how well the selection explains it.
 type ColumnReport struct {
 	Name      string   `json:"name"`
-	Column    Position `json:"column"` // that of the input which it is, or is made of
+	Column    Position `json:"column"` // of the input column that it is, or is made from
 	Mean      Number   `json:"mean"`
 	Std       Number   `json:"std"` // divisor n
 	Nulls     int64    `json:"nulls"`
 	NaNs      int64    `json:"nan"`
 	Infs      int64    `json:"inf"`
 	Filled    int64    `json:"filled"`
-	Explained Number   `json:"explained"`         // share of its sum of squares that the selection explains
+	Explained Number   `json:"explained"`         // share of the feature's sum of squares that the selection explains
 	Nearest   string   `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
-	// Frequency is the share of the half-samples whose selection has the feature; nil where
-	// stability was not asked for.
+	// Frequency is the share of the half-samples whose selection has the feature; nil if stability was not requested.
 	Frequency *Number `json:"frequency,omitempty"`
 }
 
@@ -181,14 +177,14 @@ type TraceStep struct {
 	ResidualE  Number `json:"residual_e,omitempty"`
 }
 
-// Timing is in seconds. Read, accumulate and solve are busy times that overlap;
-// only wall is elapsed time. Parts says where the first two went.
+// Timing is in seconds. Read, Accumulate and Solve are busy times that overlap; only Wall is elapsed time. Parts
+// divides the first two.
 type Timing struct {
 	Read       float64     `json:"read_s"`
 	Accumulate float64     `json:"accumulate_s"`
 	Solve      float64     `json:"solve_s"`
 	Wall       float64     `json:"wall_s"`
-	Parts      TimingParts `json:"parts,omitzero"` // zero where nothing was measured
+	Parts      TimingParts `json:"parts,omitzero"` // zero if nothing was measured
 }
 
 // Memory is in bytes.
@@ -198,8 +194,8 @@ type Memory struct {
 	Scratch int64 `json:"scratch_bytes"`
 }
 
-// Number is a float64 that encodes to the shortest decimal that reads back the
-// same, and to null where JSON has no such number (NaN, ±Inf).
+// Number is a float64 that encodes to the shortest decimal that reads back the same, and to null if JSON has no such
+// number (NaN, ±Inf).
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -222,21 +218,20 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 // Encode writes s as indented JSON, version 2.
 func (s *Selection) Encode(w io.Writer) error {
 	s.Schema = SelectionSchema
-	return encode(w, s)
+	return encodeJSON(w, s)
 }
 
-// DecodeSelection reads what [Selection.Encode] wrote, in this version and those before. Positions are unknown in
-// version 1, which had indices among the features in their place: its columns are found by their names.
+// DecodeSelection reads the output of [Selection.Encode], of this version and earlier ones. Positions are unknown in
+// version 1, which stored indices among the features: its columns are found by their names.
 func DecodeSelection(r io.Reader) (*Selection, error) {
 	s := new(Selection)
-	err := decode(r, s, &s.Schema, SelectionSchema, SelectionSchemaV1)
+	err := decodeJSON(r, s, &s.Schema, SelectionSchema, SelectionSchemaV1)
 	if s.Schema == SelectionSchemaV1 {
 		s.forgetPositions()
 	}
 	return s, err
 }
 
-// forgetPositions makes all positions unknown.
 func (s *Selection) forgetPositions() {
 	s.InputColumns = 0
 	for i := range s.Selected {

@@ -7,18 +7,18 @@ import (
 	"sort"
 )
 
-// Source is a table that can be read in order, block by block, as often as wanted.
+// Source is a table that can be read in order, block by block, any number of times.
 type Source interface {
 	// Columns lists the features in order; chunks have the same columns.
 	Columns() []Column
-	// Rows is the number of rows before any is dropped, or -1 where only reading tells (a stream).
+	// Rows is the number of rows before any is dropped, or -1 if unknown before reading (a stream).
 	Rows() int64
 	// Chunks yields the blocks of the rows in r, in order. Both ends of r must be
 	// cuts (see Cuts). The chunk is lent until the next step; an error ends the
 	// sequence, and leaving the loop early stops all work and waits for it.
 	Chunks(ctx context.Context, r Range) iter.Seq2[*Chunk, error]
-	// Cuts lists the global row positions at which a range may start or end: the
-	// starts of the row groups and the end of the input. Nil where unknown (a stream).
+	// Cuts lists the global row positions at which a range may start or end: the starts of the row groups and the end
+	// of the input. Nil if unknown (a stream).
 	Cuts() []int64
 }
 
@@ -29,11 +29,9 @@ type Range struct{ From, To int64 }
 // All reports whether r is the zero value, meaning all rows.
 func (r Range) All() bool { return r == Range{} }
 
-// Shard returns the rows of shard i of n (1 ≤ i ≤ n): the cuts nearest to an equal
-// division, so that the shards are disjoint, cover everything and are cut into the
-// same blocks as the whole. Where there are fewer row groups than shards some are
-// empty: the Range at the end of the input, from == to. A source without cuts or a
-// wrong i or n is a *UsageError.
+// Shard returns the rows of shard i of n (1 ≤ i ≤ n), between the cuts nearest to an equal division: the shards are
+// disjoint, cover everything and have the same blocks as the whole. If there are fewer row groups than shards, some are
+// empty: the Range at the end of the input, From == To. A source without cuts or a wrong i or n is a *UsageError.
 func Shard(src Source, i, n int) (Range, error) {
 	if n < 1 || i < 1 || i > n {
 		return Range{}, Usagef("shard %d/%d: want I/N with 1 <= I <= N", i, n)
@@ -43,14 +41,14 @@ func Shard(src Source, i, n int) (Range, error) {
 		return Range{}, Usagef("a shard needs an input whose row groups are known beforehand, and a stream has none; save it to a file first")
 	}
 	r := Range{nearestCut(cuts, i-1, n), nearestCut(cuts, i, n)}
-	if r.From == r.To { // never the zero Range, which means all rows
+	if r.From == r.To { // the zero Range would mean all rows
 		end := cuts[len(cuts)-1]
 		return Range{end, end}, nil
 	}
 	return r, nil
 }
 
-// nearestCut is the cut nearest to i/n of the rows, the earlier of two equally near.
+// nearestCut returns the cut nearest to i/n of the rows, the earlier of two equally near.
 func nearestCut(cuts []int64, i, n int) int64 {
 	goal := float64(cuts[len(cuts)-1]) * float64(i) / float64(n)
 	at := sort.Search(len(cuts), func(j int) bool { return float64(cuts[j]) >= goal })
@@ -60,7 +58,7 @@ func nearestCut(cuts []int64, i, n int) int64 {
 	return cuts[at]
 }
 
-// MissingPolicy says what a Source does with a missing entry (null, NaN, ±Inf).
+// MissingPolicy determines how a Source treats a missing entry (null, NaN, ±Inf).
 type MissingPolicy int
 
 const (
@@ -68,7 +66,7 @@ const (
 	MissingError MissingPolicy = iota
 	// MissingDropRow leaves out rows with a missing entry in any feature.
 	MissingDropRow
-	// MissingKeep delivers NaN: the statistics settle it (mean, zero).
+	// MissingKeep delivers NaN: the statistics treat it (mean, zero).
 	MissingKeep
 	// MissingZero delivers 0, which in sparse rows is an absent entry.
 	MissingZero
@@ -82,19 +80,19 @@ type Input struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// LeftOut is a column that is no feature, and why.
+// LeftOut is a column that is not a feature, with the reason.
 type LeftOut struct {
 	Name   string   `json:"name"`
 	Why    string   `json:"why"`
 	Column Position `json:"column,omitzero"`
 }
 
-// LeftOut is c as a column that is no feature.
+// LeftOut reports c as a column that is not a feature.
 func (c Column) LeftOut(why string) LeftOut { return LeftOut{c.Name, why, c.Position} }
 
 func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
 
-// Table is a table of a lake at one version, whose log tells which files are live.
+// Table is a table of a lake at one version, whose log lists the live files.
 type Table struct {
 	Path    string `json:"path"`
 	Format  string `json:"format"` // "delta"

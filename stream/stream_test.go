@@ -194,7 +194,7 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 	}
 }
 
-// TestSpell: a caller says how options are named, however an error is wrapped; braces in
+// TestSpell: a caller chooses how options are spelled, in wrapped errors too; braces in
 // data do not change.
 func TestSpell(t *testing.T) {
 	flag := func(option string) string { return "--" + option }

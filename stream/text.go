@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Text is a sentence for people that may name options of a run: {anchors} in its format
-// stands for the option anchors, which String writes by its bare name and a command line
-// as its flag (see [Spelling]). The zero Text is empty.
+// Text is a sentence for people that may name options of a run: {anchors} in its format stands for the option anchors,
+// which String writes as its bare name and a command line as its flag (see [Spelling]). The zero Text is empty.
 type Text struct {
 	Format string
 	Args   []any
 }
 
-// Option is the name of an option, as an argument of a Text: where the format cannot say it.
+// Option is the name of an option as an argument of a Text, if it is not fixed in the format.
 type Option string
 
-// Spelling says how the option of a name is written: "--anchors". Nil writes the name.
+// Spelling returns how the option of a name is written: "--anchors". A nil Spelling writes the name.
 type Spelling func(option string) string
 
 // Textf makes a Text.
@@ -45,14 +44,13 @@ func (t Text) String() string { return t.Spell(nil) }
 
 var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
 
-// Spell writes the sentence, with options spelled by say. Errors and Texts among its
-// arguments are spelled alike.
-func (t Text) Spell(say Spelling) string {
+// Spell writes the sentence, with options spelled by spelling. Errors and Texts among its arguments are spelled alike.
+func (t Text) Spell(spelling Spelling) string {
 	format := strings.ReplaceAll(t.Format, "%w", "%v")
 	format = optionMark.ReplaceAllStringFunc(format, func(mark string) string {
 		name := mark[1 : len(mark)-1]
-		if say != nil {
-			name = say(name)
+		if spelling != nil {
+			name = spelling(name)
 		}
 		return strings.ReplaceAll(name, "%", "%%")
 	})
@@ -60,12 +58,12 @@ func (t Text) Spell(say Spelling) string {
 	for i, a := range t.Args {
 		switch a := a.(type) {
 		case error:
-			args[i] = Spell(a, say)
+			args[i] = Spell(a, spelling)
 		case Text:
-			args[i] = a.Spell(say)
+			args[i] = a.Spell(spelling)
 		case Option:
-			if args[i] = a; say != nil {
-				args[i] = say(string(a))
+			if args[i] = a; spelling != nil {
+				args[i] = spelling(string(a))
 			}
 		default:
 			args[i] = a
@@ -74,11 +72,11 @@ func (t Text) Spell(say Spelling) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Spell is the text of err with options spelled by say: errors that name options do it
-// themselves, also inside errors that wrap them (fmt.Errorf, errors.Join). It is one line.
-func Spell(err error, say Spelling) string {
+// Spell returns the text of err with options spelled by spelling: errors that name options have a Spell method of their
+// own, and are found also inside errors that wrap them (fmt.Errorf, errors.Join). It is one line.
+func Spell(err error, spelling Spelling) string {
 	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
-		return own.Spell(say)
+		return own.Spell(spelling)
 	}
 	var inner []error
 	switch outer := any(err).(type) {
@@ -94,10 +92,10 @@ func Spell(err error, say Spelling) string {
 			continue
 		}
 		if before, after, ok := strings.Cut(rest, e.Error()); ok {
-			if before == "\n" { // of errors.Join: the text is one line
+			if before == "\n" { // of errors.Join: make the text one line
 				before = "; "
 			}
-			spelled.WriteString(before + Spell(e, say))
+			spelled.WriteString(before + Spell(e, spelling))
 			rest = after
 		}
 	}
@@ -108,7 +106,7 @@ func Spell(err error, say Spelling) string {
 func Errorf(format string, args ...any) error {
 	e := &textError{Text: Text{format, args}}
 	if strings.Contains(format, "%w") {
-		e.wrapped = fmt.Errorf(optionMark.ReplaceAllString(format, ""), args...)
+		e.cause = fmt.Errorf(optionMark.ReplaceAllString(format, ""), args...)
 	}
 	return e
 }
@@ -116,13 +114,13 @@ func Errorf(format string, args ...any) error {
 // textError is an error that may name options.
 type textError struct {
 	Text
-	wrapped error // wraps what the format says; nil for nothing
+	cause error // wraps the arguments for %w; nil without any
 }
 
 func (e *textError) Error() string { return e.String() }
 
 func (e *textError) Unwrap() []error {
-	switch w := any(e.wrapped).(type) {
+	switch w := any(e.cause).(type) {
 	case interface{ Unwrap() error }:
 		if inner := w.Unwrap(); inner != nil {
 			return []error{inner}

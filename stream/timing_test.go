@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestTimingRoundTrip: what was measured reads back, parts that took no time are not written, and
+// TestTimingRoundTrip: encoded timings decode to the same, parts that took no time are not written, and
 // selections of before there were parts are read.
 func TestTimingRoundTrip(t *testing.T) {
 	var b Busy

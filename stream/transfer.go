@@ -1,31 +1,31 @@
 package stream
 
-// Transfer is what was fetched from object stores.
+// Transfer counts traffic with object stores.
 type Transfer struct {
-	Fetched  int64 `json:"fetched_bytes"` // bytes of answers' bodies, those of failed requests too
-	Requests int64 `json:"requests"`      // sent, again or not
-	Retries  int64 `json:"retries"`       // of them, those sent again
+	Fetched  int64 `json:"fetched_bytes"` // bytes of answers' bodies, including failed requests
+	Requests int64 `json:"requests"`      // requests sent, including retries
+	Retries  int64 `json:"retries"`       // requests sent again
 }
 
-// Transfer is what the meter has counted of object stores, nil where that is nothing.
+// Transfer returns the meter's counts of traffic with object stores, nil if there was none.
 func (m *Meter) Transfer() *Transfer {
 	if m == nil {
 		return nil
 	}
 	t := Transfer{m.Fetched.Load(), m.Requests.Load(), m.Retries.Load()}
-	return t.orNil()
+	return t.nilIfZero()
 }
 
-// Since is t without what was counted before, nil where that is all of it.
+// Since subtracts the counts of before; nil if nothing remains.
 func (t *Transfer) Since(before *Transfer) *Transfer {
 	if t == nil || before == nil {
 		return t
 	}
 	rest := Transfer{t.Fetched - before.Fetched, t.Requests - before.Requests, t.Retries - before.Retries}
-	return rest.orNil()
+	return rest.nilIfZero()
 }
 
-func (t Transfer) orNil() *Transfer {
+func (t Transfer) nilIfZero() *Transfer {
 	if t == (Transfer{}) {
 		return nil
 	}

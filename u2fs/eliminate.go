@@ -13,96 +13,93 @@ import (
 )
 
 const (
-	// ridge is λ as a share of a feature's mean sum of squares: of dependent features it leaves
-	// half of float64's digits for utilities.
-	ridge = 1e-8
-	// alike is the relative difference up to which two utilities count as equal. Dependent features
-	// make the condition of XᵀX + λI 1/ridge, and utilities known to some 2⁻⁵³/ridge: of equal
-	// columns they differed by up to 5e-7.
-	alike = 1e-6
-	// block is how many features go before P is brought up to date: its products then run at
-	// the speed of matrix products, and a step costs no more than block·d.
-	block = 64
+	// ridgeShare is λ over a feature's mean sum of squares: for dependent features it leaves half of float64's digits
+	// for utilities.
+	ridgeShare = 1e-8
+	// tieTolerance is the relative difference up to which two utilities count as equal. Dependent features make the
+	// condition of XᵀX + λI 1/ridgeShare, and the relative error of utilities some 2⁻⁵³/ridgeShare: for equal columns
+	// they differed by up to 5e-7.
+	tieTolerance = 1e-6
+	// blockFeatures features are removed before P is updated: its products then run at the speed of matrix products,
+	// and a step costs at most blockFeatures·d.
+	blockFeatures = 64
 )
 
-// elimination takes one feature after the other away from a least squares regression. With
-// P = (XᵀX + λI)⁻¹ of the features left and W = PXᵀU, feature i adds ‖wᵢ‖²/P_ii to the error as it
-// goes, and leaves
+// elimination removes one feature after the other from a least squares regression. With P = (XᵀX + λI)⁻¹ of the
+// remaining features and W = PXᵀU, the removal of feature i adds ‖wᵢ‖²/P_ii to the error, and gives
 //
 //	P' = P − p pᵀ/P_ii   W' = W − p wᵢᵀ/P_ii   p = column i of P.
 //
-// Within a block P stays as it is, and the v = p/√P_ii of the features gone are kept: p is then a
-// row of P − Σvvᵀ.
+// Within a block P is unchanged, and the v = p/√P_ii of the removed features are stored: then p is a row of P − Σvvᵀ.
 type elimination struct {
 	team    *kernel.Team
 	g       *anchor.Graph
-	inverse inverse
-	full    *inFull // what inverse is, or will be once few features are left
+	inverse featureInverse
+	full    *fullInverse // inverse once few features are left
 	c       int
 
-	left  []int     // features, ascending
-	diag  []float64 // P_ii now
-	w     []float64 // n×c now
-	v     []float64 // block×n
-	now   []float64 // utilities
-	gone  []bool    // of the n, in this block
-	count int       // of them
-	since int       // features that were left when P was made anew
+	remaining        []int     // features, ascending
+	diag             []float64 // current P_ii
+	w                []float64 // n×c, current W
+	v                []float64 // blockFeatures×n
+	currentUtilities []float64 // utilities of left
+	isGone           []bool    // of left: removed in this block
+	goneCount        int       // number removed in this block
+	leftAtRecompute  int       // number of features at the last recompute
 
 	order     []int
 	utilities []float64
 }
 
 func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectral.Embedding) *elimination {
-	to := targets(team, g, e)
-	x := &elimination{team: team, g: g, c: to.Cols, v: make([]float64, block*g.D), now: make([]float64, g.D)}
-	x.full = &inFull{team: team, g: g.G, lambda: ridge * mean, targets: to}
+	to := regressionTargets(team, g, e)
+	x := &elimination{team: team, g: g, c: to.Cols, v: make([]float64, blockFeatures*g.D), currentUtilities: make([]float64, g.D)}
+	x.full = &fullInverse{team: team, g: g.G, lambda: ridgeShare * mean, targets: to}
 	x.inverse = x.full
 	if isWide(g.G, g.D) {
-		x.inverse = &byRows{team: team, g: g.G, lambda: ridge * mean, u: vectors(team, g, e)}
+		x.inverse = &rowInverse{team: team, g: g.G, lambda: ridgeShare * mean, u: rowVectors(team, g, e)}
 	}
 	for i := range g.D {
-		x.left = append(x.left, i)
+		x.remaining = append(x.remaining, i)
 	}
 	return x
 }
 
-// run eliminates all features.
-func (x *elimination) run(ctx context.Context, progress func(int, float64)) error {
-	if err := x.renew(); err != nil {
+func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float64)) error {
+	if err := x.recompute(); err != nil {
 		return err
 	}
-	for len(x.left) > 0 {
+	for len(x.remaining) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		size := x.size()
-		for x.count < size {
-			at, utility := x.least()
-			if !x.remove(at) {
+		size := x.blockSize()
+		for x.goneCount < size {
+			at, utility := x.leastUsefulFeature()
+			if !x.removeFeature(at) {
 				break
 			}
-			x.order, x.utilities = append(x.order, x.left[at]), append(x.utilities, utility)
+			x.order, x.utilities = append(x.order, x.remaining[at]), append(x.utilities, utility)
 		}
-		if x.count == 0 {
-			return fmt.Errorf("u2fs: regression on %d features: %w", len(x.left), linalg.ErrNotPositiveDefinite)
+		if x.goneCount == 0 {
+			return fmt.Errorf("u2fs: regression on %d features: %w", len(x.remaining), linalg.ErrNotPositiveDefinite)
 		}
-		stuck := x.count < size
-		if err := x.settle(); err != nil {
+		stuck := x.goneCount < size
+		if err := x.endBlock(); err != nil {
 			return err
 		}
-		narrow := x.inverse != inverse(x.full) && !isWide(x.g.G, len(x.left))
+		narrow := x.inverse != featureInverse(x.full) && !isWide(x.g.G, len(x.remaining))
 		if narrow {
 			x.inverse = x.full
 		}
-		// Updates of P lose digits slowly: it is made anew from G for every half.
-		if len(x.left) > 0 && (stuck || narrow || 2*len(x.left) <= x.since) {
-			if err := x.renew(); err != nil {
+		// Updates of P slowly lose precision: it is recomputed from G whenever the features have halved.
+		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.leftAtRecompute) {
+			if err := x.recompute(); err != nil {
 				return err
 			}
 		}
 		if progress != nil {
-			progress(len(x.left), x.utilities[len(x.utilities)-1])
+			progress(len(x.remaining), x.utilities[len(x.utilities)-1])
 		}
 	}
 	slices.Reverse(x.order)
@@ -110,53 +107,51 @@ func (x *elimination) run(ctx context.Context, progress func(int, float64)) erro
 	return nil
 }
 
-// size is how many features go in the next block: by rows no more than leave twice as many as rows.
-func (x *elimination) size() int {
-	if x.inverse == inverse(x.full) {
-		return min(block, len(x.left))
+// blockSize is the number of features to remove in the next block: with a rowInverse at least twice as many features as
+// rows must remain.
+func (x *elimination) blockSize() int {
+	if x.inverse == featureInverse(x.full) {
+		return min(blockFeatures, len(x.remaining))
 	}
-	return min(block, len(x.left)-2*x.g.G.Rank)
+	return min(blockFeatures, len(x.remaining)-2*x.g.G.Rank)
 }
 
-// renew makes P and W of the features left from G.
-func (x *elimination) renew() (err error) {
-	x.since = len(x.left)
-	x.diag, x.w, err = x.inverse.renew(x.left)
-	x.begin()
+func (x *elimination) recompute() (err error) {
+	x.leftAtRecompute = len(x.remaining)
+	x.diag, x.w, err = x.inverse.computeForFeatures(x.remaining)
+	x.startBlock()
 	return err
 }
 
-// begin starts a block.
-func (x *elimination) begin() { x.gone, x.count = make([]bool, len(x.left)), 0 }
+func (x *elimination) startBlock() { x.isGone, x.goneCount = make([]bool, len(x.remaining)), 0 }
 
-// least returns the feature of least utility; of equal ones the last.
-func (x *elimination) least() (at int, utility float64) {
+// leastUsefulFeature returns the feature of least utility; of equal ones the last.
+func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	best := math.Inf(1)
-	utilities := x.now[:len(x.left)]
-	for i := range x.left {
+	utilities := x.currentUtilities[:len(x.remaining)]
+	for i := range x.remaining {
 		row := x.w[i*x.c:][:x.c]
 		utilities[i] = kernel.Dot(row, row) / x.diag[i]
-		if !x.gone[i] {
+		if !x.isGone[i] {
 			best = min(best, utilities[i])
 		}
 	}
 	at = -1
 	for i, u := range utilities {
-		// A utility that is not a number ends the run in remove.
-		if !x.gone[i] && (at < 0 || u <= best*(1+alike)) {
+		// A utility of NaN ends the run in removeFeature.
+		if !x.isGone[i] && (at < 0 || u <= best*(1+tieTolerance)) {
 			at = i
 		}
 	}
 	return at, utilities[at]
 }
 
-// remove takes feature at away. It reports false, with nothing changed, where rounding has
-// used up the pivot.
-func (x *elimination) remove(at int) bool {
-	n := len(x.left)
-	v := x.v[x.count*n:][:n]
-	x.inverse.columnTo(v, at)
-	for s := range x.count {
+// removeFeature reports false, and changes nothing, if rounding error has consumed the pivot.
+func (x *elimination) removeFeature(at int) bool {
+	n := len(x.remaining)
+	v := x.v[x.goneCount*n:][:n]
+	x.inverse.writeColumn(v, at)
+	for s := range x.goneCount {
 		earlier := x.v[s*n:][:n]
 		kernel.Axpy(-earlier[at], earlier, v)
 	}
@@ -171,26 +166,25 @@ func (x *elimination) remove(at int) bool {
 		x.diag[i] -= v[i] * v[i]
 		kernel.Axpy(-v[i]/root, own, x.w[i*x.c:][:x.c])
 	}
-	x.gone[at] = true
-	x.count++
+	x.isGone[at] = true
+	x.goneCount++
 	return true
 }
 
-// settle ends a block.
-func (x *elimination) settle() (err error) {
+func (x *elimination) endBlock() (err error) {
 	var stay []int
-	for i, gone := range x.gone {
-		if !gone {
+	for i, removed := range x.isGone {
+		if !removed {
 			stay = append(stay, i)
 		}
 	}
-	x.diag, err = x.inverse.settle(kernel.RowMajor(x.v, x.count, len(x.left), len(x.left)), stay, x.diag)
+	x.diag, err = x.inverse.keepFeatures(kernel.RowMajor(x.v, x.goneCount, len(x.remaining), len(x.remaining)), stay, x.diag)
 	left, w := make([]int, len(stay)), make([]float64, len(stay)*x.c)
 	for a, i := range stay {
-		left[a] = x.left[i]
+		left[a] = x.remaining[i]
 		copy(w[a*x.c:][:x.c], x.w[i*x.c:][:x.c])
 	}
-	x.left, x.w = left, w
-	x.begin()
+	x.remaining, x.w = left, w
+	x.startBlock()
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // where one block, or all but one feature of it, goes by rows.
 func TestFormsRankAlike(t *testing.T) {
 	compared, all := 0, 0
-	for _, shape := range [][3]int{{20, 9, 40}, {20, 9, 41}, {20, 9, 40 + block - 1}, {20, 9, 40 + block}, {20, 9, 41 + block}, {40, 12, 160}, {60, 20, 90}} {
+	for _, shape := range [][3]int{{20, 9, 40}, {20, 9, 41}, {20, 9, 40 + blockFeatures - 1}, {20, 9, 40 + blockFeatures}, {20, 9, 41 + blockFeatures}, {40, 12, 160}, {60, 20, 90}} {
 		x, z := rowstest.Rings(8, shape[0], shape[1], shape[2])
 		full, factor := rowstest.Graph(x, z), rowstest.Factored(x, z)
 		want := run(t, full, Options{Clusters: 3, Threads: 2})
@@ -20,7 +20,7 @@ func TestFormsRankAlike(t *testing.T) {
 		// The condition is up to d/ridge, so that utilities are known to some d·2⁻⁵³/ridge: of 500 features in
 		// full, permuted columns move them by up to 5e-5, by rows by 2e-6. Of two that are nearer to each other
 		// either may go, and then the runs part.
-		tol := 16 * float64(shape[2]) * 0x1p-53 / ridge
+		tol := 16 * float64(shape[2]) * 0x1p-53 / ridgeShare
 		all += shape[2]
 		for rank := shape[2] - 1; rank >= 0; rank-- { // as they go
 			u, v := got.Utilities[rank], want.Utilities[rank]
@@ -42,7 +42,7 @@ func TestFormsRankAlike(t *testing.T) {
 	}
 }
 
-// TestBytesOfFactor: what a run on a factor holds stays within what Bytes says, which has no d².
+// TestBytesOfFactor: a run on a factor stays within Bytes, which has no d² then.
 func TestBytesOfFactor(t *testing.T) {
 	x, z := rowstest.Rings(8, 40, 12, 3000)
 	g := rowstest.Factored(x, z)

@@ -8,19 +8,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// inverse is P = (XᵀX + λI)⁻¹ of the features left, as it was when the block began.
-type inverse interface {
-	// renew makes P of the features listed, ascending, and returns its diagonal and W = PXᵀU, row-major.
-	renew(left []int) (diag, w []float64, err error)
-	// columnTo writes column at to v.
-	columnTo(v []float64, at int)
-	// settle makes P that of the features at the places stay, ascending, after the others went: P less
-	// VᵀV. It returns the diagonal; diag is what the steps have left of it.
-	settle(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
+// featureInverse is P = (XᵀX + λI)⁻¹ of the features at the start of the block.
+type featureInverse interface {
+	// computeForFeatures computes P of the listed features, ascending, and returns its diagonal and W = PXᵀU, row-major.
+	computeForFeatures(left []int) (diag, w []float64, err error)
+	// writeColumn writes column at to v.
+	writeColumn(v []float64, at int)
+	// keepFeatures reduces P to the features with the indices stay, ascending, after the removal of the others: P less VᵀV.
+	// It returns the diagonal; diag is the diagonal after the steps of the block.
+	keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
 }
 
-// inFull is P as n×n numbers of the n features left.
-type inFull struct {
+// fullInverse is P as n×n numbers of the n remaining features.
+type fullInverse struct {
 	team    *kernel.Team
 	g       *gram.Matrix
 	lambda  float64
@@ -29,10 +29,10 @@ type inFull struct {
 	p       []float64
 }
 
-func (f *inFull) renew(left []int) (diag, w []float64, err error) {
-	n, c := len(left), f.targets.Cols
+func (f *fullInverse) computeForFeatures(features []int) (diag, w []float64, err error) {
+	n, c := len(features), f.targets.Cols
 	f.n = n
-	a := f.products(left)
+	a := f.selectedGram(features)
 	for i := range n {
 		a.Data[i*n+i] += f.lambda
 	}
@@ -54,42 +54,40 @@ func (f *inFull) renew(left []int) (diag, w []float64, err error) {
 	kernel.Syrk(f.team, 1, a.Trans(), p)
 	kernel.Mirror(f.team.Threads(), p)
 	w = make([]float64, n*c)
-	for i, j := range left {
+	for i, j := range features {
 		copy(w[i*c:][:c], f.targets.Data[j*c:][:c])
 	}
 	m := kernel.RowMajor(w, n, c, c)
 	chol.SolveTo(f.team, m, m)
-	return f.diagonal(), w, nil
+	return f.inverseDiagonal(), w, nil
 }
 
-// products is XᵀX of some features.
-func (f *inFull) products(left []int) kernel.Matrix[float64] {
-	n := len(left)
+func (f *fullInverse) selectedGram(features []int) kernel.Matrix[float64] {
+	n := len(features)
 	a := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	if !f.g.IsFactor() {
-		for i, j := range left {
-			for k, l := range left {
+		for i, j := range features {
+			for k, l := range features {
 				a.Data[i*n+k] = f.g.Sym[j*f.g.D+l]
 			}
 		}
 		return a
 	}
-	x := rowsOf(f.g, left)
+	x := featureRows(f.g, features)
 	kernel.Syrk(f.team, 1, x, a)
 	kernel.Mirror(f.team.Threads(), a)
 	return a
 }
 
-// rowsOf is a factor's columns of some features, each a row.
-func rowsOf(g *gram.Matrix, left []int) kernel.Matrix[float64] {
-	x := kernel.RowMajor(make([]float64, len(left)*g.Rank), len(left), g.Rank, g.Rank)
-	for i, j := range left {
+func featureRows(g *gram.Matrix, features []int) kernel.Matrix[float64] {
+	x := kernel.RowMajor(make([]float64, len(features)*g.Rank), len(features), g.Rank, g.Rank)
+	for i, j := range features {
 		copy(x.Data[i*g.Rank:][:g.Rank], g.R[j*g.Rank:])
 	}
 	return x
 }
 
-func (f *inFull) diagonal() []float64 {
+func (f *fullInverse) inverseDiagonal() []float64 {
 	diag := make([]float64, f.n)
 	for i := range diag {
 		diag[i] = f.p[i*f.n+i]
@@ -97,52 +95,50 @@ func (f *inFull) diagonal() []float64 {
 	return diag
 }
 
-func (f *inFull) columnTo(v []float64, at int) { copy(v, f.p[at*f.n:][:f.n]) }
+func (f *fullInverse) writeColumn(v []float64, at int) { copy(v, f.p[at*f.n:][:f.n]) }
 
-// settle works in the memory of P.
-func (f *inFull) settle(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
+func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
 	n, most := f.n, len(stay)
 	kernel.Syrk(f.team, -1, v.Trans(), kernel.RowMajor(f.p, n, n, n))
-	for a, i := range stay { // places only move towards the front
+	for a, i := range stay { // entries only move towards the front
 		for b, j := range stay[a:] {
 			f.p[a*most+a+b] = f.p[i*n+j]
 		}
 	}
 	f.n, f.p = most, f.p[:most*most]
 	kernel.Mirror(f.team.Threads(), kernel.RowMajor(f.p, most, most, most))
-	return f.diagonal(), nil
+	return f.inverseDiagonal(), nil
 }
 
-// byRows is P where features outnumber the rows of X, a factor,
+// rowInverse is P for features that outnumber the rows of X, a factor,
 //
 //	P = (I − XᵀK⁻¹X)/λ,   W = XᵀK⁻¹U,   K = XXᵀ + λI,
 //
-// of the order of the rows. With features that depend on each other P_ii is of the order of 1/λ, and
-// the difference loses nothing; of fewer features than rows it would.
-type byRows struct {
+// of the order of the rows. With dependent features P_ii is of the order of 1/λ, and the difference loses no precision;
+// with fewer features than rows it would.
+type rowInverse struct {
 	team   *kernel.Team
 	g      *gram.Matrix
 	lambda float64
 	u      kernel.Matrix[float64] // U, rows×c
 
-	x    kernel.Matrix[float64] // of the features left, each a row
+	x    kernel.Matrix[float64] // of the remaining features, each a row
 	k    kernel.Matrix[float64] // K, upper triangle
 	chol linalg.Cholesky
 	room []float64
 }
 
-// isWide says that features outnumber rows so far that P goes by these.
 func isWide(g *gram.Matrix, features int) bool { return g.IsFactor() && features > 2*g.Rank }
 
-func (b *byRows) renew(left []int) (diag, w []float64, err error) {
-	n, rank, c := len(left), b.g.Rank, b.u.Cols
-	b.x = rowsOf(b.g, left)
+func (b *rowInverse) computeForFeatures(features []int) (diag, w []float64, err error) {
+	n, rank, c := len(features), b.g.Rank, b.u.Cols
+	b.x = featureRows(b.g, features)
 	b.k = kernel.RowMajor(make([]float64, rank*rank), rank, rank, rank)
 	kernel.Syrk(b.team, 1, b.x.Trans(), b.k)
 	for i := range rank {
 		b.k.Data[i*rank+i] += b.lambda
 	}
-	if err := b.factor(); err != nil {
+	if err := b.factorK(); err != nil {
 		return nil, nil, err
 	}
 	y := kernel.RowMajor(make([]float64, rank*c), rank, c, c)
@@ -156,9 +152,9 @@ func (b *byRows) renew(left []int) (diag, w []float64, err error) {
 	}
 	b.chol.HalfSolveTo(b.team, half, half)
 	diag = make([]float64, n)
-	lx := make([]float64, min(block, n)*rank)
-	for from := 0; from < n; from += block {
-		h := min(block, n-from)
+	lx := make([]float64, min(blockFeatures, n)*rank)
+	for from := 0; from < n; from += blockFeatures {
+		h := min(blockFeatures, n-from)
 		clear(lx)
 		kernel.Gemm(b.team, 1, b.x.Sub(from, 0, h, rank), half.Trans(), kernel.RowMajor(lx, h, rank, rank))
 		for i := range h {
@@ -169,14 +165,14 @@ func (b *byRows) renew(left []int) (diag, w []float64, err error) {
 	return diag, w, nil
 }
 
-func (b *byRows) factor() error {
+func (b *rowInverse) factorK() error {
 	if err := b.chol.Factor(b.team, b.k); err != nil {
 		return fmt.Errorf("u2fs: regression on %d features: %w", b.x.Rows, err)
 	}
 	return nil
 }
 
-func (b *byRows) columnTo(v []float64, at int) {
+func (b *rowInverse) writeColumn(v []float64, at int) {
 	rank := b.g.Rank
 	b.room = append(b.room[:0], b.x.Data[at*rank:][:rank]...)
 	z := kernel.RowMajor(b.room, rank, 1, 1)
@@ -189,21 +185,21 @@ func (b *byRows) columnTo(v []float64, at int) {
 	v[at] += 1 / b.lambda
 }
 
-// settle takes the rows' products of the features gone from K. P's diagonal is what the steps have left.
-func (b *byRows) settle(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
+// keepFeatures subtracts the products of the removed features from K. The steps have already updated P's diagonal.
+func (b *rowInverse) keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
 	rank, next := b.g.Rank, 0
-	gone := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)
+	removed := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)
 	for i := range b.x.Rows {
 		row := b.x.Data[i*rank:][:rank]
 		if next == len(stay) || stay[next] != i {
-			gone.Data = append(gone.Data, row...)
+			removed.Data = append(removed.Data, row...)
 			continue
 		}
-		copy(b.x.Data[next*rank:], row) // places only move towards the front
+		copy(b.x.Data[next*rank:], row) // entries only move towards the front
 		diag[next] = diag[i]
 		next++
 	}
 	b.x = b.x.Sub(0, 0, next, rank)
-	kernel.Syrk(b.team, -1, gone.Trans(), b.k)
-	return diag[:next], b.factor()
+	kernel.Syrk(b.team, -1, removed.Trans(), b.k)
+	return diag[:next], b.factorK()
 }

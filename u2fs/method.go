@@ -17,20 +17,20 @@ func Specs() []method.Spec {
 			Time:    "the eigenvectors of an m×m matrix, and 4·d³ or n·d² operations",
 			Caution: "it falls behind as more features are chosen",
 		},
-		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Turns: true, Factor: true, Sketch: true}, New: func() method.Method { return new(declared) },
+		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Turns: true, Factor: true, Sketch: true}, New: func() method.Method { return new(u2fsMethod) },
 	}}
 }
 
-// declared is U2FS with its setting.
-type declared struct{ clusters int }
+// u2fsMethod is U2FS with its setting.
+type u2fsMethod struct{ clusters int }
 
-func (m *declared) Options(o *method.Options) { o.Clusters(&m.clusters) }
+func (m *u2fsMethod) Options(o *method.Options) { o.Clusters(&m.clusters) }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+func (m *u2fsMethod) Cost(s method.Shape) (method.Cost, error) {
 	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), s.Rank, Options{Clusters: m.clusters, Threads: s.Threads})}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *u2fsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	res, err := Select(ctx, e.Graph, Options{Clusters: m.clusters, Threads: e.Threads})
 	if err != nil {
 		return nil, err

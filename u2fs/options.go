@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options says what is regressed; a zero field means its default.
+// Options set the regression; a zero field means its default.
 type Options struct {
 	Clusters int // c: eigenvectors of the graph; default 10
 	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
-	// Progress is called after each block of eliminations with the number of features left and
-	// the utility of the last that went. Nil does nothing.
+	// Progress is called after each block of eliminations with the number of features left and the utility of the last
+	// one removed. Nil does nothing.
 	Progress func(left int, utility float64)
 }
 
@@ -28,15 +28,15 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// WithDefaults fills in the zero fields.
+// WithDefaults replaces zero fields by their defaults.
 func (o Options) WithDefaults() Options {
 	o.Clusters = cmp.Or(o.Clusters, 10)
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }
 
-// Bytes bounds what Select holds beside the Graph of m anchors and d features; rank is that of its G as a
-// factor, or 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features; rank is the rank of its G as
+// a factor, or 0.
 func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	order := d // of P in full
@@ -45,10 +45,10 @@ func Bytes(m, d, rank int, opt Options) int64 {
 	}
 	size, c := int64(order)*int64(order), int64(opt.Clusters)
 	embed := spectral.Bytes(m, opt.Clusters)
-	// P, its inverse factor's two, a copy while P shrinks, and the rows of a block.
-	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(block+8)
-	if n := int64(rank); n > 0 { // X twice as it is renewed, and K, its factors and a block
-		eliminate += 8*n*(2*int64(d)+3*n+2*block+int64(m)+2*c) + linalg.CholeskyBytes(rank)
+	// P and two matrices of its size to compute and shrink it, and the rows of a block.
+	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(blockFeatures+8)
+	if n := int64(rank); n > 0 { // X twice while it is recomputed, and K, its factors and a block
+		eliminate += 8*n*(2*int64(d)+3*n+2*blockFeatures+int64(m)+2*c) + linalg.CholeskyBytes(rank)
 	}
 	return max(embed, eliminate) + 3*8*int64(d)*c + kernel.TeamBytes(max(m, d), max(m, d))
 }

@@ -12,16 +12,16 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order       []int     // the last to go first
-	Utilities   []float64 // of each of Order, when it went; the first's is what it explains alone
+	Order       []int     // the last one removed first
+	Utilities   []float64 // of each of Order, at its removal; the first feature's is the part that it explains alone
 	Eigenvalues []float64 // of the affinity, one for each column of U, descending
 	Warnings    []string
 }
 
-// Select ranks the features of g, which it does not modify. It holds [Bytes] and costs the
-// eigenpairs of an m×m matrix and some 4·d³ flops, or n·d² where G is a factor of n rows. Errors are a *stream.UsageError for wrong
-// options, a *stream.DataError for features that are all constant or a graph without clusters,
-// the context's, or wrap one of package linalg.
+// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory and costs the eigenpairs of an
+// m×m matrix and some 4·d³ flops, or n·d² if G is a factor of n rows. Errors are a *stream.UsageError for wrong
+// options, a *stream.DataError for features that are all constant or a graph without clusters, the context's, or wrap
+// an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -43,24 +43,23 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 		return nil, stream.Dataf("", "every feature is constant")
 	}
 	x := newElimination(team, g, trace/float64(g.D), e)
-	if err := x.run(ctx, opt.Progress); err != nil {
+	if err := x.eliminateAll(ctx, opt.Progress); err != nil {
 		return nil, err
 	}
 	return &Result{Order: x.order, Utilities: x.utilities, Eigenvalues: e.Values, Warnings: e.Warnings}, nil
 }
 
-// targets returns XᵀU = CᵀVΣ^(−1/2), d×c.
-func targets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
-	return lifted(team, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e)
+// regressionTargets returns XᵀU = CᵀVΣ^(−1/2), d×c.
+func regressionTargets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
+	return liftEigenvectors(team, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e)
 }
 
-// vectors returns U = BVΣ^(−1/2), n×c, of a graph with rows.
-func vectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
-	return lifted(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
+func rowVectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
+	return liftEigenvectors(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
 }
 
-// lifted is AVΣ^(−1/2) of an A with a column for each anchor.
-func lifted(team *kernel.Team, a kernel.Matrix[float64], e *spectral.Embedding) kernel.Matrix[float64] {
+// liftEigenvectors returns AVΣ^(−1/2) for A with a column for each anchor.
+func liftEigenvectors(team *kernel.Team, a kernel.Matrix[float64], e *spectral.Embedding) kernel.Matrix[float64] {
 	c := len(e.Values)
 	r := kernel.RowMajor(make([]float64, a.Rows*c), a.Rows, c, c)
 	kernel.Gemm(team, 1, a, e.Vectors.Trans(), r)

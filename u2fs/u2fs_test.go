@@ -42,7 +42,7 @@ func explained(g *anchor.Graph, xu [][]float64, features []int) (sum float64) {
 		for j, h := range features {
 			a[i][j] = g.G.Sym[f*g.D+h]
 		}
-		a[i][i] += ridge * trace / float64(g.D)
+		a[i][i] += ridgeShare * trace / float64(g.D)
 	}
 	p := rowstest.Inverse(a)
 	for i, f := range features {
@@ -80,9 +80,9 @@ func TestSelectIsTheNaiveForm(t *testing.T) {
 	}
 }
 
-// Utilities add up to what all features explain, through all blocks and renewals.
+// Utilities add up to the part that all features explain, through all blocks and recomputations.
 func TestUtilitiesAddUp(t *testing.T) {
-	for _, d := range []int{1, 2, block - 1, block, block + 1, 3*block + 5} {
+	for _, d := range []int{1, 2, blockFeatures - 1, blockFeatures, blockFeatures + 1, 3*blockFeatures + 5} {
 		x, z := rowstest.Rings(7, 400, 20, d)
 		g := rowstest.Graph(x, z)
 		r := run(t, g, Options{Clusters: 4})
@@ -188,7 +188,7 @@ func TestLaws(t *testing.T) {
 func TestEdges(t *testing.T) {
 	x, z := rowstest.Rings(6, 30, 6, 3)
 	if r := run(t, rowstest.Graph(x, z), Options{Clusters: 20}); len(r.Order) != 3 || len(r.Warnings) == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("20 clusters of 6 anchors: got %+v, want 3 features ranked and a warning", r)
 	}
 	for i := range x {
 		clear(x[i])

@@ -9,39 +9,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// form is the matrix M as the iterations use it.
-type form interface {
-	// norm is the largest norm of a column of M.
-	norm() float64
-	// smallest finds the eigenpairs of M + diag(q), for a q that it does not keep, with the smallest
-	// eigenvalues.
-	smallest(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error)
-	// cost is Tr(WᵀMW) of a W, d×c.
-	cost(w kernel.Matrix[float64]) float64
-	// free is the diagonal of (M + τI)⁻¹ up to a factor.
-	free(tau float64) ([]float64, error)
+// scatterForm is the matrix M in a form for the iterations.
+type scatterForm interface {
+	// largestColumnNorm is the largest norm of a column of M.
+	largestColumnNorm() float64
+	// smallestPairs finds the eigenpairs of M + diag(q) with the smallest eigenvalues; it does not keep q.
+	smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error)
+	// traceCost is Tr(WᵀMW) for W, d×c.
+	traceCost(w kernel.Matrix[float64]) float64
+	// inverseDiagonal is the diagonal of (M + τI)⁻¹ up to a factor.
+	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// isWide says that M goes by its n rows: as plans do for Gram matrices, where these are half as many as the
-// features or fewer.
+// isWide reports whether M is kept as a product of its n rows, by the rule for factors of Gram matrices: at most half
+// as many rows as features.
 func isWide(n int64, d int) bool { return 2*n <= int64(d) }
 
-// pairs is how many eigenpairs are found: one more than W has columns shows whether W is one of many.
-func pairs(d, c int) int { return min(c+1, d) }
+// pairCount is the number of computed eigenpairs: one more than W has columns shows whether W is unique.
+func pairCount(d, c int) int { return min(c+1, d) }
 
-// inFull is M as d×d numbers.
-type inFull struct {
+// fullForm is M as d×d numbers.
+type fullForm struct {
 	d    int
 	team *kernel.Team
 	m, a []float64 // d×d: M, symmetric in full, and M + diag(q)
 	eig  *linalg.Smallest
 }
 
-func newInFull(team *kernel.Team, m []float64, d, c int) *inFull {
-	return &inFull{d: d, team: team, m: m, a: make([]float64, d*d), eig: linalg.NewSmallest(team, d, pairs(d, c), linalg.EigenOptions{})}
+func newFullForm(team *kernel.Team, m []float64, d, c int) *fullForm {
+	return &fullForm{d: d, team: team, m: m, a: make([]float64, d*d), eig: linalg.NewSmallest(team, d, pairCount(d, c), linalg.EigenOptions{})}
 }
 
-func (f *inFull) norm() (norm float64) {
+func (f *fullForm) largestColumnNorm() (norm float64) {
 	for i := range f.d {
 		row := f.m[i*f.d:][:f.d]
 		norm = max(norm, math.Sqrt(kernel.Dot(row, row)))
@@ -49,7 +48,7 @@ func (f *inFull) norm() (norm float64) {
 	return norm
 }
 
-func (f *inFull) smallest(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error) {
+func (f *fullForm) smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error) {
 	copy(f.a, f.m)
 	for i, v := range q {
 		f.a[i*f.d+i] += v
@@ -57,13 +56,13 @@ func (f *inFull) smallest(q []float64, warm kernel.Matrix[float64]) (linalg.Eige
 	return f.eig.Solve(kernel.RowMajor(f.a, f.d, f.d, f.d), warm)
 }
 
-func (f *inFull) cost(w kernel.Matrix[float64]) float64 {
+func (f *fullForm) traceCost(w kernel.Matrix[float64]) float64 {
 	mw := kernel.RowMajor(make([]float64, f.d*w.Cols), f.d, w.Cols, w.Cols)
 	kernel.Gemm(f.team, 1, kernel.RowMajor(f.m, f.d, f.d, f.d), w, mw)
 	return kernel.Dot(w.Data, mw.Data)
 }
 
-func (f *inFull) free(tau float64) ([]float64, error) {
+func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 	d := f.d
 	copy(f.a, f.m)
 	for i := range d {
@@ -88,15 +87,15 @@ func (f *inFull) free(tau float64) ([]float64, error) {
 	return squares, nil
 }
 
-// byRows is M = XᵀLX of few rows, as X and L. [linalg.LowRank] wants orthogonal rows: X = VU for the
-// principal axes V of the rows, and M = UᵀTU with T = VᵀLV.
-type byRows struct {
+// rowForm is M = XᵀLX of few rows, as X and L. [linalg.LowRank] needs orthogonal rows: X = VU for the principal axes V
+// of the rows, and M = UᵀTU with T = VᵀLV.
+type rowForm struct {
 	a   *linalg.LowRank
 	t   kernel.Matrix[float64] // T
 	eig *linalg.Smallest
 }
 
-func newByRows(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], p *patches, c int) (*byRows, error) {
+func newRowForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], p *patches, c int) (*rowForm, error) {
 	n, d := x.Rows, x.Cols
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, n*n), n, n, n) }
 	axes := square()
@@ -115,35 +114,35 @@ func newByRows(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64],
 	u := kernel.RowMajor(make([]float64, d*n), d, n, n)
 	kernel.Gemm(team, 1, x.Trans(), axes, u)
 	lv, t := square(), square()
-	kernel.Gemm(team, 1, p.laplacian(n), axes, lv)
+	kernel.Gemm(team, 1, p.laplacianMatrix(n), axes, lv)
 	kernel.Gemm(team, 1, axes.Trans(), lv, t)
-	symmetrize(t.Data, n)
-	f := &byRows{a: linalg.NewLowRank(team, u, 1, lambda), t: t, eig: linalg.NewSmallest(team, d, pairs(d, c), linalg.EigenOptions{})}
+	averageTriangles(t.Data, n)
+	f := &rowForm{a: linalg.NewLowRank(team, u, 1, lambda), t: t, eig: linalg.NewSmallest(team, d, pairCount(d, c), linalg.EigenOptions{})}
 	if err := f.a.SetMiddle(t); err != nil {
 		return nil, fmt.Errorf("udfs: the scatter of the patches: %w", err)
 	}
 	return f, nil
 }
 
-func (f *byRows) norm() (norm float64) {
+func (f *rowForm) largestColumnNorm() (norm float64) {
 	for _, square := range f.a.Quadratic(f.a.Between(f.t)) {
 		norm = max(norm, math.Sqrt(max(square, 0)))
 	}
 	return norm
 }
 
-func (f *byRows) smallest(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error) {
+func (f *rowForm) smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error) {
 	f.a.SetDiagonal(append([]float64(nil), q...))
 	return f.eig.SolveForm(f.a, warm)
 }
 
-func (f *byRows) cost(w kernel.Matrix[float64]) float64 {
+func (f *rowForm) traceCost(w kernel.Matrix[float64]) float64 {
 	rows := kernel.RowMajor(make([]float64, len(w.Data)), w.Cols, w.Rows, w.Rows)
 	kernel.Copy(rows, w.Trans())
 	return f.a.Trace(rows)
 }
 
-func (f *byRows) free(tau float64) ([]float64, error) {
+func (f *rowForm) inverseDiagonal(tau float64) ([]float64, error) {
 	diagonal, err := f.a.DiagonalInverse(tau)
 	for i, v := range diagonal {
 		diagonal[i] = max(v, 0)

@@ -22,8 +22,8 @@ func TestFormsRankAlike(t *testing.T) {
 				o.Threads = threads
 				o = o.WithDefaults(int64(n), d)
 				x := kernel.RowMajor(slices.Concat(clusters(n, d, 4)...), n, d, d)
-				f := must.Get(newForm(t.Context(), kernel.NewTeam(threads), x, o, wide))(t)
-				return must.Get(newSolver(f, d, o.Clusters, o.Gamma).run(t.Context(), o))(t)
+				f := must.Get(newScatterForm(t.Context(), kernel.NewTeam(threads), x, o, wide))(t)
+				return must.Get(newSolver(f, d, o.Clusters, o.Gamma).runUpdates(t.Context(), o))(t)
 			}
 			name := fmt.Sprintf("%v %+v", shape, opt)
 			want, got := solve(false, 2), solve(true, 2)
@@ -49,7 +49,7 @@ func TestFormsRankAlike(t *testing.T) {
 	}
 }
 
-// TestBytesOfFewRows: what a run on few rows holds stays within what Bytes says, which has no d².
+// TestBytesOfFewRows: a run on few rows stays within Bytes, which has no d² then.
 func TestBytesOfFewRows(t *testing.T) {
 	const n, d = 60, 4000
 	x := slices.Concat(clusters(n, d, 1)...)

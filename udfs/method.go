@@ -19,19 +19,19 @@ func Specs() []method.Spec {
 			Caution: "it favours columns that hardly vary: on public sets random features did better",
 		},
 		From: method.FromRows, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
-		New: func() method.Method { return new(declared) },
+		New: func() method.Method { return new(udfsMethod) },
 	}}
 }
 
-// declared is UDFS with its settings.
-type declared struct {
+// udfsMethod is UDFS with its settings.
+type udfsMethod struct {
 	lambda, gamma method.Weights
 	neighbors     int
 	clusters      int
 	ends          method.Iteration
 }
 
-func (m *declared) Options(o *method.Options) {
+func (m *udfsMethod) Options(o *method.Options) {
 	o.PlainWeights(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)", "udfs").
 		Bound(func() bool { return m.lambda.First() > 0 }, "want a number above 0")
 	o.PlainWeights(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)", "udfs")
@@ -41,7 +41,7 @@ func (m *declared) Options(o *method.Options) {
 	m.ends.Declare(o, "50", "1e-6", "falls")
 }
 
-func (m *declared) options(threads int) Options {
+func (m *udfsMethod) selectOptions(threads int) Options {
 	opt := Options{
 		Neighbors: m.neighbors, Lambda: m.lambda.First(), Gamma: m.gamma.First(), Clusters: m.clusters,
 		MaxIter: m.ends.Most, Tol: m.ends.Tol, Threads: threads,
@@ -52,11 +52,11 @@ func (m *declared) options(threads int) Options {
 	return opt
 }
 
-// Cost implements method.Method. The rows must fit into memory: a neighbourhood may take any.
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+// Cost implements method.Method. All rows must fit into memory: any of them may be a neighbour.
+func (m *udfsMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := max(len(s.Columns), 1)
-	opt := m.options(s.Threads)
-	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // loaded, then solved
+	opt := m.selectOptions(s.Threads)
+	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // first loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
 		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
@@ -64,7 +64,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	}, nil
 }
 
-func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+func (m *udfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	n, d := int(e.Rows), len(e.Columns)
 	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
 	x, err := source.Dense(ctx, e.Threads, n, d, e.Std.To)
@@ -74,7 +74,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	if err := e.Release(); err != nil {
 		return nil, err
 	}
-	opt := m.options(e.Threads)
+	opt := m.selectOptions(e.Threads)
 	opt.Progress, opt.Stages = e.Iteration, e.Stages
 	res, err := Select(ctx, x.Data, n, d, opt)
 	if err != nil {

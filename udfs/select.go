@@ -16,35 +16,35 @@ type Result struct {
 	Scores    []float64   // ‖wᵢ‖ of each feature
 	Objective []float64   // after each update of W
 	Converged bool
-	Rose      *method.Rise // nil where the objective fell as it must
+	Rose      *method.Rise // nil if the objective fell as it must
 	Warnings  []stream.Text
 }
 
-func (r *Result) warn(format string, args ...any) {
+func (r *Result) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }
 
-// Bytes bounds what Select holds beside the n×d rows.
+// Bytes bounds the memory of Select in addition to the n×d rows.
 func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n, d)
 	size := int64(opt.Neighbors + 1)
 	patches := n * (8*size*size + 8*size + 24)
 	near := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
-	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // garbage of a worker's last included
+	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // including garbage of a worker's previous patch
 	if isWide(n, d) {
 		return patches + max(near, balls, solverBytes(n, d, opt.Clusters))
 	}
 	matrix := 8 * int64(d) * int64(d)
-	build := 8*panel*int64(d) + kernel.TeamBytes(d, d)
+	build := 8*panelRows*int64(d) + kernel.TeamBytes(d, d)
 	return matrix + max(patches+max(near, balls+build), solverBytes(n, d, opt.Clusters))
 }
 
-// Select ranks the features of the n×d rows of x, row-major, which it centres. Neighbours
-// cost 2·n²·d flops in float32, M 2·n·d², an update of W some d³; where features outnumber rows
-// by two to one, M stays a product of rows, and an update costs some n²·d.
+// Select ranks the features of the n×d rows of x, row-major, which it centres in place. Neighbours cost 2·n²·d flops in
+// float32, M 2·n·d², an update of W some d³; if features outnumber rows by two to one, M stays a product of rows, and
+// an update costs some n²·d.
 //
-// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that have
-// no neighbours or no spread, the context's, or wrap one of package linalg.
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows without neighbours or spread, the
+// context's, or wrap an error of package linalg.
 func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	if n < 2 || d < 1 {
 		return nil, stream.Dataf("", "%d rows of %d features: neighbourhoods take two rows", n, d)
 	}
-	f, err := newForm(ctx, kernel.NewTeam(opt.Threads), kernel.RowMajor(x[:n*d], n, d, d), opt, isWide(int64(n), d))
+	f, err := newScatterForm(ctx, kernel.NewTeam(opt.Threads), kernel.RowMajor(x[:n*d], n, d, d), opt, isWide(int64(n), d))
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	if s.norm == 0 {
 		return nil, stream.Dataf("", "every row equals its nearest ones: no feature tells them apart; raise {neighbors}")
 	}
-	return s.run(ctx, opt)
+	return s.runUpdates(ctx, opt)
 }
 
-// newForm makes M of the rows of x, which it centres.
-func newForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (form, error) {
+// newScatterForm makes M from the rows of x, which it centres.
+func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (scatterForm, error) {
 	centreColumns(x)
 	n, d := x.Rows, x.Cols
 	near, err := rows.Nearest(ctx, team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.Within(x))
@@ -77,20 +77,19 @@ func newForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], o
 		return nil, err
 	}
 	if wide {
-		return newByRows(ctx, team, x, p, opt.Clusters)
+		return newRowForm(ctx, team, x, p, opt.Clusters)
 	}
-	m, err := p.scatter(ctx, team, x)
+	m, err := p.scatterMatrix(ctx, team, x)
 	if err != nil {
 		return nil, err
 	}
-	return newInFull(team, m, d, opt.Clusters), nil
+	return newFullForm(team, m, d, opt.Clusters), nil
 }
 
-// centreColumns subtracts the means of the columns. M does not depend on them, but its digits
-// do.
+// centreColumns subtracts the means of the columns. M does not depend on them, but its precision does.
 func centreColumns(x kernel.Matrix[float64]) {
 	mean := make([]float64, x.Cols)
-	for range 2 { // once more for what the first mean lost to rounding
+	for range 2 { // the second time removes the rounding error of the first mean
 		clear(mean)
 		for i := range x.Rows {
 			kernel.Axpy(1, x.Data[i*x.Cols:][:x.Cols], mean)

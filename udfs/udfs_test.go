@@ -207,7 +207,7 @@ func TestEdges(t *testing.T) {
 	for _, c := range [][2]int{{2, 1}, {2, 3}, {3, 2}, {7, 1}} {
 		r := run(t, clusters(c[0], c[1], 5), Options{})
 		if len(r.Order) != c[1] || r.Rose != nil {
-			t.Errorf("%v: %+v", c, r)
+			t.Errorf("%d rows of %d features: got %+v, want all %d features ranked and no rise", c[0], c[1], r, c[1])
 		}
 		for _, v := range r.Scores {
 			if !(v >= 0 && v <= 1+1e-9) {

@@ -13,14 +13,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// countAnchors finds out the number of rows of the file of anchors, if there is one: the
-// plan wants to know.
-func (r *run) countAnchors(ctx context.Context) error {
+func (r *run) countAnchorsInFile(ctx context.Context) error {
 	f := &r.Anchors
 	if f.File == "" {
 		return nil
 	}
-	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter}) // footers only: the plan is to complain
+	// Open reads footers only, with no limit: planning reports one that is too small.
+	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter})
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
 	}
@@ -32,22 +31,22 @@ func (r *run) countAnchors(ctx context.Context) error {
 		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
 			place.Name(f.File), rows, f.Neighbors, f.Neighbors+1)
 	default:
-		r.anchorRows, r.anchorFile = int(min(rows, math.MaxInt32)), ds.Inputs()
+		r.anchorRows, r.anchorInputs = int(min(rows, math.MaxInt32)), ds.Inputs()
 	}
 	return nil
 }
 
-// anchorsOf reads the file of anchors: the input's columns, found by name. Missing entries
-// are treated as in the input.
-func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) (*anchor.Anchors, error) {
-	f := &p.g.Anchors
+// readAnchorsFile reads the anchors from the input's columns, found by name. Missing entries are treated as in
+// the input.
+func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Standardizer) (*anchor.Anchors, error) {
+	f := &p.gatherer.Anchors
 	opt := p.opt
 	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut, opt.Keep = nil, nil, "", 0, nil, nil
-	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these are the input's
+	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these belong to the input
 	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                              // the input is not being read now
 	src, err := openDataset(ctx, []string{f.File}, opt)
 	if err != nil {
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(err))
 	}
 	defer src.Close()
 	if opt.Sparse == "" {
@@ -62,7 +61,7 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.Name(f.File), name)
 			}
 		}
-		for _, c := range src.Columns() { // which a column that is wanted may bring along
+		for _, c := range src.Columns() { // columns that a wanted column may bring along
 			if !slices.Contains(opt.Columns, c.Name) {
 				opt.LeaveOut = append(opt.LeaveOut, c.LeftOut("no feature of the input"))
 			}
@@ -71,12 +70,12 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 			return nil, stream.Errorf("{anchors-file}: %w", err)
 		}
 	}
-	if err := sameColumns(d.columns, src.Columns()); err != nil {
+	if err := checkSameColumns(d.columns, src.Columns()); err != nil {
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
-	a, err := anchor.Given(ctx, p.source(src), p.g.anchorRows, std)
-	if err != nil { // of the anchors, whatever it says of distances: no row was read yet
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(placed(err, &gathered{path: place.Name(f.File)})))
+	a, err := anchor.Given(ctx, p.readableRows(src), p.gatherer.anchorRows, std)
+	if err != nil { // the error is about the anchors, even if its text mentions distances: no row was read yet
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.Name(f.File)})))
 	}
 	return a, nil
 }

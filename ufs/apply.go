@@ -12,73 +12,70 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ApplyRequest says what to write of the input.
+// ApplyRequest chooses the columns and rows of the input to write, and the output.
 type ApplyRequest struct {
 	Inputs    []string
-	Selection *stream.Selection // whose features, in the order of their ranks, are written
-	K         int               // only the first so many of these; 0 means all
-	Also      []string          // further columns, of any type, behind them
-	Output    string            // a file, or a folder where the input is one; also in a store
-	Format    string            // parquet, arrow or csv; default: as the ending of Output says, else parquet
-	Where     string            // as in Request: only such rows are written
+	Selection *stream.Selection // its features are written in the order of their ranks
+	K         int               // only the first K of them; 0 means all
+	Also      []string          // further columns of any type, written after them
+	Output    string            // a file, or a folder if the input is one; also in an object store
+	Format    string            // parquet, arrow or csv; default: by the ending of Output, else parquet
+	Where     string            // as in Request: only these rows are written
 	Sparse    string            // as in Request; default: as the selection records
 	Threads   int
 	Memory    int64
-	Version   *int64 // as in Request, and so are the three below
+	Version   *int64 // as in Request, like the three below
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string
-	Texts     chunkio.TextOptions // in place of the selection's
+	Texts     chunkio.TextOptions // replaces the selection's
 	Stdin     io.Reader
 
-	TempDir    string // as in Request, and so is MaxScratch
+	TempDir    string // as in Request, like MaxScratch
 	MaxScratch int64
 	Meter      *stream.Meter
 	Progress   func(Progress)
 	Note       func(stream.Text)
 }
 
-// Apply writes the input reduced to the selected columns, with the types and values of the
-// original. The output appears whole or not at all. What an interrupted or killed run has
-// finished of it is gone on with ([chunkio.Apply]).
+// Apply writes the input reduced to the selected columns, with the types and values of the original. The output
+// appears whole or not at all. A later run resumes an output that was interrupted ([chunkio.Apply]).
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
-	if err := dataOutput("apply", a.Output); err != nil {
+	if err := checkDataOutput("apply", a.Output); err != nil {
 		return report, err
 	}
 	form, err := chunkio.OutputForm(a.Output, a.Format)
 	if err != nil {
 		return report, err
 	}
-	err = a.begun(ctx, func(q *Request, opt chunkio.ApplyOptions) error {
+	err = a.runWithinLimits(ctx, func(q *Request, opt chunkio.ApplyOptions) error {
 		opt.Form = form
-		return q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
+		return q.trackProgress(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 			report, err = chunkio.Apply(ctx, a.Inputs, a.Output, opt)
-			return unfinished(err)
+			return asInterrupted(err)
 		})
 	})
 	return report, err
 }
 
-// unfinished turns an output that was broken off, or came to the memory limit, into a run that can be gone on with.
-func unfinished(err error) error {
+func asInterrupted(err error) error {
 	if u, ok := errors.AsType[*chunkio.Unfinished](err); ok {
 		return &Interrupted{Checkpoint: u.Place, Err: err}
 	}
 	return err
 }
 
-// Locate finds where the columns that [Apply] would write lie in the input. It reads footers only.
+// Locate finds the places in the input of the columns that [Apply] would write. It reads footers only.
 func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
-	err = a.begun(ctx, func(_ *Request, opt chunkio.ApplyOptions) error {
+	err = a.runWithinLimits(ctx, func(_ *Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Inputs, opt)
 		return err
 	})
 	return located, err
 }
 
-// begun checks the request and calls do within its limits.
-func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.ApplyOptions) error) error {
+func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*Request, chunkio.ApplyOptions) error) error {
 	switch {
 	case len(a.Inputs) == 0:
 		return stream.Usagef("apply: no INPUT given")
@@ -90,13 +87,13 @@ func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.Appl
 		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, plural(len(a.Selection.Selected), "feature"))
 	}
 	q := Request{Threads: a.Threads, Memory: a.Memory, TempDir: a.TempDir, MaxScratch: a.MaxScratch, Meter: a.Meter, Progress: a.Progress}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return err
 	}
 	if err := checkTempFolder(q.TempDir); err != nil {
 		return err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,13 +106,13 @@ func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.Appl
 		sparse = chunkio.DefaultSparse(a.Inputs)
 	}
 	q.Texts = a.Texts
-	if err := q.takeColumnOptions(a.Selection.Options); err != nil {
+	if err := q.setColumnOptions(a.Selection.Options); err != nil {
 		return err
 	}
 	opt := chunkio.ApplyOptions{
-		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
+		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.parseCategories(), Threads: q.Threads,
 		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, Allow: a.Allow, Texts: q.Texts, TableVersion: a.Version, TableAsOf: a.AsOf,
-		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
+		Spool: q.scratchOptions(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })
@@ -127,5 +124,5 @@ func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.Appl
 			}
 		}
 	}
-	return q.wholeLimit(do(&q, opt))
+	return q.errForLimit(write(&q, opt))
 }

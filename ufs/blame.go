@@ -8,20 +8,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blamed is ofStats of the request's statistics file; without one err stays as it is.
-func (q *Request) blamed(err error) error {
+func (q *Request) blameStats(err error) error {
 	if q.Stats == "" {
 		return err
 	}
-	return ofStats(q.Stats, err)
+	return blameStatsFile(q.Stats, err)
 }
 
-// ofStats blames the statistics file at path for an error that does not say whose fault it is: of a
-// solver that met a matrix which no rows have, as numbers of a forged file make it.
-func ofStats(path string, err error) error {
+// blameStatsFile blames the statistics file at path for an error that names no place: for example a solver that
+// met a matrix no rows can have, because the file's numbers were forged.
+func blameStatsFile(path string, err error) error {
 	var unplaced *stream.DataError
-	placed := !errors.As(err, &unplaced) || unplaced.Path != ""
-	if err == nil || explained(err) && placed {
+	hasPlace := !errors.As(err, &unplaced) || unplaced.Path != ""
+	if err == nil || isSelfExplanatory(err) && hasPlace {
 		return err
 	}
 	e := stream.Dataf(place.Name(path), "its numbers do not belong together: %w", err)
@@ -29,8 +28,7 @@ func ofStats(path string, err error) error {
 	return e
 }
 
-// explained reports whether an error is of a kind that tells what to do.
-func explained(err error) bool {
+func isSelfExplanatory(err error) bool {
 	var (
 		usage       *stream.UsageError
 		data        *stream.DataError

@@ -11,52 +11,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// candidates are what a run may choose of some features, and what it calls them. A candidate is a group,
-// a column of the input that stands for several features (stream.Column.Block), or a feature. Where each is a
-// feature under its own name, and nothing has a cost, nothing is held for it: there may be millions.
+// candidates lists the features, columns or groups that a run may choose, and their names. A candidate is a
+// group, a column of the input that became several features (stream.Column.Block), or a single feature. If each
+// is a feature under its own name and nothing has a cost, no list is kept: there may be millions.
 type candidates struct {
-	method.Choice // Blocks are nil where every candidate is a feature under its own name, and none has a cost
+	method.Choice // Blocks are nil if every candidate is a feature under its own name and none has a cost
 	columns       []stream.Column
-	of            []int    // the block of each feature; nil without Blocks
-	sets          []string // names of Choice.Sets
+	blockOf       []int    // the block of each feature; nil without Blocks
+	setNames      []string // names of Choice.Sets
 	keep          []int
-	open          int  // candidates that can be chosen
-	priced        bool // costs are to be told
-	bound         bool // anything but the number of features binds the choice
+	choosable     int  // candidates that can be chosen
+	reportsCosts  bool // results report costs
+	isConstrained bool // more than the number of features constrains the choice
 }
 
-// candidatesOf makes the candidates of columns, less those left out. Where they are not strict, as those of
-// a part of the rows where more is constant, names that are not there are passed over.
-func (r *run) candidatesOf(columns []stream.Column, leftOut []stream.LeftOut, strict bool) (*candidates, error) {
-	c := &candidates{columns: columns, priced: r.Costs != "" || r.Budget > 0}
-	if r.Groups != "" || c.priced || slices.ContainsFunc(columns, inBlock) {
-		c.block()
-		if err := r.group(c, leftOut, strict); err != nil {
+// newCandidates makes the candidates from columns, without the columns left out. If strict is false, unknown
+// names are ignored: in a part of the rows more columns may be constant.
+func (r *run) newCandidates(columns []stream.Column, leftOut []stream.LeftOut, strict bool) (*candidates, error) {
+	c := &candidates{columns: columns, reportsCosts: r.Costs != "" || r.Budget > 0}
+	if r.Groups != "" || c.reportsCosts || slices.ContainsFunc(columns, isInBlock) {
+		c.makeBlocks()
+		if err := r.applyGroups(c, leftOut, strict); err != nil {
 			return nil, err
 		}
-		if err := r.price(c, leftOut, strict); err != nil {
+		if err := r.applyCosts(c, leftOut, strict); err != nil {
 			return nil, err
 		}
-		c.settleBlocks()
+		c.indexBlocks()
 	}
 	c.Budget = r.Budget
 	var err error
-	if c.keep, err = c.match("keep", r.Keep, leftOut, strict); err != nil {
+	if c.keep, err = c.matchPatterns("keep", r.Keep, leftOut, strict); err != nil {
 		return nil, err
 	}
-	if c.Forbid, err = c.match("forbid", r.Forbid, leftOut, strict); err != nil {
+	if c.Forbid, err = c.matchPatterns("forbid", r.Forbid, leftOut, strict); err != nil {
 		return nil, err
 	}
-	c.bound = c.Blocks != nil || c.Most > 0 || len(c.Forbid) > 0
-	if c.open = c.Open(len(columns)); strict {
-		err = c.possible(r)
+	c.isConstrained = c.Blocks != nil || c.Most > 0 || len(c.Forbid) > 0
+	if c.choosable = c.Open(len(columns)); strict {
+		err = c.checkFeasible(r)
 	}
 	return c, err
 }
 
-func inBlock(c stream.Column) bool { return c.Block != "" }
+func isInBlock(c stream.Column) bool { return c.Block != "" }
 
-// name is what candidate i is called.
 func (c *candidates) name(i int) string {
 	if c.Blocks == nil {
 		return c.columns[i].Name
@@ -64,7 +63,6 @@ func (c *candidates) name(i int) string {
 	return c.Blocks[i].Name
 }
 
-// members are the features of candidate i.
 func (c *candidates) members(i int) []int {
 	if c.Blocks == nil {
 		return []int{i}
@@ -72,8 +70,8 @@ func (c *candidates) members(i int) []int {
 	return c.Blocks[i].Members
 }
 
-// parts yields the columns of the input that features are, or are made of: the first such feature, and the name.
-func (c *candidates) parts(members []int) iter.Seq2[int, string] {
+// inputColumns yields the input's columns that the features come from: the first feature of each, and its name.
+func (c *candidates) inputColumns(members []int) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var seen map[string]bool
 		for _, j := range members {
@@ -94,19 +92,18 @@ func (c *candidates) parts(members []int) iter.Seq2[int, string] {
 	}
 }
 
-// reads are the columns of the input that candidate i is made of; nil where they are its features.
-func (c *candidates) reads(i int) (names []string) {
+// inputNames lists the input's columns that candidate i is made of; nil if they are its features.
+func (c *candidates) inputNames(i int) (names []string) {
 	members := c.members(i)
-	if !slices.ContainsFunc(members, func(j int) bool { return inBlock(c.columns[j]) }) {
+	if !slices.ContainsFunc(members, func(j int) bool { return isInBlock(c.columns[j]) }) {
 		return nil
 	}
-	for _, name := range c.parts(members) {
+	for _, name := range c.inputColumns(members) {
 		names = append(names, name)
 	}
 	return names
 }
 
-// names are those of all candidates.
 func (c *candidates) names() []string {
 	names := make([]string, c.Candidates(len(c.columns)))
 	for i := range names {
@@ -115,15 +112,15 @@ func (c *candidates) names() []string {
 	return names
 }
 
-// match are the candidates that the patterns of an option name, by their own names or those of a column of
-// theirs, in the order of the patterns.
-func (c *candidates) match(option string, patterns []string, leftOut []stream.LeftOut, strict bool) ([]int, error) {
+// matchPatterns lists the candidates that an option's patterns match, by candidate name or by the name of one
+// of its columns, in the order of the patterns.
+func (c *candidates) matchPatterns(option string, patterns []string, leftOut []stream.LeftOut, strict bool) ([]int, error) {
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	names, of := c.columns, []int(nil)
+	names, blockOf := c.columns, []int(nil)
 	if c.Blocks != nil {
-		names, of = c.aliases()
+		names, blockOf = c.aliases()
 	}
 	var found []int
 	taken := make([]bool, c.Candidates(len(c.columns)))
@@ -135,9 +132,9 @@ func (c *candidates) match(option string, patterns []string, leftOut []stream.Le
 			}
 			continue
 		}
-		for _, i := range matched { // in the order of candidates
-			if of != nil {
-				i = of[i]
+		for _, i := range matched { // ascending
+			if blockOf != nil {
+				i = blockOf[i]
 			}
 			if !taken[i] {
 				found, taken[i] = append(found, i), true
@@ -147,33 +144,34 @@ func (c *candidates) match(option string, patterns []string, leftOut []stream.Le
 	return found, nil
 }
 
-// aliases are the names that blocks go by, and the block of each: their own, and those of what they have.
-func (c *candidates) aliases() (names []stream.Column, of []int) {
+// aliases lists the names of all blocks, of the columns that they come from, and of their features, each with
+// the number of its block.
+func (c *candidates) aliases() (names []stream.Column, blockOf []int) {
 	seen := make(map[string]bool)
 	for i, b := range c.Blocks {
 		clear(seen)
 		add := func(name string) {
 			if !seen[name] {
 				seen[name] = true
-				names, of = append(names, stream.Column{Name: name}), append(of, i)
+				names, blockOf = append(names, stream.Column{Name: name}), append(blockOf, i)
 			}
 		}
 		add(b.Name)
-		for _, part := range c.parts(b.Members) {
+		for _, part := range c.inputColumns(b.Members) {
 			add(part)
 		}
 		for _, j := range b.Members {
 			add(c.columns[j].Name)
 		}
 	}
-	return names, of
+	return names, blockOf
 }
 
-// possible refuses what cannot be met, by name.
-func (c *candidates) possible(r *run) error {
-	if r.Takes.Turns && slices.ContainsFunc(c.columns, inBlock) {
+// checkFeasible refuses a combination of {keep}, {forbid}, {k} and {budget} that cannot be met, and names it.
+func (c *candidates) checkFeasible(r *run) error {
+	if r.Takes.Turns && slices.ContainsFunc(c.columns, isInBlock) {
 		i := 0
-		for c.reads(i) == nil {
+		for c.inputNames(i) == nil {
 			i++
 		}
 		return stream.Usagef("%s stands for several features, which are chosen as one, and method %s has no score of every feature; {method} greedy serves it", c.name(i), r.Name)
@@ -185,14 +183,14 @@ func (c *candidates) possible(r *run) error {
 		}
 		if c.Most > 0 && c.Sets[i] >= 0 {
 			if taken[c.Sets[i]]++; taken[c.Sets[i]] > c.Most {
-				return stream.Usagef("{keep} has more of the group %s than {group-most} %d", c.sets[c.Sets[i]], c.Most)
+				return stream.Usagef("{keep} has more of the group %s than {group-most} %d", c.setNames[c.Sets[i]], c.Most)
 			}
 		}
 	}
 	if r.K > 0 && len(c.keep) > r.K {
-		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.count(len(c.keep)), c.some(c.keep), r.K)
+		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.countText(len(c.keep)), c.someNames(c.keep), r.K)
 	}
-	if c.open == 0 {
+	if c.choosable == 0 {
 		return stream.Usagef("{forbid} %s leaves nothing to choose", joinNames(r.Forbid))
 	}
 	if r.Budget == 0 {
@@ -203,7 +201,7 @@ func (c *candidates) possible(r *run) error {
 		cost += c.Blocks[i].Cost
 	}
 	if cost > r.Budget {
-		return stream.Usagef("{keep} %s costs %v, more than {budget} %v", c.some(c.keep), cost, r.Budget)
+		return stream.Usagef("{keep} %s costs %v, more than {budget} %v", c.someNames(c.keep), cost, r.Budget)
 	}
 	cheapest := -1
 	for i, b := range c.Blocks {
@@ -217,20 +215,18 @@ func (c *candidates) possible(r *run) error {
 	return nil
 }
 
-// atMost makes sure that k candidates can be chosen.
-func (c *candidates) atMost(k int, leftOut []stream.LeftOut) error {
-	if !c.bound || k <= c.open {
-		return atMost(k, c.open, leftOut)
+func (c *candidates) checkCount(k int, leftOut []stream.LeftOut) error {
+	if !c.isConstrained || k <= c.choosable {
+		return checkAtMost(k, c.choosable, leftOut)
 	}
 	forbidden := ""
 	if n := len(c.Forbid); n > 0 {
 		forbidden = fmt.Sprintf(", beside %d that {forbid} names", n)
 	}
-	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.count(c.open))
+	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.countText(c.choosable))
 }
 
-// some names a few of the candidates.
-func (c *candidates) some(list []int) string {
+func (c *candidates) someNames(list []int) string {
 	var names []string
 	for _, i := range list[:min(len(list), fewNames)] {
 		names = append(names, c.name(i))
@@ -242,29 +238,26 @@ func (c *candidates) some(list []int) string {
 	return text
 }
 
-// count is so many candidates in words.
-func (c *candidates) count(n int) string {
+func (c *candidates) countText(n int) string {
 	if c.Blocks == nil {
 		return plural(n, "feature")
 	}
 	return plural(n, "group")
 }
 
-// wants puts into shape how many features are chosen of its columns, at most, and in what blocks, where c are
-// the candidates.
-func (r *run) wants(shape *method.Shape, c *candidates) {
+func (r *run) addChoiceToShape(shape *method.Shape, c *candidates) {
 	d := len(shape.Columns)
 	shape.K = r.expectedK(d)
-	if !c.bound {
+	if !c.isConstrained {
 		return
 	}
-	shape.K = min(c.Features(min(shape.K, c.open)), d)
+	shape.K = min(c.Features(min(shape.K, c.choosable)), d)
 	if !c.Single() {
 		shape.Blocks = c.Largest()
 	}
 }
 
-// featureNames are the names of the features that were selected, each by itself or with its group.
+// featureNames lists the selected features, including every member of a group.
 func featureNames(s *stream.Selection) (names []string) {
 	for _, f := range s.Selected {
 		names = append(names, f.Features()...)

@@ -9,9 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// block makes a block of each column of the input.
-func (c *candidates) block() {
-	members := make([]int, len(c.columns)) // of all blocks: one by itself takes no memory of its own
+func (c *candidates) makeBlocks() {
+	members := make([]int, len(c.columns)) // shared by all blocks: a single feature takes no memory of its own
 	made := make(map[string]int)
 	c.Blocks = make([]method.Block, 0, len(c.columns))
 	for j, col := range c.columns {
@@ -28,46 +27,46 @@ func (c *candidates) block() {
 	}
 }
 
-// settleBlocks leaves blocks out where every one is a feature under its own name, and finds the block of each
-// feature where they stay.
-func (c *candidates) settleBlocks() {
-	several := func(b method.Block) bool { return len(b.Members) > 1 || b.Name != c.columns[b.Members[0]].Name }
-	if !c.priced && !slices.ContainsFunc(c.Blocks, several) {
+// indexBlocks drops the blocks if each is one feature under its own name; otherwise it records the block of
+// each feature.
+func (c *candidates) indexBlocks() {
+	isNeeded := func(b method.Block) bool { return len(b.Members) > 1 || b.Name != c.columns[b.Members[0]].Name }
+	if !c.reportsCosts && !slices.ContainsFunc(c.Blocks, isNeeded) {
 		c.Blocks = nil
 		return
 	}
-	c.of = make([]int, len(c.columns))
+	c.blockOf = make([]int, len(c.columns))
 	for i, b := range c.Blocks {
 		for _, j := range b.Members {
-			c.of[j] = i
+			c.blockOf[j] = i
 		}
 	}
 }
 
-// group joins the blocks to groups, or with GroupMost makes the sets of which so many may be chosen.
-func (r *run) group(c *candidates, leftOut []stream.LeftOut, strict bool) error {
+// applyGroups joins the blocks to groups, or with GroupMost makes the sets that limit the choice.
+func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) error {
 	if r.Groups == "" {
 		return nil
 	}
 	if strict {
-		if err := r.haveListed(c, leftOut); err != nil {
+		if err := r.checkGroupColumns(c, leftOut); err != nil {
 			return err
 		}
 	}
-	groupOf := r.groups.nameOf
-	if r.groups.listed != nil {
-		groupOf = func(name string) string { return r.groups.listed[name] }
+	groupOf := r.grouping.groupName
+	if r.grouping.groupByColumn != nil {
+		groupOf = func(name string) string { return r.grouping.groupByColumn[name] }
 	}
 	var names []string             // of the groups
-	number := make(map[string]int) // of a name among these
+	number := make(map[string]int) // index into names
 	groups := make([]int, len(c.Blocks))
-	named := r.groups.listed != nil
+	hasGroups := r.grouping.groupByColumn != nil
 	for i, b := range c.Blocks {
 		name := groupOf(b.Name)
 		if groups[i] = -1; name == "" {
 			continue
 		}
-		named = named || name != b.Name
+		hasGroups = hasGroups || name != b.Name
 		n, known := number[name]
 		if !known {
 			n = len(names)
@@ -75,7 +74,7 @@ func (r *run) group(c *candidates, leftOut []stream.LeftOut, strict bool) error 
 		}
 		groups[i] = n
 	}
-	first := len(names) // of the groups that are called like a column that is not in them
+	first := len(names) // of the groups named like a column outside them
 	for i, b := range c.Blocks {
 		if n, clashes := number[b.Name]; clashes && groups[i] != n {
 			first = min(first, n)
@@ -84,28 +83,28 @@ func (r *run) group(c *candidates, leftOut []stream.LeftOut, strict bool) error 
 	if first < len(names) {
 		return stream.Usagef("{groups}: a group is called %s, and so is a column that is not in it; call it otherwise", names[first])
 	}
-	if strict && (len(names) == 0 || !named) {
+	if strict && (len(names) == 0 || !hasGroups) {
 		return stream.Usagef("{groups} %s: no column is in any group", r.Groups)
 	}
 	if r.GroupMost > 0 {
-		c.Most, c.Sets, c.sets = r.GroupMost, groups, names
+		c.Most, c.Sets, c.setNames = r.GroupMost, groups, names
 		return nil
 	}
-	c.join(groups, names)
+	c.joinGroups(groups, names)
 	return nil
 }
 
-// join makes one block of those in the same group, by its number; -1 is for none.
-func (c *candidates) join(groups []int, names []string) {
-	at := slices.Repeat([]int{-1}, len(names)) // the block of a group
-	joined := c.Blocks[:0]                     // behind the one that is read
+// joinGroups replaces the blocks of each group by one; groups[i] is the group of block i, or -1.
+func (c *candidates) joinGroups(groups []int, names []string) {
+	blockOf := slices.Repeat([]int{-1}, len(names)) // the block of a group
+	joined := c.Blocks[:0]                          // writes never overtake the block being read
 	for i, b := range c.Blocks {
 		if g := groups[i]; g >= 0 {
-			if to := at[g]; to >= 0 {
-				joined[to].Members = append(joined[to].Members, b.Members...)
+			if block := blockOf[g]; block >= 0 {
+				joined[block].Members = append(joined[block].Members, b.Members...)
 				continue
 			}
-			at[g], b.Name = len(joined), names[g]
+			blockOf[g], b.Name = len(joined), names[g]
 		}
 		joined = append(joined, b)
 	}
@@ -115,17 +114,16 @@ func (c *candidates) join(groups []int, names []string) {
 	}
 }
 
-// haveListed refuses groups of columns that the input does not have.
-func (r *run) haveListed(c *candidates, leftOut []stream.LeftOut) error {
-	found := make(map[string]bool, len(r.groups.order))
+func (r *run) checkGroupColumns(c *candidates, leftOut []stream.LeftOut) error {
+	found := make(map[string]bool, len(r.grouping.columnOrder))
 	for _, b := range c.Blocks {
-		if _, listed := r.groups.listed[b.Name]; listed {
+		if _, listed := r.grouping.groupByColumn[b.Name]; listed {
 			found[b.Name] = true
 		}
 	}
-	for _, name := range r.groups.order {
+	for _, name := range r.grouping.columnOrder {
 		if !found[name] && !isLeftOut(name, leftOut) {
-			return stream.Usagef("{groups}: group %s has the column %q, and the input has none%s", r.groups.listed[name], name, suggest.DidYouMean(name, c.names()))
+			return stream.Usagef("{groups}: group %s has the column %q, and the input has none%s", r.grouping.groupByColumn[name], name, suggest.DidYouMean(name, c.names()))
 		}
 	}
 	return nil
@@ -135,29 +133,29 @@ func isLeftOut(name string, leftOut []stream.LeftOut) bool {
 	return slices.ContainsFunc(leftOut, func(l stream.LeftOut) bool { return l.Name == name })
 }
 
-// price settles the costs: what is said of a group or column, else the sum of what its columns cost, 1 each
-// where nothing is said.
-func (r *run) price(c *candidates, leftOut []stream.LeftOut, strict bool) error {
-	found := make(map[string]bool, len(r.prices.costs))
+// applyCosts sets the cost of each block: the given cost of the group or column, else the sum over its columns,
+// each 1 unless given.
+func (r *run) applyCosts(c *candidates, leftOut []stream.LeftOut, strict bool) error {
+	found := make(map[string]bool, len(r.pricing.costs))
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		for _, part := range c.parts(b.Members) {
-			cost, said := r.prices.costs[part]
-			if said {
+		for _, part := range c.inputColumns(b.Members) {
+			cost, isGiven := r.pricing.costs[part]
+			if isGiven {
 				found[part] = true
 			} else {
 				cost = 1
 			}
 			b.Cost += cost
 		}
-		if cost, said := r.prices.costs[b.Name]; said {
+		if cost, isGiven := r.pricing.costs[b.Name]; isGiven {
 			b.Cost, found[b.Name] = cost, true
 		}
 	}
 	if !strict {
 		return nil
 	}
-	for _, name := range sortedKeys(r.prices.costs) {
+	for _, name := range sortedKeys(r.pricing.costs) {
 		if found[name] || isLeftOut(name, leftOut) {
 			continue
 		}

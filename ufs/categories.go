@@ -12,23 +12,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of categories (Request.Categorical) are read once before anything else, for their values:
-// these are features, and which there are must be known before the passes, alike in all parts. What
-// was found is recorded, in plans, statistics and selections, and not read again where it is.
+// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each
+// value becomes a feature, and these must be known before the passes and be alike in all parts. Plans,
+// statistics and selections record the values, and a run that has a record does not read them again.
 
 const (
 	optionCategorical = "categorical"
-	optionCategories  = "categories" // what was found, as JSON: the values by column, null where there are too many
+	optionCategories  = "categories" // the values found, as JSON: a list by column, null if there are too many
 	categoricalAuto   = "auto"
 	categoricalNone   = "none"
 )
 
-// mostCategories is the number of values from which on text is no column of categories: each is a
+// mostCategories is the number of distinct values from which text is no column of categories: each value is a
 // feature, and G grows by the square.
 const mostCategories = 64
 
-// settleCategories finds the values of the columns of categories, unless they are recorded.
-func (r *run) settleCategories(ctx context.Context) error {
+func (r *run) findCategories(ctx context.Context) error {
 	if r.Categorical == "" || r.categories != "" || r.Stats != "" {
 		return nil
 	}
@@ -42,23 +41,23 @@ func (r *run) settleCategories(ctx context.Context) error {
 	if r.Categorical == categoricalAuto {
 		columns = nil
 	}
-	opt := r.reading()
-	for _, name := range columns { // opening must know them, to keep their whole numbers apart
+	opt := r.readOptions()
+	for _, name := range columns { // opening needs them, to keep their whole numbers apart
 		opt.Categories = append(opt.Categories, chunkio.Category{Column: name, Why: "values that are not read yet"})
 	}
 	slices.SortFunc(opt.Categories, func(a, b chunkio.Category) int { return strings.Compare(a.Column, b.Column) })
 	ds, err := chunkio.Open(ctx, r.Inputs, opt)
 	if err != nil {
-		return r.wholeLimit(err)
+		return r.errForLimit(err)
 	}
 	defer ds.Close()
 	var found []chunkio.Category
-	err = r.track(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+	err = r.trackProgress(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
 		found, err = ds.Categories(ctx, columns, mostCategories)
 		return err
 	})
 	if err != nil {
-		return r.wholeLimit(err)
+		return r.errForLimit(err)
 	}
 	values := make(map[string][]string, len(found))
 	for _, c := range found {
@@ -69,14 +68,13 @@ func (r *run) settleCategories(ctx context.Context) error {
 	}
 	text, err := json.Marshal(values)
 	r.categories = string(text)
-	if r.plain != nil {
-		r.plain.categories = r.categories
+	if r.fallback != nil {
+		r.fallback.categories = r.categories
 	}
 	return err
 }
 
-// readCategories are the columns of categories that were settled; nil without.
-func (q *Request) readCategories() (list []chunkio.Category) {
+func (q *Request) parseCategories() (list []chunkio.Category) {
 	var values map[string][]string
 	if q.categories == "" || json.Unmarshal([]byte(q.categories), &values) != nil {
 		return nil
@@ -92,7 +90,6 @@ func (q *Request) readCategories() (list []chunkio.Category) {
 	return list
 }
 
-// checkCategories refuses settled categories that are none: a file may have been edited.
 func checkCategories(text string) error {
 	var values map[string][]string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// byHand is a source whose indicators of categories are made by hand what multiple correspondence
-// analysis makes of them, as numbers like others.
+// byHand is a source whose category indicators are computed by hand, as in multiple correspondence analysis, as
+// plain numbers.
 type byHand struct {
 	stream.Source
 	share []float64 // by column; 0 for those that are no indicators
@@ -156,7 +156,8 @@ func TestCategoricalRefusals(t *testing.T) {
 	}
 }
 
-// Files that were scanned apart have what is made of their own data, and merge says so.
+// Files that were scanned separately have features made of their own data, and merge refuses them with the
+// reason.
 func TestMadeApart(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	q := ufs.Request{Missing: "mean", MissingIndicators: true, Columns: []string{"price", "d_clean"}}

@@ -10,21 +10,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// findGone lists the features of the selection that are none of the new data.
-func (c *checker) findGone(now *checked) {
+func (c *checker) findGone(now *checkedData) {
 	why := make(map[string]string)
-	for _, l := range now.t.s.LeftOut {
+	for _, l := range now.trial.selection.LeftOut {
 		why[l.Name] = l.Why
 	}
 	for _, name := range featureNames(c.Selection) {
-		if _, there := now.at[name]; !there {
-			c.v.Gone = append(c.v.Gone, stream.LeftOut{Name: name, Why: cmp.Or(why[name], "no column of this name")})
+		if _, there := now.index[name]; !there {
+			c.verdict.Gone = append(c.verdict.Gone, stream.LeftOut{Name: name, Why: cmp.Or(why[name], "no column of this name")})
 		}
 	}
 }
 
-// recall takes from the selection what it explained of the data that it was made from, and what a fresh one did.
-func (c *checker) recall() {
+// recallErrors takes from the selection the errors it recorded on its own data, its own and of a fresh
+// selection.
+func (c *checker) recallErrors() {
 	s := c.Selection
 	n := len(s.Selected)
 	if n == 0 || !slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Error > 0 }) {
@@ -34,14 +34,15 @@ func (c *checker) recall() {
 	if !(own >= 0 && own < 1) {
 		return
 	}
-	c.v.OwnError = stream.Number(own)
+	c.verdict.OwnError = stream.Number(own)
 	if s.GreedyError != nil && *s.GreedyError >= 0 && *s.GreedyError < 1 {
-		c.v.LostBefore = (c.v.OwnError - *s.GreedyError) / (1 - *s.GreedyError)
+		c.verdict.LostBefore = (c.verdict.OwnError - *s.GreedyError) / (1 - *s.GreedyError)
 	}
 }
 
-// isMadeFrom reports whether a selection was made from just these rows of these inputs: of them it has lost nothing since.
-func isMadeFrom(s *stream.Selection, now *checked) bool {
+// isMadeFrom reports whether a selection was made from exactly these rows of these inputs: then it has lost
+// nothing.
+func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 	prints := func(inputs []stream.Input) []string {
 		all := make([]string, len(inputs))
 		for i, in := range inputs {
@@ -50,49 +51,48 @@ func isMadeFrom(s *stream.Selection, now *checked) bool {
 		slices.Sort(all)
 		return all
 	}
-	return len(s.Inputs) > 0 && s.RowsUsed == now.e.profile.Rows && slices.Equal(prints(s.Inputs), prints(now.e.inputs))
+	return len(s.Inputs) > 0 && s.RowsUsed == now.bundle.profile.Rows && slices.Equal(prints(s.Inputs), prints(now.bundle.inputs))
 }
 
 const (
-	// plainly is the number of standard errors from which the correlation of a feature with one that it stood
-	// for was plain; below half of it the two have grown apart.
-	plainly = 6
-	// stoodFor is the share of a column from which the selection explained it.
-	stoodFor = 0.5
-	// otherData is the share of what the selection explained from which, if it is lost, the new data may be
-	// others altogether, also where no fresh selection explains more of them.
-	otherData = 0.5
+	// plainSigmas is the number of standard errors from which a feature counted as correlated with a column it
+	// stood for; below half of it the two have grown apart.
+	plainSigmas = 6
+	// stoodForShare is the share of a column's variance from which the selection stood for it.
+	stoodForShare = 0.5
+	// otherDataShare is the share of the explained variance whose loss suggests that the new data are unrelated
+	// data, even if no fresh selection explains more of them.
+	otherDataShare = 0.5
 )
 
-// findStrayed lists the features of the selection that have nothing to do any more with any of the columns that
-// they were plainly correlated with: what they hold was replaced, even if others make up for it. A selection
-// records the correlations of its features, and the nearest feature of each other column with its share R²
-// that all k explain. The nearest of k has a squared correlation of R²/k or more, as far as the features don't
-// hide each other.
-func (c *checker) findStrayed(now *checked) {
+// findDrifted lists the selected features that are no longer correlated with any column that they were plainly
+// correlated with: their content was replaced, even if other features make up for it. A selection records the
+// correlations of its features, and the nearest feature of each other column with its share R² that all k
+// explain. The nearest of k has a squared correlation of R²/k or more, unless the features hide each other.
+func (c *checker) findDrifted(now *checkedData) {
 	chosen := featureNames(c.Selection)
 	k, g := float64(len(chosen)), now.matrix
 	apart, near := make(map[string][]string), make(map[string]bool)
-	var offset []float64 // where the matrix is of columns that are not centred
-	if !c.centred {
-		offset = now.t.offset()
+	var offset []float64 // used if the matrix is of uncentred columns
+	if !c.isCentred {
+		offset = now.trial.columnOffsets()
 	}
-	entry := func(i, j int) float64 { return centredEntry(g, offset, now.t.Gram.Weight, i, j) }
+	entry := func(i, j int) float64 { return centredEntry(g, offset, now.trial.Gram.Weight, i, j) }
 	compare := func(feature, other string, before float64) {
-		s, isThere := now.at[feature]
-		j, also := now.at[other]
-		was := math.Sqrt(float64(now.e.profile.Rows)) * before
-		if !isThere || !also || j == s || !(was >= plainly) {
+		s, isThere := now.index[feature]
+		j, isThereToo := now.index[other]
+		sigmasBefore := math.Sqrt(float64(now.bundle.profile.Rows)) * before
+		if !isThere || !isThereToo || j == s || !(sigmasBefore >= plainSigmas) {
 			return
 		}
-		if is := math.Sqrt(float64(now.e.profile.Rows)) * math.Abs(entry(j, s)) / math.Sqrt(entry(j, j)*entry(s, s)); is < was/2 {
+		if sigmasNow := math.Sqrt(float64(now.bundle.profile.Rows)) * math.Abs(entry(j, s)) / math.Sqrt(entry(j, j)*entry(s, s)); sigmasNow < sigmasBefore/2 {
 			apart[feature] = append(apart[feature], other)
 		} else {
 			near[feature] = true
 		}
 	}
 	for _, r := range c.Selection.Columns {
-		if r.Explained >= stoodFor && offset == nil { // else it is the means that were explained
+		if r.Explained >= stoodForShare && offset == nil { // else the selection explained the means
 			compare(r.Nearest, r.Name, math.Sqrt(float64(r.Explained)/k))
 		}
 	}
@@ -105,59 +105,54 @@ func (c *checker) findStrayed(now *checked) {
 		}
 	}
 	for _, name := range chosen {
-		if of := apart[name]; len(of) > 0 && !near[name] {
-			c.strayed = append(c.strayed, fmt.Sprintf("%s (%s)", joinNames([]string{name}), joinNames(of[:min(len(of), 3)])))
+		if others := apart[name]; len(others) > 0 && !near[name] {
+			c.driftedFeatures = append(c.driftedFeatures, fmt.Sprintf("%s (%s)", joinNames([]string{name}), joinNames(others[:min(len(others), 3)])))
 		}
 	}
 }
 
-// decide settles the verdict.
-func (c *checker) decide() error {
+func (c *checker) decideVerdict() error {
 	c.decideFeatures()
 	c.decideLoss()
 	c.decideMoved()
-	v := c.v
+	v := c.verdict
 	if v.Again {
 		v.Undecided = []string{}
-		return &stream.StaleError{Text: severalReasons("select again", v.Why)}
+		return &stream.StaleError{Text: reasonsText("select again", v.Why)}
 	}
 	if len(v.Undecided) > 0 {
-		return &stream.UndecidedError{Text: severalReasons("cannot tell whether the selection still serves", v.Undecided)}
+		return &stream.UndecidedError{Text: reasonsText("cannot tell whether the selection still serves", v.Undecided)}
 	}
 	return nil
 }
 
-// severalReasons is what they are reasons for, and the reasons.
-func severalReasons(what string, reasons []string) stream.Text {
+func reasonsText(conclusion string, reasons []string) stream.Text {
 	texts := make([]any, len(reasons))
 	for i, why := range reasons {
 		texts[i] = why
 	}
-	return stream.Textf(what+": "+strings.Repeat("; %s", len(texts))[2:], texts...)
+	return stream.Textf(conclusion+": "+strings.Repeat("; %s", len(texts))[2:], texts...)
 }
 
-// again adds a reason to select again.
-func (c *checker) again(format string, args ...any) {
-	c.v.Again = true
-	c.v.Why = append(c.v.Why, stream.Textf(format, args...).Spell(c.Spelling))
+func (c *checker) addReason(format string, args ...any) {
+	c.verdict.Again = true
+	c.verdict.Why = append(c.verdict.Why, stream.Textf(format, args...).Spell(c.Spelling))
 }
 
-// decideFeatures finds the reasons that lie in single features of the selection.
 func (c *checker) decideFeatures() {
-	if gone := c.v.Gone; len(gone) > 0 {
+	if goneFeatures := c.verdict.Gone; len(goneFeatures) > 0 {
 		var names []string
-		for _, g := range gone {
+		for _, g := range goneFeatures {
 			names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Why))
 		}
-		c.again("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(gone) == 1], firstOf(names, 3))
+		c.addReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], firstNames(names, 3))
 	}
-	if n := len(c.strayed); n > 0 {
-		c.again("%s of the selection lost what they had in common with other columns (in brackets): %s", plural(n, "feature"), firstOf(c.strayed, 3))
+	if n := len(c.driftedFeatures); n > 0 {
+		c.addReason("%s of the selection lost what they had in common with other columns (in brackets): %s", plural(n, "feature"), firstNames(c.driftedFeatures, 3))
 	}
 }
 
-// firstOf is a list of names that is cut off after the first n.
-func firstOf(names []string, n int) string {
+func firstNames(names []string, n int) string {
 	more := ""
 	if len(names) > n {
 		more = fmt.Sprintf(" and %d more", len(names)-n)
@@ -165,11 +160,11 @@ func firstOf(names []string, n int) string {
 	return strings.Join(names[:min(len(names), n)], ", ") + more
 }
 
-// decideLoss compares what was lost with the tolerance. A selection that aims at the least error has lost nothing
-// to a fresh one on its own data; of another the baseline or its own record says what it had lost then. Where
-// neither does, what it explains now is compared with what it explained.
+// decideLoss compares the lost share with the tolerance. A selection that minimises the error lost nothing to a
+// fresh one on its own data; for others the baseline or the selection's record gives their loss at that time.
+// If neither does, the explained shares are compared: now and then.
 func (c *checker) decideLoss() {
-	v := c.v
+	v := c.verdict
 	lost, before, own := float64(v.Lost), float64(v.LostBefore), float64(v.OwnError)
 	undecided := func(format string, args ...any) {
 		v.Undecided = append(v.Undecided, stream.Textf(format, args...).Spell(c.Spelling))
@@ -182,32 +177,31 @@ func (c *checker) decideLoss() {
 	case v.RowsUsed <= int64(v.K)+1 && v.Features > v.K:
 		undecided("any %s explain all of %s: scan more rows", plural(v.K, "feature"), plural(int(v.RowsUsed), "row"))
 	case lost <= c.Tolerance:
-		if since > otherData {
+		if since > otherDataShare {
 			undecided("%v, and of the data that it was made from it explained %.2f %%: these are other data", explains, 100*(1-own))
 		}
-	case c.greedy:
-		c.again("%v: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*lost, 100*c.Tolerance)
+	case c.aimsAtError:
+		c.addReason("%v: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*lost, 100*c.Tolerance)
 	case !math.IsNaN(before):
 		if since := float64(v.LostSince); since > c.Tolerance {
-			c.again("%v: %.2f %% of that are lost, on the data before it were %.2f %%, so that %.2f %% of what it explained there are lost since, and {tolerance} allows %.2f %%",
+			c.addReason("%v: %.2f %% of that are lost, on the data before it were %.2f %%, so that %.2f %% of what it explained there are lost since, and {tolerance} allows %.2f %%",
 				explains, 100*lost, 100*before, 100*since, 100*c.Tolerance)
 		}
 	case !math.IsNaN(own):
 		if since > c.Tolerance {
-			c.again("%v; of the data that it was made from it explained %.2f %%: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*(1-own), 100*since, 100*c.Tolerance)
+			c.addReason("%v; of the data that it was made from it explained %.2f %%: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*(1-own), 100*since, 100*c.Tolerance)
 		}
 	default:
 		why := stream.Textf("method %s does not aim at the least error", v.Method)
-		if c.bound {
+		if c.isConstrained {
 			why = stream.Textf("the selection was bound to groups, columns of several features, costs or what may be chosen, and a fresh one is not")
 		}
 		undecided("%v: %.2f %% of that are lost, more than the {tolerance} of %.2f %%, but %v, and nothing records what it explained before: give {baseline}, statistics of the data that it was made from", explains, 100*lost, 100*c.Tolerance, why)
 	}
 }
 
-// decideMoved finds the columns that moved by the limit or more.
 func (c *checker) decideMoved() {
-	v, again := c.v, c.again
+	v, addReason := c.verdict, c.addReason
 	if c.PSILimit > 0 {
 		var names []string
 		for i := range v.Columns {
@@ -219,7 +213,7 @@ func (c *checker) decideMoved() {
 			}
 		}
 		if n := len(names); n > 0 {
-			again("%s moved by {psi-limit} %v or more: %s", plural(n, "column"), c.PSILimit, firstOf(names, 10))
+			addReason("%s moved by {psi-limit} %v or more: %s", plural(n, "column"), c.PSILimit, firstNames(names, 10))
 		}
 	}
 }

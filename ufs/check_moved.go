@@ -11,25 +11,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// spreadOf is what is known of a column of data before.
-type spreadOf struct{ mean, std float64 }
+// columnSpread holds the mean and standard deviation of a column in the old data.
+type columnSpread struct{ mean, std float64 }
 
-// findMoved compares every feature with what it was before: in the baseline, or else in the
-// report of the selection.
-func (c *checker) findMoved(before, now *checked) {
-	old, rows, leftOut := make(map[string]spreadOf), c.Selection.RowsUsed, c.Selection.LeftOut
-	if before == nil && unreported(c.Selection) {
-		c.v.Warnings = append(c.v.Warnings, stream.Textf("the selection has no reports on its features, so that nobody knows which have moved or are new: select with {details} all, or give {baseline}, statistics of the data that it was made from").Spell(c.Spelling))
+func (c *checker) findMoved(before, now *checkedData) {
+	old, rows, leftOut := make(map[string]columnSpread), c.Selection.RowsUsed, c.Selection.LeftOut
+	if before == nil && lacksReports(c.Selection) {
+		c.verdict.Warnings = append(c.verdict.Warnings, stream.Textf("the selection has no reports on its features, so that nobody knows which have moved or are new: select with {details} all, or give {baseline}, statistics of the data that it was made from").Spell(c.Spelling))
 		return
 	}
 	if before == nil {
 		for _, r := range c.Selection.Columns {
-			old[r.Name] = spreadOf{float64(r.Mean), float64(r.Std)}
+			old[r.Name] = columnSpread{float64(r.Mean), float64(r.Std)}
 		}
 	} else {
-		rows, leftOut = before.e.profile.Rows, before.t.s.LeftOut
+		rows, leftOut = before.bundle.profile.Rows, before.trial.selection.LeftOut
 		for k, name := range before.names {
-			old[name] = spreadOf{before.t.mean[k], before.t.std[k]}
+			old[name] = columnSpread{before.trial.mean[k], before.trial.std[k]}
 		}
 	}
 	selected := make(map[string]bool)
@@ -37,8 +35,8 @@ func (c *checker) findMoved(before, now *checked) {
 		selected[name] = true
 	}
 	c.findChanged(old, leftOut, now, selected)
-	// Of two samples of one distribution an index is that much on average, for each group but one.
-	chance := 1/float64(max(rows, 1)) + 1/float64(now.e.profile.Rows)
+	// For two samples of one distribution the expected index is chance times the number of groups less one.
+	chance := 1/float64(max(rows, 1)) + 1/float64(now.bundle.profile.Rows)
 	var moved, much []string
 	for k, name := range now.names {
 		was, known := old[name]
@@ -46,58 +44,58 @@ func (c *checker) findMoved(before, now *checked) {
 			continue
 		}
 		m := ColumnShift{Name: name, Selected: selected[name], PSI: stream.Number(math.NaN())}
-		wider := now.t.std[k] / was.std
-		shift, ratio := (now.t.mean[k]-was.mean)/was.std, wider*wider
-		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(ifNormal(shift, ratio))
+		wider := now.trial.std[k] / was.std
+		shift, ratio := (now.trial.mean[k]-was.mean)/was.std, wider*wider
+		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalIndex(shift, ratio))
 		free := 2.0 // a mean and a variance
-		if before != nil && before.e.spread != nil && now.e.spread != nil {
-			psi := before.e.spread.PSI(before.t.index[before.at[name]], now.e.spread, now.t.index[k])
+		if before != nil && before.bundle.histograms != nil && now.bundle.histograms != nil {
+			psi := before.bundle.histograms.PSI(before.trial.index[before.index[name]], now.bundle.histograms, now.trial.index[k])
 			m.PSI, m.Groups = stream.Number(psi.Value), psi.Groups
 			free = float64(psi.Groups - 1)
 		}
 		switch index := m.Index() - free*chance; {
-		case index >= muchMoved:
+		case index >= muchMovedIndex:
 			m.Moved = MovedMuch
 			much = append(much, name)
-		case index >= someMoved:
+		case index >= someMovedIndex:
 			m.Moved = MovedSome
 			moved = append(moved, name)
 		}
-		c.v.Columns = append(c.v.Columns, m)
+		c.verdict.Columns = append(c.verdict.Columns, m)
 	}
 	for _, w := range []struct {
 		names []string
 		how   string
 	}{{much, "much (index from 0.25 on)"}, {moved, "somewhat (index from 0.1 on)"}} {
 		if n := len(w.names); n > 0 {
-			c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("%s moved %s: %s", plural(n, "column"), w.how, joinNames(w.names[:min(n, 10)])))
+			c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("%s moved %s: %s", plural(n, "column"), w.how, joinNames(w.names[:min(n, 10)])))
 		}
 	}
-	fresh := strangers(old, now.names)
+	fresh := unknownNames(old, now.names)
 	fresh = slices.DeleteFunc(fresh, func(name string) bool { return isLeftOut(name, leftOut) })
 	if len(fresh) > 0 {
-		c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("the selection knows nothing of %s: %s", plural(len(fresh), "new column"), joinNames(fresh[:min(len(fresh), 10)])))
+		c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the selection knows nothing of %s: %s", plural(len(fresh), "new column"), joinNames(fresh[:min(len(fresh), 10)])))
 	}
 }
 
-// findChanged lists the columns that were features before and are none now, that are constant with another
-// value, and that are features now and held nothing or one value before.
-func (c *checker) findChanged(old map[string]spreadOf, leftOut []stream.LeftOut, now *checked, selected map[string]bool) {
+// findChanged lists the columns that stopped being features, that are constant with another value, or that are
+// features now but held nothing or one value before.
+func (c *checker) findChanged(old map[string]columnSpread, leftOut []stream.LeftOut, now *checkedData, selected map[string]bool) {
 	nan := stream.Number(math.NaN())
 	var changed []string
 	add := func(name, moved, why string) {
-		c.v.Columns = append(c.v.Columns, ColumnShift{Name: name, Selected: selected[name], PSI: nan, Mean: nan, Variance: nan, IfNormal: nan, Moved: moved, Why: why})
+		c.verdict.Columns = append(c.verdict.Columns, ColumnShift{Name: name, Selected: selected[name], PSI: nan, Mean: nan, Variance: nan, IfNormal: nan, Moved: moved, Why: why})
 		changed = append(changed, fmt.Sprintf("%s (%s)", joinNames([]string{name}), why))
 	}
 	whyBefore, whyNow := make(map[string]string), make(map[string]string)
 	for _, l := range leftOut {
 		whyBefore[l.Name] = l.Why
 	}
-	for _, l := range now.t.s.LeftOut {
+	for _, l := range now.trial.selection.LeftOut {
 		whyNow[l.Name] = l.Why
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if _, there := now.at[name]; there {
+		if _, there := now.index[name]; there {
 			continue
 		}
 		why, moved := cmp.Or(whyNow[name], "no column of this name"), Disappeared
@@ -107,10 +105,10 @@ func (c *checker) findChanged(old map[string]spreadOf, leftOut []stream.LeftOut,
 		add(name, moved, why)
 	}
 	for _, l := range leftOut {
-		_, there := now.at[l.Name]
+		_, there := now.index[l.Name]
 		why := whyNow[l.Name]
 		switch {
-		case !gram.HoldsNothing(l.Why): // the user, a type or a suspicion left it out
+		case !gram.HoldsNothing(l.Why): // left out by the user, for its type, or as suspicious
 		case there:
 			add(l.Name, CameBack, "it varies; before: "+l.Why)
 		case why == "":
@@ -120,18 +118,16 @@ func (c *checker) findChanged(old map[string]spreadOf, leftOut []stream.LeftOut,
 		}
 	}
 	if n := len(changed); n > 0 {
-		c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("%s became constant, disappeared or came back: %s", plural(n, "column"), firstOf(changed, 10)))
+		c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("%s became constant, disappeared or came back: %s", plural(n, "column"), firstNames(changed, 10)))
 	}
 }
 
-// ifNormal is the index of two normal distributions, the sum of their divergences both ways:
-// the second has its mean shifted by so many deviations of the first, and that many times its
-// variance.
-func ifNormal(shift, ratio float64) float64 {
+// normalIndex is the PSI of two normal distributions, the sum of their divergences both ways. The second mean
+// lies shift standard deviations of the first away, and its variance is ratio times the first.
+func normalIndex(shift, ratio float64) float64 {
 	return (ratio + 1/ratio - 2 + shift*shift*(1+1/ratio)) / 2
 }
 
-// strangers are the names that are not among the columns of before.
-func strangers(old map[string]spreadOf, names []string) []string {
+func unknownNames(old map[string]columnSpread, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, known := old[name]; return known })
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Every pass of gathering keeps the states that it fills in a file of its own. Sums are saved bit by bit and
-// go on in the same order, so that a resumed run equals an uninterrupted one to the last bit; a pass whose
-// states are whole is not made again.
+// Every gathering pass saves the states that it fills in a file of its own. Sums are saved bit by bit and
+// continue in the same order, so that a resumed run equals an uninterrupted one to the last bit. A pass whose
+// states are complete is not repeated.
 
-// The passes by the names of their states.
+// The names of the passes' states.
 const (
-	uselessPass    = "useless" // finds what is to be left out
+	uselessPass    = "useless" // finds the columns to leave out
 	ranksPass      = "ranks"
 	anchorsPass    = "anchors" // draws the rows that anchors are made of
 	statisticsPass = "statistics"
@@ -31,53 +31,51 @@ const (
 
 // The marks of a state.
 const (
-	readingMark = "reading" // what is left out, and what a missing value means: these change as a run learns
-	nextMark    = "next"    // global row that comes next: the end of a block
+	readingMark = "reading" // the columns left out and the meaning of missing values: these change as a run learns
+	nextMark    = "next"    // next global row: the end of a block
 	doneMark    = "done"
-	passesMark  = "passes" // made so far, this one included
+	passesMark  = "passes" // made so far, including this one
 )
 
-// openStates opens what an earlier attempt at the very same statistics has left.
 func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
-	folder := p.g.checkpoint.at()
+	folder := p.gatherer.checkpoint.resumeFolder()
 	if folder == nil {
 		return nil
 	}
 	if !ds.Replayable() {
 		return stream.Usagef("{checkpoint} needs an input that can be read again; a stream on standard input cannot")
 	}
-	id, err := p.identity(ds)
+	id, err := p.statisticsIdentity(ds)
 	if err != nil {
 		return err
 	}
-	if p.g.plain != nil { // which may have come in this run's place
-		p.g.states, err = folder.Own(ctx, "gathering", id)
+	if p.gatherer.fallback != nil { // the fallback may have taken this run's place
+		p.gatherer.states, err = folder.Own(ctx, "gathering", id)
 	} else {
-		p.g.states, err = folder.Run(ctx, "gathering", id)
+		p.gatherer.states, err = folder.Run(ctx, "gathering", id)
 	}
 	return err
 }
 
-// identity is what shapes the statistics.
-func (p *pass) identity(ds *chunkio.Dataset) (resume.Identity, error) {
-	id := resume.Identity{What: p.what(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorFile), Columns: ds.Columns(), Options: p.g.shape(), Facts: map[string]string{}}
+func (p *pass) statisticsIdentity(ds *chunkio.Dataset) (resume.Identity, error) {
+	id := resume.Identity{What: p.statisticsTitle(), Inputs: slices.Concat(ds.Inputs(), p.gatherer.anchorInputs), Columns: ds.Columns(), Options: p.gatherer.statisticsShape(), Facts: map[string]string{}}
 	switch {
-	case p.g.from == method.FromGram && p.g.sample:
-		id.Options[optionGraphRows] = strconv.Itoa(surveyRows(p.g.run, len(ds.Columns())))
-		id.Options["seed"] = strconv.FormatUint(p.g.Seed, 10)
-	case p.g.from == method.FromGraph || p.g.sample:
-		p.g.graphShape(id.Options)
+	case p.gatherer.gatherKind == method.FromGram && p.gatherer.takesSample:
+		id.Options[optionGraphRows] = strconv.Itoa(surveyRows(p.gatherer.run, len(ds.Columns())))
+		id.Options["seed"] = strconv.FormatUint(p.gatherer.Seed, 10)
+	case p.gatherer.gatherKind == method.FromGraph || p.gatherer.takesSample:
+		p.gatherer.addGraphShape(id.Options)
 	}
-	if p.g.keepRows > 0 {
-		p.g.sampleShape(id.Options)
+	if p.gatherer.keepRows > 0 {
+		p.gatherer.addSampleShape(id.Options)
 	}
-	if !p.rows.All() {
-		id.Facts["range of rows"] = p.rows.String()
+	if !p.rowRange.All() {
+		id.Facts["range of rows"] = p.rowRange.String()
 	}
-	if seed := p.g.hashSeed(); seed != 0 {
+	if seed := p.gatherer.hashSeed(); seed != 0 {
 		id.Facts["seed of the hash shards"] = strconv.FormatUint(seed, 10)
 	}
-	if before := p.g.decidedBefore(); before != nil {
+	if before := p.gatherer.profileLeftOut(); before != nil {
 		text, err := json.Marshal(before)
 		if err != nil {
 			return id, err
@@ -88,79 +86,78 @@ func (p *pass) identity(ds *chunkio.Dataset) (resume.Identity, error) {
 	return id, nil
 }
 
-// what names the statistics.
-func (p *pass) what() string {
-	of := ""
-	if p.g.spread {
-		of = " with histograms"
+func (p *pass) statisticsTitle() string {
+	suffix := ""
+	if p.gatherer.takesHistograms {
+		suffix = " with histograms"
 	}
 	switch {
-	case p.g.from == method.FromGraph:
-		return "statistics of an anchor graph" + of
+	case p.gatherer.gatherKind == method.FromGraph:
+		return "statistics of an anchor graph" + suffix
 	case p.plan.Sketch > 0:
 		return "a sketch of the rows"
-	case p.g.table:
+	case p.gatherer.takesRanks:
 		return "a profile of the columns with ranks"
-	case p.profiles():
+	case p.needsProfileOnly():
 		return "a profile of the columns"
 	case p.plan.Factor > 0:
 		return "the rows themselves"
 	}
-	return "Gram statistics" + of
+	return "Gram statistics" + suffix
 }
 
-// reading is a pass to be made.
-type reading struct {
-	name  string // of its states
-	what  string // for people
-	opt   chunkio.Options
-	fold  stream.FoldOptions
-	body  []chunkio.Section // the states that it fills, each an io.ReaderFrom too
-	keeps bool              // more passes follow, so that its states are worth saving however short it was
+// passSetup describes a pass to be made.
+type passSetup struct {
+	name       string // of its states
+	title      string // for people
+	opt        chunkio.Options
+	fold       stream.FoldOptions
+	sections   []chunkio.Section // the states that it fills, each an io.ReaderFrom too
+	alwaysSave bool              // save its states however short it was, because more passes follow
 }
 
-// read makes the pass s into the states that adders fill, from where an earlier run has left off, and saves
-// them now and then, at the end, and when it is interrupted.
-func (p *pass) read(ctx context.Context, ds *chunkio.Dataset, s reading, adders ...stream.Adder) error {
-	if p.g.states == nil {
-		return p.g.fold(ctx, p.source(ds), s.what, s.fold, adders...)
+// makePass folds the rows into adders, resumes after an earlier run's last save, and saves their states
+// periodically, at the end, and when it is interrupted.
+func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
+	if p.gatherer.states == nil {
+		return p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
 	}
-	next, done, err := p.restore(ctx, s)
+	next, done, err := p.restorePass(ctx, s)
 	if done || err != nil {
 		return err
 	}
 	s.fold.Next = next
 	save := func(done bool) error {
-		return p.g.states.Save(ctx, s.name, map[string]string{
-			readingMark: s.digest(), nextMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.g.passes),
-		}, s.body...)
+		return p.gatherer.states.Save(ctx, s.name, map[string]string{
+			readingMark: s.optionsDigest(), nextMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.gatherer.passes),
+		}, s.sections...)
 	}
 	s.fold.After = func(n int64) error {
-		if next = max(next, n); !p.g.states.Due() {
+		if next = max(next, n); !p.gatherer.states.Due() {
 			return nil
 		}
 		return save(false)
 	}
-	switch err := p.g.fold(ctx, p.source(ds), s.what, s.fold, adders...); {
-	case err == nil && (s.keeps || p.g.states.Due()):
+	switch err := p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...); {
+	case err == nil && (s.alwaysSave || p.gatherer.states.Due()):
 		return save(true)
 	case err != nil && ctx.Err() != nil && next > 0:
-		// Adders take a chunk whole or not at all, so the sums are those up to next.
+		// Adders take a chunk whole or not at all, so the sums are complete up to next.
 		return errors.Join(err, save(false))
 	default:
 		return err
 	}
 }
 
-// restore reads the states of a pass that an earlier run has saved: whole ones, or with the row that comes next.
-func (p *pass) restore(ctx context.Context, s reading) (next int64, done bool, err error) {
-	saved, err := p.g.states.Load(ctx, s.name)
+// restorePass reads the saved states of a pass: done if complete, else next is the row to resume at.
+func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done bool, err error) {
+	saved, err := p.gatherer.states.Load(ctx, s.name)
 	if saved == nil || err != nil {
 		return 0, false, err
 	}
 	defer saved.Close()
-	if saved.Marks[readingMark] != s.digest() {
-		return 0, false, nil // of rows that are read otherwise by now
+	if saved.Marks[readingMark] != s.optionsDigest() {
+		return 0, false, nil // these rows were read with other settings
 	}
 	next, err1 := strconv.ParseInt(saved.Marks[nextMark], 10, 64)
 	done, err2 := strconv.ParseBool(saved.Marks[doneMark])
@@ -168,24 +165,23 @@ func (p *pass) restore(ctx context.Context, s reading) (next int64, done bool, e
 	if err1 != nil || err2 != nil || err3 != nil {
 		return 0, false, resume.Damaged(saved.Path, errors.New("it does not say how far the pass was"))
 	}
-	for _, section := range s.body {
+	for _, section := range s.sections {
 		if err := saved.Read(section.Name, section.Body.(io.ReaderFrom)); err != nil {
 			return 0, false, err
 		}
 	}
-	folder := p.g.checkpoint.folder.Path()
+	folder := p.gatherer.checkpoint.folder.Path()
 	if done {
-		p.g.passes = passes
-		p.g.say("going on from %s: pass %d, %s, is done", folder, passes, s.what)
+		p.gatherer.passes = passes
+		p.gatherer.say("going on from %s: pass %d, %s, is done", folder, passes, s.title)
 	} else {
-		p.g.passes = passes - 1
-		p.g.say("going on from %s at row %s of pass %d, %s", folder, comma(next), passes, s.what)
+		p.gatherer.passes = passes - 1
+		p.gatherer.say("going on from %s at row %s of pass %d, %s", folder, comma(next), passes, s.title)
 	}
 	return next, done, nil
 }
 
-// digest tells how the rows are read.
-func (s *reading) digest() string {
+func (s *passSetup) optionsDigest() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q", s.opt.Missing, s.opt.LeaveOut))
 	return hex.EncodeToString(sum[:8])
 }

@@ -11,45 +11,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Methods over rows keep their iterations in the folder of a checkpoint, as stages (package resume).
-// Their scratch files are there too then, in place of {temp-dir}.
+// Methods over rows save their iterations as stages (package resume) in the checkpoint's folder. Their scratch
+// files are then there too, instead of in {temp-dir}.
 
-// keepsRows says that the request names a folder for it.
-func (r *run) keepsRows() bool { return r.From == method.FromRows && r.namedCheckpoint() != "" }
+func (r *run) savesIterations() bool { return r.From == method.FromRows && r.namedCheckpoint() != "" }
 
-// rowScratch are the options of the scratch files of a method over rows.
-func (r *run) rowScratch() scratch.Options {
-	if r.keepsRows() {
-		return keptScratch(r, r.namedCheckpoint())
+func (r *run) rowScratchOptions() scratch.Options {
+	if r.savesIterations() {
+		return checkpointScratch(r, r.namedCheckpoint())
 	}
-	opt := r.scratch()
-	opt.Remedy = stream.Textf("free some space, choose another {temp-dir}%v", fewerRows(r))
+	opt := r.scratchOptions()
+	opt.Remedy = stream.Textf("free some space, choose another {temp-dir}%v", fewerRowsRemedy(r))
 	return opt
 }
 
-// keptScratch is scratch in the folder of a checkpoint.
-func keptScratch(r *run, folder string) scratch.Options {
-	opt := r.scratch()
+func checkpointScratch(r *run, folder string) scratch.Options {
+	opt := r.scratchOptions()
 	opt.Dir, opt.There = folder, resume.Bytes(folder)
-	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder%v", fewerRows(r))
+	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder%v", fewerRowsRemedy(r))
 	return opt
 }
 
-// fewerRows is the end of a remedy for scratch files that are too large, where the method takes fewer rows.
-func fewerRows(r *run) stream.Text {
+func fewerRowsRemedy(r *run) stream.Text {
 	if r.Declare().Options.Find("sample") == nil {
 		return stream.Text{}
 	}
 	return stream.Textf(", or fewer rows by {sample}")
 }
 
-// overRows calls do, for a method over rows with its scratch and stages. told hears of each stage that
-// goes on behind a step.
-func (t *trial) overRows(ctx context.Context, told func(step int), do func(context.Context) error) error {
+// runOverRows calls iterate; for a method over rows with its scratch and stages. onResume gets the step that
+// each resumed stage continues after.
+func (t *trial) runOverRows(ctx context.Context, onResume func(step int), iterate func(context.Context) error) error {
 	if t.From != method.FromRows {
-		return do(ctx)
+		return iterate(ctx)
 	}
-	stages, err := t.openStages(ctx, told)
+	stages, err := t.openStages(ctx, onResume)
 	if err != nil {
 		return err
 	}
@@ -57,26 +53,25 @@ func (t *trial) overRows(ctx context.Context, told func(step int), do func(conte
 		return err
 	}
 	if stages == nil {
-		return do(ctx)
+		return iterate(ctx)
 	}
 	t.Stages = stages
 	ctx, stop := stages.Delay(ctx)
 	defer stop()
-	return do(ctx)
+	return iterate(ctx)
 }
 
-// openStages opens what an earlier run has saved; nil where there is no checkpoint.
-func (t *trial) openStages(ctx context.Context, told func(step int)) (*resume.Stages, error) {
-	folder := t.checkpoint.at()
+func (t *trial) openStages(ctx context.Context, onResume func(step int)) (*resume.Stages, error) {
+	folder := t.checkpoint.resumeFolder()
 	if folder == nil {
 		return nil, nil
 	}
-	states, err := folder.Run(ctx, "rows", t.iteration())
+	states, err := folder.Run(ctx, "rows", t.iterationIdentity())
 	if err != nil {
 		return nil, err
 	}
 	return states.Stages(ctx, func(step int) {
-		if told(step); step > 0 {
+		if onResume(step); step > 0 {
 			t.say("going on from %s at iteration %d", folder.Path(), step+1)
 		} else {
 			t.note("going on from %s: all is ready for the iterations", folder.Path())
@@ -84,24 +79,24 @@ func (t *trial) openStages(ctx context.Context, told func(step int)) (*resume.St
 	})
 }
 
-// openScratch makes the scratch of a plan out of core, for stages or without. A checkpoint that
-// nobody asked for gives way to a {temp-dir} that was named, and where there is no room in it.
+// openScratch makes the scratch files of an out-of-core plan, with stages or without. An automatic checkpoint
+// is given up if {temp-dir} is named, or if its folder lacks space.
 func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume.Stages, error) {
-	plan := t.from.plan
+	plan := t.bundle.plan
 	if !plan.OutOfCore {
 		return stages, nil
 	}
-	opt, need := t.rowScratch(), plan.scratch
-	unasked := stages != nil && !t.keepsRows()
+	opt, need := t.rowScratchOptions(), plan.scratch
+	unasked := stages != nil && !t.savesIterations()
 	if unasked && t.TempDir != "" {
 		t.note("the iterations are not saved: their files go to {temp-dir}; name a {checkpoint} folder to keep them")
 		return t.openScratch(ctx, nil)
 	}
 	if stages != nil {
-		opt = keptScratch(t.run, t.checkpoint.at().Path())
+		opt = checkpointScratch(t.run, t.checkpoint.resumeFolder().Path())
 	}
 	if unasked {
-		need += plan.rewritten
+		need += plan.rewrittenScratch
 	}
 	t.scratch = scratch.New(opt).Under(ctx)
 	err := t.scratch.Reserve(need)
@@ -113,15 +108,14 @@ func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume
 	return stages, err
 }
 
-// iteration is what shapes the iterations of a method over rows.
-func (t *trial) iteration() resume.Identity {
+func (t *trial) iterationIdentity() resume.Identity {
 	id := resume.Identity{
-		What: "iterations of method " + t.Name, Inputs: t.from.inputs, Columns: t.Columns,
+		What: "iterations of method " + t.Name, Inputs: t.bundle.inputs, Columns: t.Columns,
 		Options: map[string]string{"seed": fmt.Sprint(t.run.Seed)},
-		// The files are in the byte order of the machine, and bits differ from one kind to the next.
+		// The files have the machine's byte order, and results differ in their last bits between architectures.
 		Facts: map[string]string{"rows": fmt.Sprint(t.Rows), "processor architecture": runtime.GOARCH},
 	}
-	for option, value := range t.s.Options {
+	for option, value := range t.selection.Options {
 		id.Options[option] = fmt.Sprint(value)
 	}
 	for option := range t.Request.Options {

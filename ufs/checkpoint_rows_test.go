@@ -27,8 +27,8 @@ func interrupted(t *testing.T, q Request) error {
 	return err
 }
 
-// TestRowsGoOn: a method over rows that is interrupted saves its iteration, in memory and out of core,
-// says where it goes on, and selects what an uninterrupted run selects, from as many passes.
+// TestRowsGoOn: a method over rows that is interrupted saves its iteration, in memory and out of core. It
+// resumes at the iteration that it reports, and selects the same as an uninterrupted run, with as many passes.
 func TestRowsGoOn(t *testing.T) {
 	many, few := faces(22_000, 24, 3).rounded().write(t), faces(1000, 24, 3).rounded().write(t)
 	for name, options := range map[string]method.Settings{
@@ -73,7 +73,7 @@ func TestRowsGoOn(t *testing.T) {
 				t.Errorf("%s says %q", name, said)
 			}
 			if err := Forget(q); err != nil {
-				t.Error(err)
+				t.Errorf("%s: removing the checkpoint: %v", name, err)
 			}
 			if left := must.Get(os.ReadDir(q.Checkpoint))(t); len(left) > 0 {
 				t.Errorf("%s leaves %v", name, left)
@@ -82,8 +82,8 @@ func TestRowsGoOn(t *testing.T) {
 	}
 }
 
-// TestRowsScratchIsCountedTwice: what each iteration writes anew is there twice in a run with a checkpoint, and the
-// bound on scratch holds for all of it.
+// TestRowsScratchIsCountedTwice: data that each iteration rewrites are stored twice in a run with a checkpoint,
+// and the bound on scratch covers both.
 func TestRowsScratchIsCountedTwice(t *testing.T) {
 	q := Request{Inputs: []string{faces(30_000, 24, 3).rounded().write(t)}, Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 2, "sample": 0}}
 	q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest

@@ -15,13 +15,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keepPasses gives a method that reads the rows in place of the Gram matrix what keeps its passes.
-func (t *trial) keepPasses(ctx context.Context) error {
-	folder := t.checkpoint.at()
+func (t *trial) openPassCheckpoint(ctx context.Context) error {
+	folder := t.checkpoint.resumeFolder()
 	if folder == nil || t.Source == nil || t.From == method.FromRows {
 		return nil
 	}
-	id, err := t.identity("passes of method " + t.Name)
+	id, err := t.selectionIdentity("passes of method " + t.Name)
 	if err != nil {
 		return err
 	}
@@ -36,13 +35,13 @@ func (t *trial) keepPasses(ctx context.Context) error {
 	return nil
 }
 
-// identity is what shapes all that the method comes to on its way, down to the last bit: the memory and the
-// threads say how many features it reads about at a time.
-func (t *trial) identity(what string) (resume.Identity, error) {
-	id := resume.Identity{What: what, Inputs: slices.Concat(t.from.inputs, t.anchorFile), Columns: t.Columns, Options: map[string]string{
+// selectionIdentity collects everything that shapes the method's intermediate results, down to the last bit:
+// memory and threads determine how many features it reads at a time.
+func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
+	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.inputs, t.anchorInputs), Columns: t.Columns, Options: map[string]string{
 		"method": t.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Memory, 10),
 	}}
-	for option, value := range t.s.Options {
+	for option, value := range t.selection.Options {
 		id.Options[option] = fmt.Sprint(value)
 	}
 	for option := range t.Request.Options {
@@ -56,7 +55,7 @@ func (t *trial) identity(what string) (resume.Identity, error) {
 		return id, err
 	}
 	sum := sha256.Sum256(choice)
-	path, _ := kernel.Path() // an error tells of a variable that begin has looked at
+	path, _ := kernel.Path() // applyLimits has already reported a bad variable
 	id.Facts = map[string]string{"instruction set": path, "version": Release, "choice of features": hex.EncodeToString(sum[:8])}
 	return id, nil
 }

@@ -79,7 +79,7 @@ func TestSelectGoesOn(t *testing.T) {
 					break
 				}
 				if !errors.Is(err, context.Canceled) {
-					t.Fatal(err)
+					t.Fatalf("the stopped run failed with %v, want a cancelled context", err)
 				}
 				if saved := (*Interrupted)(nil); errors.As(err, &saved) {
 					midway++
@@ -96,9 +96,9 @@ func TestSelectGoesOn(t *testing.T) {
 	}
 }
 
-// TestAutoCheckpoint: beside the output a run that is predicted to be long saves what it comes to. The same run goes
-// on from there, whatever is predicted then; another removes it, says so and begins anew; Forget takes the folder away.
-// A short run, one without a place for it and one that is told so make none.
+// TestAutoCheckpoint: a run that is predicted to be long saves its progress next to the output. The same run
+// resumes from there, whatever its new prediction; another run removes it, reports that and starts anew; Forget
+// removes the folder. A short run, a run without an output file and a run with NoCheckpoint make none.
 func TestAutoCheckpoint(t *testing.T) {
 	file := noiseFile(t, 4000, 30, 8)
 	folder := t.TempDir()
@@ -118,7 +118,7 @@ func TestAutoCheckpoint(t *testing.T) {
 	long.longRun = 1
 	_, err := Select(lookedAt(t, 40), long)
 	if saved := (*Interrupted)(nil); !errors.As(err, &saved) || saved.Checkpoint != beside {
-		t.Fatalf("%v", err)
+		t.Fatalf("a run stopped halfway: %v, want an Interrupted with the checkpoint %s", err, beside)
 	}
 	if got := answerOf(t, selected(t, q)); got != want {
 		t.Errorf("gone on:\n%s, want\n%s", got, want)
@@ -140,13 +140,13 @@ func TestAutoCheckpoint(t *testing.T) {
 	}
 }
 
-// TestPredicted: the prediction grows with rows and passes, and a sparse table is no larger than what it holds.
+// TestPredicted: the prediction grows with rows and passes, and a sparse table counts as its entries only.
 func TestPredicted(t *testing.T) {
 	predicted := func(q Request) float64 {
-		r := must.Get(q.settleSelection(t.Context()))(t)
-		ds := must.Get(openDataset(t.Context(), q.Inputs, r.reading()))(t)
+		r := must.Get(q.newSelectionRun(t.Context()))(t)
+		ds := must.Get(openDataset(t.Context(), q.Inputs, r.readOptions()))(t)
 		defer ds.Close()
-		return r.predicted(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
 	}
 	small := Request{Inputs: []string{noiseFile(t, 500, 30, 8)}, Method: "greedy", K: 3}
 	large, twice := small, small
@@ -167,13 +167,13 @@ func TestPredictedIterations(t *testing.T) {
 	predicted := func(most int) float64 {
 		t.Helper()
 		q := Request{Inputs: []string{file}, Method: "eufs", K: 3, Threads: 1, Options: method.Settings{"max-iter": most, "sample": 0}}
-		r := must.Get(q.settle(t.Context()))(t)
-		ds := must.Get(openDataset(t.Context(), r.Inputs, r.reading()))(t)
+		r := must.Get(q.newRun(t.Context()))(t)
+		ds := must.Get(openDataset(t.Context(), r.Inputs, r.readOptions()))(t)
 		defer ds.Close()
-		return r.predicted(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
 	}
 	few, many := predicted(10), predicted(1_000_010)
-	if want := 1e6 * 1000 * 30 / iteratedValues; math.Abs(many-few-want) > 1e-6*want {
+	if want := 1e6 * 1000 * 30 / iteratedValuesPerSecond; math.Abs(many-few-want) > 1e-6*want {
 		t.Errorf("%v s for a million iterations more, want %v", many-few, want)
 	}
 }

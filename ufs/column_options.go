@@ -10,21 +10,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnOptions are the options that say how the input's columns become features. They shape
-// statistics, so that plans, statistics files and selections record them.
+// columnOptions determine how the input's columns become features. They shape statistics, so plans, statistics
+// files and selections record them.
 var columnOptions = []struct {
-	name string
-	of   func(q *Request) *bool
+	name  string
+	field func(q *Request) *bool
 }{
 	{"union-by-name", func(q *Request) *bool { return &q.UnionByName }},
 	{"missing-indicators", func(q *Request) *bool { return &q.MissingIndicators }},
 	{"times", func(q *Request) *bool { return &q.Times }},
 }
 
-// textOptions are the lists that overrule guesses about inputs that are text.
+// textOptions are the lists that override guesses about text inputs.
 var textOptions = []struct {
-	name string
-	of   func(t *chunkio.TextOptions) *[]string
+	name  string
+	field func(t *chunkio.TextOptions) *[]string
 }{
 	{"types", func(t *chunkio.TextOptions) *[]string { return &t.Types }},
 	{"text", func(t *chunkio.TextOptions) *[]string { return &t.Text }},
@@ -33,13 +33,12 @@ var textOptions = []struct {
 
 const optionHeader = "header"
 
-const isTrue = "true" // of an option that is recorded
+const trueText = "true" // the value of a recorded option that is on
 
-// shapeColumns adds the column options of q to those that shape statistics.
-func (q *Request) shapeColumns(shape map[string]string) {
+func (q *Request) addColumnShape(shape map[string]string) {
 	for _, o := range columnOptions {
-		if *o.of(q) {
-			shape[o.name] = isTrue
+		if *o.field(q) {
+			shape[o.name] = trueText
 		}
 	}
 	for name, text := range map[string]string{optionCategorical: q.Categorical, optionCategories: q.categories, optionHeader: q.Texts.Header} {
@@ -48,22 +47,21 @@ func (q *Request) shapeColumns(shape map[string]string) {
 		}
 	}
 	for _, o := range textOptions {
-		if list := *o.of(&q.Texts); list != nil {
+		if list := *o.field(&q.Texts); list != nil {
 			shape[o.name] = joinNames(list)
 		}
 	}
 }
 
-// takeColumnOption sets a column option that was recorded; known is whether it is one.
-func (q *Request) takeColumnOption(name, text string) (known bool, err error) {
+func (q *Request) setColumnOption(name, text string) (known bool, err error) {
 	for _, o := range columnOptions {
 		if o.name == name {
-			*o.of(q), known = text == isTrue, true
+			*o.field(q), known = text == trueText, true
 		}
 	}
 	for _, o := range textOptions {
 		if o.name == name {
-			*o.of(&q.Texts), err = splitNames(text)
+			*o.field(&q.Texts), err = splitNames(text)
 			known, q.Texts.Recorded = true, true
 		}
 	}
@@ -78,52 +76,49 @@ func (q *Request) takeColumnOption(name, text string) (known bool, err error) {
 	return known, err
 }
 
-// takeColumnOptions sets the column options that a selection records, but for texts that q has itself.
-func (q *Request) takeColumnOptions(recorded map[string]any) error {
+// setColumnOptions sets the column options that a selection records, except texts that q has already.
+func (q *Request) setColumnOptions(recorded map[string]any) error {
 	own := q.Texts
 	for _, name := range append(columnOptionNames(), optionCategories) {
 		if _, ok := recorded[name]; !ok {
 			continue
 		}
-		if _, err := q.takeColumnOption(name, method.Settings(recorded).Text(name)); err != nil {
+		if _, err := q.setColumnOption(name, method.Settings(recorded).Text(name)); err != nil {
 			return stream.Errorf("the selection's {%s}: %w", name, err)
 		}
 	}
-	q.Texts = textsOr(own, q.Texts)
+	q.Texts = mergeTexts(own, q.Texts)
 	return nil
 }
 
-// settleHeader has q record how the first rows of CSV files were read, a guess or not: what comes after, other shards
-// and apply, reads those of other files alike.
-func settleHeader(q *Request, ds *chunkio.Dataset) {
+// recordHeader makes q record how the first rows of CSV files were read, guessed or not, so that other shards
+// and apply read other files alike.
+func recordHeader(q *Request, ds *chunkio.Dataset) {
 	q.Texts.Header = cmp.Or(ds.Guesses().Header, q.Texts.Header)
 }
 
-// textsOr are the options of t, and of other if t leaves them open.
-func textsOr(t, other chunkio.TextOptions) chunkio.TextOptions {
+func mergeTexts(t, other chunkio.TextOptions) chunkio.TextOptions {
 	if t.Header == "" {
 		t.Header, t.Recorded = other.Header, other.Header != ""
 	}
 	for _, o := range textOptions {
-		if own, recorded := o.of(&t), *o.of(&other); *own == nil && recorded != nil {
+		if own, recorded := o.field(&t), *o.field(&other); *own == nil && recorded != nil {
 			*own, t.Recorded = recorded, t.Recorded || other.Recorded
 		}
 	}
 	return t
 }
 
-// fillColumns takes the column options that p has and q does not.
-func (q *Request) fillColumns(p *Request) {
+func (q *Request) fillColumnOptions(p *Request) {
 	for _, o := range columnOptions {
-		*o.of(q) = *o.of(q) || *o.of(p)
+		*o.field(q) = *o.field(q) || *o.field(p)
 	}
 	if q.Categorical == "" || q.Categorical == p.Categorical {
 		q.Categorical, q.categories = p.Categorical, p.categories
 	}
-	q.Texts = textsOr(q.Texts, p.Texts)
+	q.Texts = mergeTexts(q.Texts, p.Texts)
 }
 
-// columnOptionNames lists the column options.
 func columnOptionNames() (names []string) {
 	for _, o := range columnOptions {
 		names = append(names, o.name)
@@ -134,14 +129,12 @@ func columnOptionNames() (names []string) {
 	return append(names, optionCategorical, optionHeader)
 }
 
-// readColumns adds the column options of q to those of reading.
-func (q *Request) readColumns(opt *chunkio.Options) {
+func (q *Request) addColumnOptions(opt *chunkio.Options) {
 	opt.Union, opt.Times, opt.Indicators = q.UnionByName, q.Times, q.MissingIndicators
-	opt.Categories, opt.Texts = q.readCategories(), q.Texts
+	opt.Categories, opt.Texts = q.parseCategories(), q.Texts
 }
 
-// checkColumns refuses column options that do not go with others.
-func (q *Request) checkColumns() error {
+func (q *Request) checkColumnOptions() error {
 	if q.MissingIndicators && q.Stats == "" && !slices.Contains(keptMissing(), q.Missing) {
 		return stream.Usagef("{missing-indicators} is for missing values that are filled in, and {missing} %s leaves none; choose {missing} mean, zero or pairwise", q.Missing)
 	}
@@ -157,16 +150,16 @@ func (q *Request) checkColumns() error {
 		}
 	}
 	for _, o := range columnOptions {
-		if *o.of(q) && q.Sparse != "" {
+		if *o.field(q) && q.Sparse != "" {
 			return stream.Usagef("%v is for columns, and {sparse} rows number theirs", stream.Option(o.name))
 		}
 	}
 	return nil
 }
 
-// unmarked warns of features with missing values that have no indicator, as the footers promised
-// that nothing is null there.
-func (g *gatherer) unmarked(e *gathered) []stream.Text {
+// indicatorWarnings names the features with missing values but without an indicator: the footers promised that
+// they hold no nulls.
+func (g *gatherer) indicatorWarnings(e *bundle) []stream.Text {
 	if !g.MissingIndicators {
 		return nil
 	}
@@ -177,46 +170,45 @@ func (g *gatherer) unmarked(e *gathered) []stream.Text {
 	for _, l := range e.leftOut {
 		names[l.Name] = true
 	}
-	var without []string
+	var unmarked []string
 	for j, c := range e.columns {
 		if m := e.profile.Columns[j].Missing; m.NaNs+m.Infs > 0 && m.Nulls == 0 && c.Block == "" && !names[chunkio.IndicatorOf(c.Name)] {
-			without = append(without, c.Name)
+			unmarked = append(unmarked, c.Name)
 		}
 	}
-	if len(without) == 0 {
+	if len(unmarked) == 0 {
 		return nil
 	}
-	text := joinNames(without[:min(len(without), fewNames)])
-	if len(without) > fewNames {
+	text := joinNames(unmarked[:min(len(unmarked), fewNames)])
+	if len(unmarked) > fewNames {
 		text += ", …"
 	}
-	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(without), "feature"), text)}
+	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(unmarked), "feature"), text)}
 }
 
-// recordedColumns takes the column options that the selections record, which must be the same.
-func (e *evaluator) recordedColumns() error {
+func (e *evaluator) takeRecordedColumns() error {
 	for i, s := range e.Selections {
 		q := Request{Texts: e.Texts}
-		if err := q.takeColumnOptions(s.Options); err != nil {
+		if err := q.setColumnOptions(s.Options); err != nil {
 			return stream.Errorf("%s: %w", s.Path, err)
 		}
 		for _, o := range columnOptions {
-			if i > 0 && *o.of(&q) != *o.of(&e.q) {
+			if i > 0 && *o.field(&q) != *o.field(&e.request) {
 				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.name))
 			}
-			*o.of(&e.q) = *o.of(&q)
+			*o.field(&e.request) = *o.field(&q)
 		}
-		if other := &e.q.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // of inputs without a header
+		if other := &e.request.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // of inputs without a header
 			q.Texts.Header, q.Texts.Recorded = cmp.Or(q.Texts.Header, other.Header), q.Texts.Recorded || other.Recorded
 			other.Header, other.Recorded = q.Texts.Header, q.Texts.Recorded
 		}
-		if i > 0 && !reflect.DeepEqual(q.Texts, e.q.Texts) {
+		if i > 0 && !reflect.DeepEqual(q.Texts, e.request.Texts) {
 			return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
 		}
-		if i > 0 && q.categories != e.q.categories {
+		if i > 0 && q.categories != e.request.categories {
 			return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
 		}
-		e.q.Categorical, e.q.categories, e.q.Texts = q.Categorical, q.categories, q.Texts
+		e.request.Categorical, e.request.categories, e.request.Texts = q.Categorical, q.categories, q.Texts
 	}
 	return nil
 }

@@ -113,8 +113,8 @@ func picked(s *stream.Selection) (names []string) {
 	return names
 }
 
-// Numbers of any width and columns in any order are one column, in one read and over scan and
-// merge: both give what one file of doubles gives, in whatever order the files are named.
+// Numbers of any width and columns in any order are one column, in one read and over scan and merge: both equal
+// the result of one file of doubles, in whatever order the files are named.
 func TestTypesOfOneColumn(t *testing.T) {
 	dir := t.TempDir()
 	files, all := mixedFiles(t, dir)
@@ -208,7 +208,7 @@ func inOrder(t *testing.T, path, as string) string {
 	return out
 }
 
-// sectionOrNil is a section of a statistics file, where there is one.
+// sectionOrNil is a section of a statistics file, if there is one.
 func sectionOrNil(t *testing.T, path, name string) []byte {
 	t.Helper()
 	r := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
@@ -241,7 +241,7 @@ func TestTypesThatDiffer(t *testing.T) {
 
 func asJSON(t *testing.T, x any) string { return string(must.Get(json.Marshal(x))(t)) }
 
-// unionFiles are files that lack columns of each other, and one file where these are null.
+// unionFiles are files that each lack columns of the others, and one file with nulls in these columns.
 func unionFiles(t *testing.T, dir string) (files []string, twin string) {
 	rng := rand.New(rand.NewPCG(18, 7))
 	names := []string{"a", "b", "c", "d", "y"}
@@ -313,8 +313,8 @@ func TestUnionByName(t *testing.T) {
 	}
 }
 
-// Times and indicators are features like others: statistics of one scan, of shards and of a plan
-// give the selection that the data gives, and what is made of a column is applied as the column.
+// Times and indicators are features like others: statistics of one scan, of shards and of a plan give the same
+// selection as the data, and apply writes the column from which a feature was made.
 func TestMadeFeatures(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	q := ufs.Request{

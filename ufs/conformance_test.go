@@ -61,7 +61,7 @@ func (c columns) write(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table.parquet")
 	if err := chunkio.WriteParquet(t.Context(), path, c, chunkio.WriteOptions{RowGroupRows: 128}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	return path
 }
@@ -99,7 +99,7 @@ func selected(t *testing.T, q Request) *stream.Selection {
 	t.Helper()
 	s, err := Select(t.Context(), q)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("selecting with %s: %v", q.Method, err)
 	}
 	return s
 }
@@ -111,12 +111,12 @@ func answerOf(t *testing.T, s *stream.Selection) string {
 	copied.Schema, copied.Timing, copied.Memory = "", stream.Timing{}, stream.Memory{}
 	b, err := json.Marshal(copied)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encoding the selection: %v", err)
 	}
 	return string(b)
 }
 
-// same wants equal texts, and shows where they part.
+// same wants equal texts, and shows the first difference.
 func same(t *testing.T, got, want string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
@@ -168,7 +168,7 @@ func TestColumnsCanBePermuted(t *testing.T) {
 	})
 }
 
-// What a method declares to hold beside its evidence bounds what it does hold.
+// The memory that a method declares in addition to its evidence bounds the memory that it holds.
 func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 	for _, shape := range [][2]int{{300, 400}, {3000, 60}, {1500, 240}} {
 		path := faces(shape[0], shape[1], 4).write(t)
@@ -192,26 +192,25 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 	}
 }
 
-// heldBySelect runs the method alone and returns what it declared, and the peak of the
-// heap above what there was before.
+// heldBySelect runs the method alone and returns its declared memory, and the peak growth of the heap.
 func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	t.Helper()
-	r, err := q.settle(t.Context())
+	r, err := q.newRun(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("settling the request: %v", err)
 	}
 	g := newGatherer(r)
-	e, err := g.obtain(t.Context())
+	e, err := g.obtainStatistics(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("gathering: %v", err)
 	}
 	s := &stream.Selection{Options: map[string]any{}, RowsUsed: e.profile.Rows, Rows: e.profile.Rows}
 	if err := decideBySurvey(t.Context(), g, e); err != nil {
 		t.Fatalf("looking at the sample of rows: %v", err)
 	}
-	v, err := g.evidence(e, s)
+	v, err := g.newTrial(e, s)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the evidence: %v", err)
 	}
 	defer v.close(s)
 	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Sample: int(v.Rows), Source: v.Source, K: v.K, Threads: r.Threads}
@@ -222,7 +221,7 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	}
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("asking for the cost: %v", err)
 	}
 	declared = cost.Bytes
 	if v.Source != nil {
@@ -250,7 +249,7 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	close(done)
 	<-watched
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("running the method: %v", err)
 	}
 	return declared + before/20, peak.Load() - before
 }
@@ -284,15 +283,15 @@ func TestRecordSelectsAgain(t *testing.T) {
 		}
 		var b strings.Builder
 		if err := s.Encode(&b); err != nil {
-			t.Fatal(err)
+			t.Fatalf("encoding the selection: %v", err)
 		}
 		read, err := stream.DecodeSelection(strings.NewReader(b.String()))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the selection: %v", err)
 		}
 		again, err := Recorded(read, nil)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading the recorded request: %v", err)
 		}
 		again.Inputs = []string{path}
 		same(t, answerOf(t, selected(t, again)), answerOf(t, s))
@@ -332,7 +331,7 @@ func TestCancelInEveryPass(t *testing.T) {
 			if outOfCore {
 				f, err := Plan(t.Context(), q)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("planning in memory: %v", err)
 				}
 				if q.Memory = f.Memory.Smallest; f.Memory.Smallest == f.Memory.InMemory {
 					continue

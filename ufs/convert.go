@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ConvertRequest says what to write as Parquet.
+// ConvertRequest chooses the input to write as Parquet, and the output.
 type ConvertRequest struct {
 	Inputs     []string // as in Request, standard input too
 	Stdin      io.Reader
-	Output     string // a Parquet file, or a folder where the input is one; also in a store
-	Where      string // as in Request: only such rows are written
+	Output     string // a Parquet file, or a folder if the input is one; also in an object store
+	Where      string // as in Request: only these rows are written
 	Union      bool   // as UnionByName of Request
 	Threads    int
 	Memory     int64
-	TempDir    string // as in Request, and so is all below
+	TempDir    string // as in Request, like everything below
 	MaxScratch int64
 	Version    *int64
 	AsOf       time.Time
@@ -33,44 +33,43 @@ type ConvertRequest struct {
 	Note     func(stream.Text)
 }
 
-// Convert writes the input, of any format, as Parquet with all its columns. The output appears
-// whole or not at all, and is gone on with as that of [Apply].
+// Convert writes the input, of any format, as Parquet with all its columns. The output appears whole or not at
+// all; an interrupted one can be resumed as with [Apply].
 func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
 	var report chunkio.ApplyReport
 	if len(c.Inputs) == 0 {
 		return report, stream.Usagef("convert: no INPUT given")
 	}
-	if err := dataOutput("convert", c.Output); err != nil {
+	if err := checkDataOutput("convert", c.Output); err != nil {
 		return report, err
 	}
-	if err := parquetOutput("convert", c.Output); err != nil {
+	if err := checkParquetOutput("convert", c.Output); err != nil {
 		return report, err
 	}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return report, err
 	}
 	if err := checkTempFolder(q.TempDir); err != nil {
 		return report, err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return report, err
 	}
 	defer end()
-	err = q.track(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
+	err = q.trackProgress(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
 		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
 			Where: c.Where, Union: c.Union, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
 			Anonymous: c.Anonymous, Allow: c.Allow, Texts: c.Texts, TableVersion: c.Version, TableAsOf: c.AsOf,
-			Spool: q.scratch(), Stdin: c.Stdin, Note: c.Note, Maker: Release,
+			Spool: q.scratchOptions(), Stdin: c.Stdin, Note: c.Note, Maker: Release,
 		})
-		return unfinished(err)
+		return asInterrupted(err)
 	})
-	return report, q.wholeLimit(err)
+	return report, q.errForLimit(err)
 }
 
-// dataOutput refuses what is no place for rows.
-func dataOutput(verb, output string) error {
+func checkDataOutput(verb, output string) error {
 	switch output {
 	case "":
 		return stream.Usagef("%s: no output given; add {o} OUT", verb)
@@ -80,8 +79,7 @@ func dataOutput(verb, output string) error {
 	return nil
 }
 
-// parquetOutput refuses outputs that are named as something else than Parquet.
-func parquetOutput(verb, output string) error {
+func checkParquetOutput(verb, output string) error {
 	switch strings.ToLower(place.Ext(output)) {
 	case ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".npy", ".avro", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst", ".bz2":
 		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.Name(output), place.WithExt(output, ".parquet"))

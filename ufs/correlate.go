@@ -8,31 +8,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// mostCorrelated bounds the chosen features whose correlations a selection records: twice as many
-// would be four times as long in its JSON, and no map that anyone reads.
-const mostCorrelated = 100
+// maxCorrelated bounds the number of chosen features whose correlations a selection records: twice as many
+// would make its JSON four times as long, and nobody reads so large a map.
+const maxCorrelated = 100
 
-// correlate records how the chosen features correlate with each other, where the Gram matrix is in memory and
-// no estimate. It takes k²/2 entries of the matrix, each 2r flops of a factor of r rows.
-func (t *trial) correlate(order []int) {
-	g, offset, weight := t.whole, []float64(nil), 0.0
+// recordCorrelations records how the chosen features correlate with each other, if the Gram matrix is in memory
+// and exact. It takes k²/2 entries of the matrix, each 2r flops if the matrix is a factor of r rows.
+func (t *trial) recordCorrelations(order []int) {
+	g, offset, weight := t.explainGram, []float64(nil), 0.0
 	if g == nil && t.Gram != nil {
-		g, offset, weight = &t.Gram.Matrix, t.offset(), t.Gram.Weight
+		g, offset, weight = &t.Gram.Matrix, t.columnOffsets(), t.Gram.Weight
 	}
-	if g == nil || g.Absent() || t.from.sketch != nil || len(order) > mostCorrelated {
+	if g == nil || g.Absent() || t.bundle.sketch != nil || len(order) > maxCorrelated {
 		return
 	}
 	place := func(j int) int { return j } // of a feature in the matrix
-	if t.among != nil {
+	if t.explainFeatures != nil {
 		place = func(j int) int {
-			k, varies := slices.BinarySearch(t.among, j)
+			k, varies := slices.BinarySearch(t.explainFeatures, j)
 			if !varies {
 				return -1
 			}
 			return k
 		}
 	}
-	spread := make([]float64, len(order)) // 0 of constant features
+	spread := make([]float64, len(order)) // 0 for constant features
 	for i, j := range order {
 		if k := place(j); k >= 0 {
 			spread[i] = math.Sqrt(centredEntry(g, offset, weight, k, k))
@@ -47,20 +47,20 @@ func (t *trial) correlate(order []int) {
 				row[j] = stream.Number(math.Round(1e4*min(max(r, -1), 1))/1e4 + 0) // + 0: no −0
 			}
 		}
-		t.s.Correlations = append(t.s.Correlations, row)
+		t.selection.Correlations = append(t.selection.Correlations, row)
 	}
 }
 
-// centredEntry is an entry of the matrix of the centred columns. What is left of a column that is all but
-// constant is rounding: it is 0.
+// centredEntry is an entry of the matrix of the centred columns. For a column that is nearly constant only
+// rounding remains, which is returned as 0.
 func centredEntry(g *gram.Matrix, offset []float64, weight float64, i, j int) float64 {
 	entry := g.At(i, j)
 	if offset == nil {
 		return entry
 	}
-	left := entry - weight*(offset[i]*offset[j])
-	if i == j && left <= 1e-10*entry {
+	centred := entry - weight*(offset[i]*offset[j])
+	if i == j && centred <= 1e-10*entry {
 		return 0
 	}
-	return left
+	return centred
 }

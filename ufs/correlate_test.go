@@ -44,7 +44,7 @@ func TestCorrelations(t *testing.T) {
 				return // not in this scale
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("selecting: %v", err)
 			}
 			if s.Correlations == nil {
 				return
@@ -71,7 +71,7 @@ func TestCorrelations(t *testing.T) {
 			t.Errorf("%+v: only %d methods record correlations", c, known)
 		}
 	}
-	q := Request{Inputs: []string{faces(200, 120, 5).write(t)}, Method: "greedy", K: mostCorrelated + 1}
+	q := Request{Inputs: []string{faces(200, 120, 5).write(t)}, Method: "greedy", K: maxCorrelated + 1}
 	if selected(t, q).Correlations != nil {
 		t.Error("correlations of more features than the bound")
 	}

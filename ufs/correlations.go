@@ -16,13 +16,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// correlations are those of all features, gathered or read, with what their record takes.
+// correlations holds the correlations of all features, and the facts about the data that go with them.
 type correlations struct {
 	*alike.Matrix
-	columns   []stream.Column // in the order of the matrix, which is that of the names
+	columns   []stream.Column // in the order of the matrix, like Names
 	mean, std []float64
-	at        map[string]int // places of the names
-	ranked    bool           // they are of normal scores, whose units say nothing
+	index     map[string]int // index of each name
+	isRank    bool           // correlations of normal scores, whose units mean nothing
 
 	rows, rowsUsed int64
 	scale, missing string
@@ -35,36 +35,36 @@ type correlations struct {
 	transfer       *stream.Transfer
 }
 
-// correlate gathers the correlations of the features of the request, or reads them from its
-// statistics, and hands them to use, within the bounds of the request: beside is what use holds
-// for d features beside the matrix.
-func (q Request) correlate(ctx context.Context, beside func(d int) int64, use func(*correlations) error) error {
-	return q.correlateAs(ctx, nil, beside, use)
+// withCorrelations gathers the correlations of the request's features, or reads them from its statistics, and
+// passes them to use, within the request's bounds: reserved(d) is the memory that use needs for d features.
+func (q Request) withCorrelations(ctx context.Context, reserved func(d int) int64, use func(*correlations) error) error {
+	return q.withCorrelationsFor(ctx, nil, reserved, use)
 }
 
-// correlateAs is correlate. Of the request of a selection, nil for none, what its statistics do not know is left out,
-// and so are the columns that it left out: they take no part in what it explains.
-func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside func(d int) int64, use func(*correlations) error) error {
+// withCorrelationsFor does the same for the request of a selection, which may be nil. Options that its
+// statistics do not know are ignored, and columns that the selection left out are left out: it explains nothing
+// of them.
+func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
 	begin := time.Now()
 	q.Method, q.Options, q.K, q.AutoK, q.Variance, q.MinGain, q.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
-	if q.Scale != scaleRank { // any other is settled afterwards
+	if q.Scale != scaleRank { // any other scale is settled afterwards
 		q.Scale = ""
 	}
 	if q.Methods = nil; q.Meter == nil {
 		q.Meter = new(stream.Meter)
 	}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return err
 	}
 	defer end()
 	fetched, parts := q.Meter.Transfer(), q.Meter.Busy.Parts()
-	g, e, err := q.gatherCorrelations(ctx, of != nil, beside)
-	if err = q.blamed(err); err != nil && of == nil { // a selection's columns are what they are
-		err = tooWide(err)
+	g, e, err := q.gatherCorrelations(ctx, selection != nil, reserved)
+	if err = q.blameStats(err); err != nil && selection == nil { // a selection's columns cannot be reduced
+		err = errTooWide(err)
 	}
 	if err != nil {
 		return err
@@ -72,127 +72,125 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	if err := e.close(); err != nil {
 		return err
 	}
-	if of != nil {
-		e.leaveOut(of.LeftOut)
+	if selection != nil {
+		e.leaveOutColumns(selection.LeftOut)
 	} else {
-		tellFilled(g.run, listFilled(g.run, e))
+		noteFilled(g.run, listFilled(g.run, e))
 	}
 	solving := time.Now()
-	c, err := g.correlations(e)
+	c, err := g.newCorrelations(e)
 	if err != nil {
-		return q.blamed(placed(err, e))
+		return q.blameStats(withPlace(err, e))
 	}
 	c.transfer = q.Meter.Transfer().Since(fetched)
 	c.timing = stream.Timing{Wall: time.Since(begin).Seconds(), Parts: q.Meter.Busy.Parts().Since(parts)}
 	c.memory.Limit = q.Memory
 	if err := use(c); err != nil {
-		return q.blamed(err)
+		return q.blameStats(err)
 	}
 	c.timing.Solve, c.timing.Wall, c.memory.PeakRSS = time.Since(solving).Seconds(), time.Since(begin).Seconds(), peakMemory()
 	return nil
 }
 
-// leaveOut takes these columns out of what was gathered, with their reasons.
-func (e *gathered) leaveOut(list []stream.LeftOut) {
+func (e *bundle) leaveOutColumns(list []stream.LeftOut) {
 	why := make(map[string]string, len(list))
 	for _, l := range list {
 		why[l.Name] = l.Why
 	}
 	for j, c := range e.columns {
 		if reason, out := why[c.Name]; out {
-			e.drop(j)
+			e.dropColumn(j)
 			e.leftOut = append(e.leftOut, c.LeftOut(reason))
 		}
 	}
 }
 
-// tooWide adds what helps where d² numbers are too many.
-func tooWide(err error) error {
+// errTooWide adds advice to a memory error caused by d² numbers.
+func errTooWide(err error) error {
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && m.OfMemory() {
 		return stream.Errorf("%w; or ask for fewer features, {columns} or {exclude}: the correlations of all pairs are in memory", err)
 	}
 	return err
 }
 
-func (q Request) gatherCorrelations(ctx context.Context, recorded bool, beside func(d int) int64) (*gatherer, *gathered, error) {
+func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved func(d int) int64) (*gatherer, *bundle, error) {
 	if q.Stats == "" {
-		r, err := q.settle(ctx)
+		r, err := q.newRun(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := r.settleCategories(ctx); err != nil {
+		if err := r.findCategories(ctx); err != nil {
 			return nil, nil, err
 		}
-		r.unjudged = true
-		g := &gatherer{run: r, from: method.FromGram}
+		r.skipsTrust = true
+		g := &gatherer{run: r, gatherKind: method.FromGram}
 		g.plan = func(ds *chunkio.Dataset) (Budget, error) {
 			d := len(ds.Columns())
-			solver := beside(d)
+			solver := reserved(d)
 			if r.Missing == missingPairwise {
 				solver = max(solver, linalg.ClipBytes(d))
 			}
 			more := r.rankBytes(ds, d)
 			b, err := r.planPass(ds, r.gramBytes(ds)+more, solver)
-			b.spread = more
+			b.sideStatistics = more
 			return b, err
 		}
-		e, err := g.obtain(ctx)
+		e, err := g.obtainStatistics(ctx)
 		return g, e, err
 	}
-	file, err := q.openStats(ctx, q.Stats) // once for all that is read of it
+	file, err := q.openStats(ctx, q.Stats) // opened once for everything that is read from it
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
-	if err := isKind(file.Path(), file.Header.Kind); err != nil {
+	if err := checkKind(file.Path(), file.Header.Kind); err != nil {
 		return nil, nil, err
 	}
 	if k := file.Header.Kind; k == kindSketch || k == kindSketchedGraph {
 		return nil, nil, stream.Usagef("%s holds a sketch of the rows, which only estimates correlations; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
 	}
 	if recorded {
-		q.fitTo(recordedIn(file.Header))
+		q.fitToStats(newBundle(file.Header))
 	}
-	limit, own := q.Memory, beside(len(file.Header.Columns))
+	limit, own := q.Memory, reserved(len(file.Header.Columns))
 	q.Memory = max(limit-own, 1)
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	r.unjudged = true
-	g := &gatherer{run: r, from: method.FromGram}
-	e, err := g.fromFile(file)
+	r.skipsTrust = true
+	g := &gatherer{run: r, gatherKind: method.FromGram}
+	e, err := g.gatherFromFile(file)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		err = &stream.MemoryError{What: "this run", Need: m.Need + own, Limit: limit}
 	}
 	return g, e, err
 }
 
-// correlations makes the matrix of what was gathered, which is used up.
-func (g *gatherer) correlations(e *gathered) (*correlations, error) {
+func (g *gatherer) newCorrelations(e *bundle) (*correlations, error) {
 	if g.scale != gram.ScaleRank {
 		g.Scale, g.scale = gram.ScaleStandard.String(), gram.ScaleStandard
 	}
-	s := &stream.Selection{LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, g.Spelling)...)}
-	t, err := g.take(e, s)
+	s := &stream.Selection{LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spellAll(e.warnings, g.Spelling)...)}
+	t, err := g.newUnboundTrial(e, s)
 	if err != nil {
 		return nil, err
 	}
 	m := t.Gram
 	data := alike.Data{Names: columnNames(t.Columns), Gram: m.Sym, Rows: m.Rows}
 	for k, j := range m.Columns {
-		away := (m.Mean[k] - e.profile.Columns[j].Pilot) / m.Std[k]
-		data.Lever = append(data.Lever, math.Sqrt(1+away*away))
+		distance := (m.Mean[k] - e.profile.Columns[j].Pilot) / m.Std[k]
+		data.Lever = append(data.Lever, math.Sqrt(1+distance*distance))
 	}
 	c := &correlations{
-		Matrix: alike.New(kernel.NewTeam(g.Threads), data), at: make(map[string]int), ranked: g.scale == gram.ScaleRank,
+		Matrix: alike.New(kernel.NewTeam(g.Threads), data), index: make(map[string]int), isRank: g.scale == gram.ScaleRank,
 		rows: e.profile.Seen, rowsUsed: e.profile.Rows, scale: g.Scale, missing: g.Missing,
 		leftOut: s.LeftOut, inputs: e.inputs, passes: e.passes, warnings: s.Warnings,
 	}
 	for k, j := range c.Source {
 		c.columns = append(c.columns, t.Columns[j])
 		c.mean, c.std = append(c.mean, m.Mean[j]), append(c.std, m.Std[j])
-		c.at[c.Names[k]] = k
+		c.index[c.Names[k]] = k
 	}
 	return c, nil
 }
@@ -200,27 +198,26 @@ func (g *gatherer) correlations(e *gathered) (*correlations, error) {
 // Term is a column in a linear combination.
 type Term struct {
 	Name string `json:"name"`
-	// Weight is in the units of the two columns, null where these are ranks; Standardized is in
-	// standard deviations.
+	// Weight is in the units of the two columns, null if the columns are ranks; Standardized is in standard
+	// deviations.
 	Weight       stream.Number `json:"weight"`
 	Standardized stream.Number `json:"standardized"`
 }
 
-// term is column i with its standardized weight in a combination for column j.
 func (c *correlations) term(j, i int, weight float64) Term {
 	own := weight * c.std[j] / c.std[i]
-	if c.ranked {
+	if c.isRank {
 		own = math.NaN()
 	}
 	return Term{Name: c.Names[i], Weight: stream.Number(own), Standardized: stream.Number(weight)}
 }
 
-// constant is what a combination for column j adds to its terms: 0 where that is within a share of rounding of
-// the column's variance.
+// constant is the constant term of a combination for column j: 0 if it is within a rounding share of the
+// column's variance.
 func (c *correlations) constant(j int, terms []Term, rounding float64) stream.Number {
 	sum := c.mean[j]
 	for _, t := range terms {
-		sum -= float64(t.Weight) * c.mean[c.at[t.Name]]
+		sum -= float64(t.Weight) * c.mean[c.index[t.Name]]
 	}
 	if math.Abs(sum) <= math.Sqrt(rounding)*c.std[j] {
 		return 0
@@ -228,16 +225,16 @@ func (c *correlations) constant(j int, terms []Term, rounding float64) stream.Nu
 	return stream.Number(sum)
 }
 
-// LinearCombination is a column that others determine, as far as float64 can tell.
+// LinearCombination is a column that other columns determine, as far as float64 can show.
 type LinearCombination struct {
 	Name     string        `json:"name"`
 	Constant stream.Number `json:"constant"`
 	Terms    []Term        `json:"terms"`
-	Left     stream.Number `json:"left"`      // share of the column's variance that is left
-	Bound    stream.Number `json:"tolerance"` // up to which that is rounding
+	Left     stream.Number `json:"left"`      // share of the column's variance that is not explained
+	Bound    stream.Number `json:"tolerance"` // the largest Left that is rounding
 }
 
-func (c *correlations) combination(from alike.Combination) LinearCombination {
+func (c *correlations) linearCombination(from alike.Combination) LinearCombination {
 	out := LinearCombination{Name: c.Names[from.Column], Left: stream.Number(max(from.Left, 0)), Bound: stream.Number(from.Bound), Terms: []Term{}}
 	for _, t := range from.Terms {
 		out.Terms = append(out.Terms, c.term(from.Column, t.Column, t.Weight))
@@ -246,21 +243,21 @@ func (c *correlations) combination(from alike.Combination) LinearCombination {
 	return out
 }
 
-// copyOf is what a copy is of the first of them.
-func (c *correlations) copyOf(first int, n alike.Near) Copy {
+// describeCopy expresses copy n through the first column of its group.
+func (c *correlations) describeCopy(first int, n alike.Near) Copy {
 	t := c.term(n.Column, first, n.Correlation)
 	rounding := c.Bound(n.Column, []int{first}, []float64{n.Correlation})
 	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constant(n.Column, []Term{t}, rounding)}
 }
 
-// Copy is a column that is another one times a weight, and a constant.
+// Copy is a column that is another one times a weight, plus a constant.
 type Copy struct {
 	Name     string        `json:"name"`
 	Weight   stream.Number `json:"weight"`
 	Constant stream.Number `json:"constant"`
 }
 
-// inflation is a VIF, which is infinite where the other columns determine the column.
+// inflation is a VIF, which is infinite if the other columns determine the column.
 func inflation(vif float64) (v stream.Number, determined bool) {
 	return stream.Number(vif), math.IsInf(vif, 1)
 }

@@ -84,7 +84,7 @@ func (c columns) twinOf(t *testing.T, name string, others []string) (weights []f
 	return w.RawVector().Data, constant, 1 - mat.Dot(&rest, &rest)/mat.Dot(y, y)
 }
 
-// plainJSON is a result without what differs from run to run.
+// plainJSON is a result without the values that differ from run to run.
 func plainJSON(t *testing.T, v any) string {
 	t.Helper()
 	var m map[string]any
@@ -168,18 +168,18 @@ func TestExplainSaysWhatTakesPart(t *testing.T) {
 	for k := range 2 {
 		l := of(k)
 		if len(l) != 1 || l[0].Name != "f0" || l[0].Terms[0].Name != "copy" || math.Abs(float64(l[0].Terms[0].Weight)-1/1.8) > 1e-9 || math.Abs(float64(l[0].Constant)+32/1.8) > 1e-6 {
-			t.Errorf("%s: %+v", x.Columns[k].Name, l)
+			t.Errorf("%s: combinations %+v, want one: f0 is copy/1.8 − 32/1.8", x.Columns[k].Name, l)
 		}
 	}
 	l := of(2)
 	if len(l) != 1 || len(l[0].Terms) != 3 || l[0].Left > l[0].Bound {
-		t.Fatalf("f1: %+v", l)
+		t.Fatalf("f1: combinations %+v, want one of three terms with Left up to its tolerance", l)
 	}
 	var parts []string
 	for _, term := range l[0].Terms {
 		parts = append(parts, term.Name)
 		if want := map[bool]float64{true: -1, false: 1}[l[0].Name != "total" && term.Name != "total"]; math.Abs(float64(term.Weight)-want) > 1e-6 {
-			t.Errorf("f1: %+v", l[0])
+			t.Errorf("f1: combination %+v: the weight of %s is %v, want %v", l[0], term.Name, term.Weight, want)
 		}
 	}
 	if all := slices.Sorted(slices.Values(append(parts, l[0].Name))); !slices.Equal(all, []string{"f1", "g1", "h2", "total"}) {
@@ -245,7 +245,7 @@ func TestRedundancyFindsWhatIsPlanted(t *testing.T) {
 				first[letter] = true
 			}
 			if vif := float64(col.VIF); col.Exact != math.IsInf(vif, 1) || vif < 1 {
-				t.Errorf("%+v", col)
+				t.Errorf("column %+v: want a VIF of 1 or more that is infinite if and only if the column is determined", col)
 			}
 		}
 		if len(first) > 1 {
@@ -270,7 +270,8 @@ func TestRedundancyFindsWhatIsPlanted(t *testing.T) {
 	}
 }
 
-// TestExplainWithoutData: what the selection says, the same with data and without, and how to get the rest.
+// TestExplainWithoutData: the selection's own record is the same with data and without, with advice how to get
+// the rest.
 func TestExplainWithoutData(t *testing.T) {
 	path := relatives(5).write(t)
 	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 4})
@@ -312,7 +313,7 @@ func TestExplainRefuses(t *testing.T) {
 		`"f_99"`:                      {Selection: s, Names: []string{"f_99"}, Request: Request{Inputs: []string{path}}},
 	} {
 		if _, err := Explain(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v", says, err)
+			t.Errorf("got %v, want a usage error with %q", err, says)
 		}
 	}
 	bare := *s
@@ -335,7 +336,7 @@ func TestRedundancyRefuses(t *testing.T) {
 			o.Inputs = []string{path}
 		}
 		if _, err := Redundancy(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("got %v, want a usage error with %q", err, says)
 		}
 	}
 	_, err := Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{path}, Memory: 52 << 20}})
@@ -371,23 +372,23 @@ func TestExplainBlocks(t *testing.T) {
 	columns := []stream.Column{{Name: "color=blue", Block: "color"}, {Name: "color=red", Block: "color"}, {Name: "n"}}
 	c := &correlations{
 		Matrix:  alike.New(kernel.NewTeam(1), alike.Data{Names: columnNames(columns), Gram: []float64{2, -1, 0.5, -1, 2, 0.25, 0.5, 0.25, 1}, Rows: 50}),
-		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, at: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
+		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, index: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
 	}
-	x := &explainer{out: &Explanation{}, s: &stream.Selection{
+	x := &explainer{out: &Explanation{}, selection: &stream.Selection{
 		Features: 3, Selected: []stream.Selected{{Rank: 1, Name: "color", Members: []string{"color=blue", "color=red"}, Reads: []string{"color"}, Error: 0.4}},
 		Columns: []stream.ColumnReport{{Name: "color=blue", Explained: 1}, {Name: "color=red", Explained: 1}, {Name: "n", Explained: 0.5, Nearest: "color=red"}},
 	}}
-	x.index()
-	must.Do(t, x.explain([]string{"color", "n"}, c))
+	x.indexSelection()
+	must.Do(t, x.explainColumns([]string{"color", "n"}, c))
 	if len(x.out.Columns) != 3 || len(x.out.Warnings) != 0 {
 		t.Fatalf("%+v, warnings %q", x.out.Columns, x.out.Warnings)
 	}
 	for k, col := range x.out.Columns[:2] {
 		if col.Name != columns[k].Name || col.State != StateKept || col.Rank != 1 || math.Abs(float64(*col.Added)-0.6) > 1e-15 || len(col.StandsFor) != 1 || len(col.Relations.Terms) != 1 {
-			t.Errorf("%+v", col)
+			t.Errorf("column %+v: want %s kept at rank 1, adding 0.6, with one stand-in and one term", col, columns[k].Name)
 		}
 	}
 	if n := x.out.Columns[2]; n.State != StateDropped || len(n.Relations.Terms) != 2 {
-		t.Errorf("%+v", n)
+		t.Errorf("column %+v: want it dropped, with two terms", n)
 	}
 }

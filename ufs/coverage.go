@@ -7,51 +7,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// coverage is what statistics files cover together: runs of rows of files. Every step is linear
-// in the files and runs, but for one sort, so that 10,000 parts of 100,000 files take no time.
+// coverage collects the rows of input files that statistics files cover together. Every step is linear in the
+// files and runs, except one sort, so that 10,000 parts of 100,000 files take no time.
 type coverage struct {
-	// paths tells files apart by their paths too. That suits parts of one plan, where each
+	// pathsDiffer makes files with different paths different files. That suits parts of one plan, in which each
 	// file is named once: a copy of it in another part is not the same rows.
-	paths bool
-	files []stream.Input // in the order in which they first appear
-	at    map[fileID]int // of files
-	runs  []stretch
+	pathsDiffer bool
+	files       []stream.Input // in the order in which they first appear
+	index       map[fileID]int // of files
+	runs        []stretch
 }
 
-// fileID tells files apart wherever they are kept. Copies of one file that were read
-// in the same run count up; a stream whose digest is not known has no ID.
+// fileID identifies a file wherever it is stored. Copies of one file that were read in the same run are
+// numbered; a stream whose digest is not known has no ID.
 type fileID struct {
-	path        string // empty where only the contents count
+	path        string // empty if only the contents matter
 	fingerprint string
 	copy        int
 }
 
-// stretch is some rows of a file, which the statistics file number source covers.
+// stretch is a run of rows of one file, covered by the statistics file with number source.
 type stretch struct {
-	file     int // of coverage.files
+	file     int // index into coverage.files
 	from, to int64
 	source   int
 }
 
-// add notes that the statistics file number source covers the ranges, which are in order, of the
-// rows of inputs one after another.
+// add records that statistics file number source covers the ranges, sorted, of the rows of the inputs taken one
+// after another.
 func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range) {
-	if c.at == nil {
-		c.at = make(map[fileID]int)
+	if c.index == nil {
+		c.index = make(map[fileID]int)
 	}
 	copies := make(map[fileID]int)
 	var start int64
 	for _, in := range inputs {
 		id := fileID{fingerprint: in.Fingerprint}
-		if c.paths {
+		if c.pathsDiffer {
 			id.path = in.Path
 		}
 		id.copy = copies[id]
 		copies[fileID{path: id.path, fingerprint: id.fingerprint}]++
-		file, known := c.at[id]
+		file, known := c.index[id]
 		if !known {
 			file = len(c.files)
-			c.at[id], c.files = file, append(c.files, in)
+			c.index[id], c.files = file, append(c.files, in)
 		}
 		end := start + in.Rows
 		for len(ranges) > 0 && ranges[0].To <= start {
@@ -68,11 +68,11 @@ func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range)
 	}
 }
 
-// overlap is two runs that share rows.
+// overlap is a pair of stretches that share rows.
 type overlap struct{ first, second stretch } // by the number of the statistics file
 
-// firstOverlap is the overlap that a reader of the statistics files one by one meets first; nil
-// where there is none.
+// firstOverlap is the overlap that a reader of the statistics files one by one meets first; nil if there is
+// none.
 func (c *coverage) firstOverlap() *overlap {
 	slices.SortFunc(c.runs, func(a, b stretch) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.source, b.source))
@@ -96,28 +96,26 @@ func (c *coverage) firstOverlap() *overlap {
 	return found
 }
 
-// rows are the rows that they share, the last one included, and the path of their file.
-func (o *overlap) rows(c *coverage) (from, to int64, path string) {
+func (o *overlap) sharedRows(c *coverage) (from, to int64, path string) {
 	return max(o.first.from, o.second.from), min(o.first.to, o.second.to) - 1, c.files[o.first.file].Path
 }
 
-// covered numbers the rows over all files, and returns which are covered.
-func (c *coverage) covered() []stream.Range {
+func (c *coverage) coveredRanges() []stream.Range {
 	starts := make([]int64, len(c.files))
 	var rows int64
 	for i, f := range c.files {
 		starts[i] = rows
 		rows += f.Rows
 	}
-	covered := make([]stream.Range, len(c.runs))
+	ranges := make([]stream.Range, len(c.runs))
 	for i, r := range c.runs {
-		covered[i] = stream.Range{From: starts[r.file] + r.from, To: starts[r.file] + r.to}
+		ranges[i] = stream.Range{From: starts[r.file] + r.from, To: starts[r.file] + r.to}
 	}
-	return unite(covered)
+	return joinRanges(ranges)
 }
 
-// unite sorts disjoint ranges and joins those that touch.
-func unite(ranges []stream.Range) []stream.Range {
+// joinRanges sorts disjoint ranges and joins those that touch.
+func joinRanges(ranges []stream.Range) []stream.Range {
 	slices.SortFunc(ranges, func(a, b stream.Range) int { return cmp.Compare(a.From, b.From) })
 	var out []stream.Range
 	for _, r := range ranges {

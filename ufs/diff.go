@@ -13,7 +13,7 @@ import (
 // DifferenceSchema names the version of the JSON form of Difference.
 const DifferenceSchema = "ufs-stream/diff/v1"
 
-// Difference is what changed from an old selection to a new one. It is plain data.
+// Difference lists the changes from an old selection to a new one. It is plain data.
 type Difference struct {
 	Schema   string    `json:"schema"`
 	Old      Side      `json:"old"`
@@ -21,22 +21,22 @@ type Difference struct {
 	Both     int       `json:"both"`     // features in both
 	Came     []Change  `json:"came"`     // by rank in the new one
 	Went     []Change  `json:"went"`     // by rank in the old one
-	Moved    []Move    `json:"moved"`    // in both, at other ranks; by the new one
-	Settings []Setting `json:"settings"` // that differ
+	Moved    []Move    `json:"moved"`    // in both at different ranks; by the new rank
+	Settings []Setting `json:"settings"` // with different values
 	Data     DataShift `json:"data"`
 }
 
-// DataShift is what changed in the data from one selection to the other. Columns are those that they know,
-// features or left out; without the reports on the features of both none are listed.
+// DataShift lists the changes in the data from one selection to the other. Its columns are features or left-out
+// columns of the selections; none are listed unless both selections have reports on their features.
 type DataShift struct {
 	SameInputs bool     `json:"same_inputs"` // both name the same files, with the same contents
-	Rows       int64    `json:"rows_more"`   // used, than before; below 0 fewer
+	Rows       int64    `json:"rows_more"`   // used rows gained; negative if fewer
 	Features   int      `json:"features_more"`
 	New        []string `json:"new_columns"`
 	Gone       []string `json:"gone_columns"`
 }
 
-// Side is one of the selections.
+// Side summarises one of the selections.
 type Side struct {
 	Method   string        `json:"method"`
 	K        int           `json:"k"`
@@ -45,13 +45,13 @@ type Side struct {
 	Error    stream.Number `json:"error"` // of the whole selection, on its own data
 }
 
-// Change is a feature of one of the selections only, and what the other one says of it.
+// Change is a feature of only one of the selections, with the other one's report on it.
 type Change struct {
 	Name      string        `json:"name"`
 	Rank      int           `json:"rank"`
-	Explained stream.Number `json:"explained"`         // share that the other one explains of it, the least of a group
-	Nearest   string        `json:"nearest,omitempty"` // the feature that the other one has in its place
-	Why       string        `json:"why,omitempty"`     // why the other one does not have it
+	Explained stream.Number `json:"explained"`         // share that the other selection explains, the smallest of a group
+	Nearest   string        `json:"nearest,omitempty"` // the other selection's feature in its place
+	Why       string        `json:"why,omitempty"`     // reason for its absence from the other selection
 }
 
 // Move is a feature of both selections at two ranks.
@@ -61,7 +61,7 @@ type Move struct {
 	New  int    `json:"new_rank"`
 }
 
-// Setting is an option of two values; empty where a selection has none.
+// Setting is an option with two values; empty if a selection has none.
 type Setting struct {
 	Option string `json:"option"`
 	Old    string `json:"old"`
@@ -71,8 +71,8 @@ type Setting struct {
 // Diff compares two selections by the names of their features.
 func Diff(before, after *stream.Selection) *Difference {
 	d := &Difference{
-		Schema: DifferenceSchema, Old: sideOf(before), New: sideOf(after),
-		Came: only(after, before, reasons{"not in the old data", "takes the place of"}), Went: only(before, after, reasons{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: differing(before, after),
+		Schema: DifferenceSchema, Old: newSide(before), New: newSide(after),
+		Came: onlyIn(after, before, reasons{"not in the old data", "takes the place of"}), Went: onlyIn(before, after, reasons{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
 		Data: dataShift(before, after),
 	}
 	ranks := make(map[string]int)
@@ -91,7 +91,7 @@ func Diff(before, after *stream.Selection) *Difference {
 	return d
 }
 
-func sideOf(s *stream.Selection) Side {
+func newSide(s *stream.Selection) Side {
 	side := Side{Method: s.Method, K: len(s.Selected), RowsUsed: s.RowsUsed, Features: s.Features, Error: stream.Number(math.NaN())}
 	if n := len(s.Selected); n > 0 {
 		side.Error = s.Selected[n-1].Error
@@ -99,7 +99,6 @@ func sideOf(s *stream.Selection) Side {
 	return side
 }
 
-// dataShift compares what the selections know of their data.
 func dataShift(before, after *stream.Selection) DataShift {
 	d := DataShift{Rows: after.RowsUsed - before.RowsUsed, Features: after.Features - before.Features, New: []string{}, Gone: []string{}}
 	contents := func(s *stream.Selection) (list []string) {
@@ -110,7 +109,7 @@ func dataShift(before, after *stream.Selection) DataShift {
 		return list
 	}
 	d.SameInputs = len(before.Inputs) > 0 && slices.Equal(contents(before), contents(after)) && !slices.Contains(contents(before), "")
-	if unreported(before) || unreported(after) {
+	if lacksReports(before) || lacksReports(after) {
 		return d
 	}
 	known := func(s *stream.Selection) map[string]string {
@@ -124,10 +123,10 @@ func dataShift(before, after *stream.Selection) DataShift {
 		return all
 	}
 	x, y := known(before), known(after)
-	absent := func(from, in map[string]string) []string {
+	absent := func(from, others map[string]string) []string {
 		list := []string{}
 		for _, name := range sortedKeys(from) {
-			if _, there := in[name]; !there {
+			if _, there := others[name]; !there {
 				list = append(list, name)
 			}
 		}
@@ -137,16 +136,17 @@ func dataShift(before, after *stream.Selection) DataShift {
 	return d
 }
 
-// reasons are words for why a selection does not have a feature of the other one.
-type reasons struct{ absent, place string }
+// reasons are phrases that explain the absence of a feature.
+type reasons struct{ absent, substitute string }
 
-// instead says which feature the other selection has in place of c; kept says that c's own has it too.
-func (r reasons) instead(c Change, kept bool) string {
+// replacement names the other selection's feature in place of c; kept means that both selections have that
+// feature.
+func (r reasons) replacement(c Change, inBoth bool) string {
 	if c.Nearest == "" {
 		return ""
 	}
-	why := r.place + " " + c.Nearest
-	if kept {
+	why := r.substitute + " " + c.Nearest
+	if inBoth {
 		why = "explained through " + joinNames([]string{c.Nearest})
 	}
 	if v := float64(c.Explained); !math.IsNaN(v) {
@@ -155,14 +155,13 @@ func (r reasons) instead(c Change, kept bool) string {
 	return why
 }
 
-// only lists the features of s that other does not have.
-func only(s, other *stream.Selection, say reasons) []Change {
+func onlyIn(s, other *stream.Selection, words reasons) []Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
-	within := make(map[string]string) // what a feature was chosen with
+	groupOf := make(map[string]string) // the group that a feature was chosen with
 	for _, f := range other.Selected {
 		chosen[f.Name] = true
 		for _, name := range f.Features() {
-			within[name] = f.Name
+			groupOf[name] = f.Name
 		}
 	}
 	for _, name := range featureNames(s) {
@@ -185,27 +184,25 @@ func only(s, other *stream.Selection, say reasons) []Change {
 		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[first]}
 		if report, known := reports[first]; known {
 			c.Explained, c.Nearest = report.Explained, report.Nearest
-			for _, name := range f.Features() { // of a group the least
+			for _, name := range f.Features() { // for a group the smallest
 				c.Explained = min(c.Explained, reports[name].Explained)
 			}
-			if c.Why = say.instead(c, own[c.Nearest]); c.Why == "" && within[first] != "" {
-				c.Why = "chosen there as part of " + within[first]
+			if c.Why = words.replacement(c, own[c.Nearest]); c.Why == "" && groupOf[first] != "" {
+				c.Why = "chosen there as part of " + groupOf[first]
 			}
-		} else if c.Why == "" && unreported(other) {
+		} else if c.Why == "" && lacksReports(other) {
 			c.Why = "reports left out"
 		} else if c.Why == "" {
-			c.Why = say.absent
+			c.Why = words.absent
 		}
 		list = append(list, c)
 	}
 	return list
 }
 
-// unreported says that a selection has been written without the reports on its features.
-func unreported(s *stream.Selection) bool { return len(s.Columns) == 0 && s.Features > 0 }
+func lacksReports(s *stream.Selection) bool { return len(s.Columns) == 0 && s.Features > 0 }
 
-// differing lists the settings that are not the same, by option.
-func differing(before, after *stream.Selection) []Setting {
+func changedSettings(before, after *stream.Selection) []Setting {
 	settings := func(s *stream.Selection) map[string]string {
 		all := map[string]string{"method": s.Method, "seed": strconv.FormatUint(s.Seed, 10), "k": strconv.Itoa(s.K)}
 		own := method.Settings(s.Options)

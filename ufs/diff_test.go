@@ -42,7 +42,7 @@ func TestDiffSaysWhy(t *testing.T) {
 		}
 	}
 	if len(why) != 6 || d.Both != 2 || !slices.Equal(d.Moved, []Move{{"b", 2, 1}, {"e", 5, 2}}) {
-		t.Errorf("%+v", d)
+		t.Errorf("difference %+v: want 6 reasons (%d), 2 features in both, b and e moved", d, len(why))
 	}
 	if got := d.Data; got.SameInputs || got.Rows != 40 || got.Features != 0 || !slices.Equal(got.New, []string{"n", "new_flat"}) || !slices.Equal(got.Gone, []string{"c"}) {
 		t.Errorf("data %+v", got)

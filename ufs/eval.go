@@ -16,44 +16,45 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EvalRequest says which selections to judge, and how. A zero field means its default.
+// EvalRequest names selections to judge, and the rows and protocol to judge them by. A zero field means its
+// default.
 type EvalRequest struct {
 	Inputs     []string
 	Stdin      io.Reader
 	Selections []NamedSelection
 
-	K       []int  // the first so many features of the rankings; default: all that are selected
+	K       []int  // sizes of the rankings' prefixes to judge; default: all selected features
 	Label   string // the class column; without one there is no clustering
 	Sparse  string // as in Request; default: as the selections record
 	Missing string // as in Request; default: as the selections record
-	Where   string // as in Request: only such rows judge, whatever the selections were made of
-	Sample  int64  // judge by a seeded sample of so many rows, default 10,000; negative means all
+	Where   string // as in Request: only these rows judge, whichever rows the selections were made of
+	Sample  int64  // number of rows in the seeded sample that judges, default 10,000; negative means all
 
 	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one)
-	Runs, Restarts int      // in place of the protocol's
-	Clusters       int      // default: as many as there are classes
-	Scale          string   // default: none for k-means, what the selections record for the reconstruction error
+	Runs, Restarts int      // replace the protocol's
+	Clusters       int      // default: the number of classes
+	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
 	Spherical      bool     // k-means by the directions of rows
 	Baselines      []string // of all, random, variance, or none; default: all of them
-	// Resamples is how often to select again from random samples of half as many rows:
-	// default 5 without a label, else none; negative means none.
+	// Resamples is the number of repeated selections from random samples of half the rows: default 5 without a
+	// label, else none; negative means none.
 	Resamples int
-	Methods   []method.Spec // that selections may have been made by; nil means methods.All()
+	Methods   []method.Spec // methods that may have made the selections; nil means methods.All()
 
 	Seed      uint64
 	Threads   int
 	Memory    int64
 	Output    string
-	Version   *int64 // as in Request, and so are the two below
+	Version   *int64 // as in Request, like the two below
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string            // see Request
-	Texts     chunkio.TextOptions // in place of the selections'
+	Texts     chunkio.TextOptions // replaces the selections'
 
-	TempDir    string // as in Request, and so are those below
+	TempDir    string // as in Request, like the fields below
 	MaxScratch int64
-	// Checkpoint keeps the selections from samples, as they are finished; the given ones are judged
-	// again. Call Forget when the result is safe.
+	// Checkpoint saves the selections from samples as each is finished; the given ones are judged again. Call
+	// Forget when the result is safe.
 	Checkpoint      string
 	CheckpointEvery time.Duration
 	longRun         time.Duration // replaced in tests, as in Request
@@ -65,13 +66,13 @@ type EvalRequest struct {
 	Spelling stream.Spelling
 }
 
-// NamedSelection is a selection to judge. Name is how results call it, Path where it was
-// read from, for messages.
+// NamedSelection is a selection to judge. Name is its name in results, Path the file that it was read from, for
+// messages.
 type NamedSelection struct {
 	Name, Path string
 	*stream.Selection
 
-	turns int // groups and features chosen, where groups were: Selection has their features one by one then
+	choices int // groups and single features chosen, if there were groups: Selection lists features one by one
 }
 
 const (
@@ -79,74 +80,71 @@ const (
 	defaultResamples  = 5
 )
 
-// Eval judges selections: it clusters the rows by k-means on the selected features only
-// and compares the clusters with the classes of the label, beside all, random and most
-// varying features; it says what the selections leave unexplained (reconstruction error),
-// how alike their features are (redundancy), and how far selections from other rows agree
-// (stability).
+// Eval judges selections. It clusters the rows by k-means on the selected features only and compares the
+// clusters with the classes of the label; all, random and the most varying features serve as baselines. It
+// reports the share that the selections leave unexplained (reconstruction error), the similarity of their
+// features (redundancy), and the agreement of selections from other rows (stability).
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
-	e := &evaluator{EvalRequest: o, q: Request{
+	e := &evaluator{EvalRequest: o, request: Request{
 		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
 		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Allow: o.Allow, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
 		Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery,
 	}}
-	e.q.keepStdin() // what is checked depends on what it is
-	if err := e.check(ctx); err != nil {
+	e.request.keepStdin() // the checks depend on its format
+	if err := e.checkRequest(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.q.limits(); err != nil {
+	if err := e.request.fillLimits(); err != nil {
 		return nil, err
 	}
-	if err := e.q.input(); err != nil {
+	if err := e.request.settleInput(); err != nil {
 		return nil, err
 	}
-	if err := checkTempFolder(e.q.TempDir); err != nil {
+	if err := checkTempFolder(e.request.TempDir); err != nil {
 		return nil, err
 	}
-	before := e.q.Meter.Transfer()
-	end, err := e.q.begin(ctx)
+	before := e.request.Meter.Transfer()
+	end, err := e.request.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	beside := e.selectionBytes()
-	limit := e.q.Memory
-	e.q.Memory = max(limit-beside, 1)
-	if err := e.settle(ctx); err != nil {
+	reserved := e.selectionBytes()
+	limit := e.request.Memory
+	e.request.Memory = max(limit-reserved, 1)
+	if err := e.settleSelections(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.openNamed(); err != nil {
+	if err := e.openNamedCheckpoint(); err != nil {
 		return nil, err
 	}
 	defer func() { e.folder.Close() }()
-	for _, step := range []func(context.Context) error{e.read, e.judge, e.resample} {
+	for _, step := range []func(context.Context) error{e.readTable, e.judgeRankings, e.resampleSelections} {
 		if err := step(ctx); err != nil {
 			if short := (*stream.MemoryError)(nil); errors.As(err, &short) && short.OfMemory() {
-				short.Need, short.Limit = short.Need+beside, limit // in place: the words around it stay
+				short.Need, short.Limit = short.Need+reserved, limit // changed in place: the words around it stay
 			}
 			return nil, err
 		}
 	}
-	r := e.report()
+	r := e.newReport()
 	r.Timing.Wall = time.Since(begin).Seconds()
-	r.Transfer = e.q.Meter.Transfer().Since(before)
+	r.Transfer = e.request.Meter.Transfer().Since(before)
 	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: limit}
 	return r, nil
 }
 
-// selectionBytes is what the selections hold while they are judged, which is much where they tell of
-// many columns.
 func (e *evaluator) selectionBytes() (bytes int64) {
 	for i := range e.Selections {
-		bytes += profileColumn * int64(len(e.Selections[i].Columns))
+		bytes += profileColumnBytes * int64(len(e.Selections[i].Columns))
 	}
 	return bytes
 }
 
-// check finds what no input can make right, and fills in the protocol's numbers.
-func (e *evaluator) check(ctx context.Context) error {
-	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Allow: e.Allow, Meter: e.Meter}).noStats(ctx, "eval clusters rows, so it needs those"); err != nil {
+// checkRequest finds faults that no input can mend, and fills in the protocol's numbers.
+func (e *evaluator) checkRequest(ctx context.Context) error {
+	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Allow: e.Allow, Meter: e.Meter}).refuseStats(ctx, "eval clusters rows, so it needs those"); err != nil {
 		return err
 	}
 	switch {
@@ -155,11 +153,11 @@ func (e *evaluator) check(ctx context.Context) error {
 	case len(e.Selections) == 0:
 		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")
 	}
-	asked := map[string]bool{
+	isSet := map[string]bool{
 		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
 	}
-	for _, option := range sortedKeys(asked) {
-		if e.Label == "" && asked[option] {
+	for _, option := range sortedKeys(isSet) {
+		if e.Label == "" && isSet[option] {
 			return stream.Usagef("%v is for k-means, whose clusters are compared with the classes: add {label} COL", stream.Option(option))
 		}
 	}
@@ -183,15 +181,14 @@ func (e *evaluator) check(ctx context.Context) error {
 	if e.Methods == nil {
 		e.Methods = methods.All()
 	}
-	if err := e.settleRows(); err != nil {
+	if err := e.settleSampling(); err != nil {
 		return err
 	}
 	return e.settleProtocol()
 }
 
-// settleRows settles how many rows are judged, and whether selections are made again.
-func (e *evaluator) settleRows() error {
-	passing := e.q.passing()
+func (e *evaluator) settleSampling() error {
+	passing := e.request.isPassingStream()
 	switch {
 	case e.Resamples == 1:
 		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)
@@ -238,16 +235,16 @@ func EvalProtocols() []string {
 	return names
 }
 
-// RandomBaseline is the baseline of other features in every run.
+// RandomBaseline is the baseline that draws other features in every run.
 const RandomBaseline = judge.Random
 
-// EvalBaselines lists the values of EvalRequest.Baselines but none.
+// EvalBaselines lists the values of EvalRequest.Baselines except none.
 func EvalBaselines() []string { return judge.Baselines() }
 
-// Check finds what no input can make right, before any selection is read.
+// Check finds faults that no input can mend, before any selection is read.
 func (o EvalRequest) Check(ctx context.Context) error {
 	if len(o.Selections) == 0 {
 		o.Selections = []NamedSelection{{}}
 	}
-	return (&evaluator{EvalRequest: o}).check(ctx)
+	return (&evaluator{EvalRequest: o}).checkRequest(ctx)
 }

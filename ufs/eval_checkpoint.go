@@ -18,43 +18,42 @@ import (
 )
 
 const (
-	foundState  = "found"      // names the state that holds what was selected again, and its one mark
-	belowPrefix = "selection-" // begins the names of the folders below
+	foundState      = "found"      // names the state that holds the repeated selections, and its one mark
+	runFolderPrefix = "selection-" // begins the names of the folders of single runs
 )
 
-// reselections are the selections that were made again so far: for each selection that is judged one
-// from every sample, in the order of the samples. A checkpoint keeps them as they become finished. The
-// selection under way has a checkpoint of its own in a folder below.
+// reselections are the selections repeated so far: for each judged selection one from every sample, in the
+// order of the samples. A checkpoint saves them as they are finished. The selection under way has a checkpoint
+// of its own in a folder below.
 type reselections struct {
-	folder *resume.Folder // nil without a checkpoint, and so is states
+	folder *resume.Folder // nil without a checkpoint, like states
 	states *resume.Run
-	Of     [][]rechosen
+	Of     [][]reselection
 }
 
-// openNamed opens the checkpoint that the request names, where there will be selections to save.
-func (e *evaluator) openNamed() (err error) {
-	path := e.q.namedCheckpoint()
+func (e *evaluator) openNamedCheckpoint() (err error) {
+	path := e.request.namedCheckpoint()
 	switch {
 	case path == "":
 	case e.Resamples == 0:
 		e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves the selections of {resamples}, and there are none: nothing was saved"))
 	default:
-		e.folder, err = resume.Open(path, e.q.keeping(false))
+		e.folder, err = resume.Open(path, e.request.resumeOptions(false))
 	}
 	return err
 }
 
-// openBeside opens the checkpoint beside the output, where selecting again is predicted to take long or an
-// earlier run has left it.
-func (e *evaluator) openBeside() error {
-	path := e.q.checkpointFolder()
+// openAutoCheckpoint opens the checkpoint next to the output, if repeating selections is predicted to take long
+// or an earlier run has left it.
+func (e *evaluator) openAutoCheckpoint() error {
+	path := e.request.checkpointFolder()
 	if e.folder != nil || path == "" {
 		return nil
 	}
-	if _, err := os.Stat(path); err != nil && e.predicted < cmp.Or(e.longRun, longRun) {
+	if _, err := os.Stat(path); err != nil && e.resampleTime < cmp.Or(e.longRun, longRun) {
 		return nil
 	}
-	folder, err := resume.Open(path, e.q.keeping(true))
+	folder, err := resume.Open(path, e.request.resumeOptions(true))
 	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it
 		if e.Say != nil {
 			e.Say(stream.Textf("nothing is saved for an interruption: %v", err))
@@ -65,17 +64,17 @@ func (e *evaluator) openBeside() error {
 	return err
 }
 
-// openReselections is none at first, or those that this very run has found before; half is the height
-// of the samples.
+// openReselections returns an empty list, or the selections that an earlier attempt at this run has saved; half
+// is the number of rows in a sample.
 func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselections, error) {
-	if err := e.openBeside(); err != nil {
+	if err := e.openAutoCheckpoint(); err != nil {
 		return nil, err
 	}
-	again := &reselections{folder: e.folder, Of: make([][]rechosen, len(e.Selections))}
+	again := &reselections{folder: e.folder, Of: make([][]reselection, len(e.Selections))}
 	if e.folder == nil {
 		return again, nil
 	}
-	id, err := e.identity(half)
+	id, err := e.resampleIdentity(half)
 	if err != nil {
 		return nil, err
 	}
@@ -86,26 +85,25 @@ func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselect
 	if err != nil {
 		return nil, err
 	}
-	if state == nil { // what lies below is of another run, and this is the record that all from now on is of this one
-		return again, errors.Join(again.forgetBelow(), again.save(ctx))
+	if state == nil { // any folders below belong to another run; the save marks those to come as this run's
+		return again, errors.Join(again.forgetRunFolders(), again.save(ctx))
 	}
 	defer state.Close()
 	if err := json.Unmarshal([]byte(state.Marks[foundState]), &again.Of); err != nil || len(again.Of) != len(e.Selections) {
 		return nil, resume.Damaged(state.Path, stream.Errorf("it does not hold what was selected from %s", plural(len(e.Selections), "selection")))
 	}
 	if e.Say != nil {
-		e.Say(stream.Textf("going on from %s: of %s from samples %d are made", again.folder.Path(), plural(len(e.Selections)*e.Resamples, "selection"), again.found()))
+		e.Say(stream.Textf("going on from %s: of %s from samples %d are made", again.folder.Path(), plural(len(e.Selections)*e.Resamples, "selection"), again.countFound()))
 	}
 	return again, nil
 }
 
-// identity is all that shapes what is selected again.
-func (e *evaluator) identity(half int64) (resume.Identity, error) {
+func (e *evaluator) resampleIdentity(half int64) (resume.Identity, error) {
 	id := resume.Identity{
 		What: "selections from samples of the rows", Inputs: e.inputs,
 		Options: map[string]string{
-			"seed": strconv.FormatUint(e.q.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Where, "label": e.Label,
-			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.q.Memory, 10), // which settles how the samples are made
+			"seed": strconv.FormatUint(e.request.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Where, "label": e.Label,
+			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.request.Memory, 10), // the limit shapes the samples
 		},
 		Facts: map[string]string{"release": Release, "height of a sample": strconv.FormatInt(half, 10)},
 	}
@@ -120,35 +118,33 @@ func (e *evaluator) identity(half int64) (resume.Identity, error) {
 	return id, nil
 }
 
-// below is the folder of the checkpoint of the run called name that selection i is made again by; empty
-// without one.
-func (a *reselections) below(i int, name string) string {
+func (a *reselections) runFolder(i int, name string) string {
 	if a.folder == nil {
 		return ""
 	}
-	return filepath.Join(a.folder.Path(), fmt.Sprintf("%s%d-%s", belowPrefix, i+1, name))
+	return filepath.Join(a.folder.Path(), fmt.Sprintf("%s%d-%s", runFolderPrefix, i+1, name))
 }
 
-// add takes in what was found for selection i by the run whose checkpoint is below, of no use then.
-func (a *reselections) add(ctx context.Context, i int, below string, found ...rechosen) error {
+// add records the selections found for selection i, and removes the checkpoint of the run that found them.
+func (a *reselections) add(ctx context.Context, i int, folder string, found ...reselection) error {
 	a.Of[i] = append(a.Of[i], found...)
 	if a.states.Due() {
 		if err := a.save(ctx); err != nil {
 			return err
 		}
 	}
-	return forgetBelow(below)
+	return forgetRunFolder(folder)
 }
 
-// forgetBelow removes a folder that nobody has named.
-func forgetBelow(below string) error { return resume.Forget(below, resume.Options{Unasked: true}) }
+func forgetRunFolder(folder string) error {
+	return resume.Forget(folder, resume.Options{Unasked: true})
+}
 
-// forgetBelow removes all folders below.
-func (a *reselections) forgetBelow() error {
+func (a *reselections) forgetRunFolders() error {
 	entries, err := os.ReadDir(a.folder.Path())
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), belowPrefix) {
-			err = errors.Join(err, forgetBelow(filepath.Join(a.folder.Path(), e.Name())))
+		if e.IsDir() && strings.HasPrefix(e.Name(), runFolderPrefix) {
+			err = errors.Join(err, forgetRunFolder(filepath.Join(a.folder.Path(), e.Name())))
 		}
 	}
 	return err
@@ -162,14 +158,15 @@ func (a *reselections) save(ctx context.Context) error {
 	return a.states.Save(ctx, foundState, map[string]string{foundState: string(text)})
 }
 
-// brokenOff saves what is found as a run ends, and says where if that is anything. Else nothing is left.
-func (a *reselections) brokenOff(ctx context.Context, err error) error {
-	_, within := errors.AsType[*Interrupted](err)
-	if !within && a.found() == 0 {
+// saveInterrupted saves the selections found so far as a run ends, and names the folder in the error. If there
+// are none, it removes the folder.
+func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
+	_, isInterrupted := errors.AsType[*Interrupted](err)
+	if !isInterrupted && a.countFound() == 0 {
 		return errors.Join(err, a.folder.Forget())
 	}
-	if failed := a.save(ctx); failed != nil {
-		return errors.Join(err, failed)
+	if saveErr := a.save(ctx); saveErr != nil {
+		return errors.Join(err, saveErr)
 	}
 	if a.folder == nil || ctx.Err() == nil {
 		return err
@@ -177,14 +174,14 @@ func (a *reselections) brokenOff(ctx context.Context, err error) error {
 	return &Interrupted{Checkpoint: a.folder.Path(), Err: err}
 }
 
-func (a *reselections) found() (n int) {
+func (a *reselections) countFound() (n int) {
 	for _, found := range a.Of {
 		n += len(found)
 	}
 	return n
 }
 
-// Forget removes what an evaluation has saved to go on from, once its result is safe.
+// Forget removes the checkpoint of an evaluation. Call it once the result is safe.
 func (o EvalRequest) Forget() error {
 	return Forget(Request{Checkpoint: o.Checkpoint, Output: o.Output})
 }

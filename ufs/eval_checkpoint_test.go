@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestEvalGoesOn: wherever eval is broken off while it selects again, the same request goes on behind
-// the selections that are finished, and says the same to the last bit as one that was not broken off.
+// TestEvalGoesOn: wherever eval is interrupted while it selects again, the same request resumes after the
+// finished selections, and its result equals an uninterrupted one to the last bit.
 func TestEvalGoesOn(t *testing.T) {
 	path := sensors(t)
 	var selections []NamedSelection
@@ -39,7 +39,7 @@ func TestEvalGoesOn(t *testing.T) {
 		case err == nil:
 			got = e
 		case !errors.Is(err, context.Canceled):
-			t.Fatal(err)
+			t.Fatalf("the stopped run failed with %v, want a cancelled context", err)
 		case ok && saved.Checkpoint != state:
 			t.Errorf("saved in %s", saved.Checkpoint)
 		case ok:
@@ -65,8 +65,8 @@ func TestEvalGoesOn(t *testing.T) {
 	}
 }
 
-// TestEvalCheckpointRefuses: what was selected from other files, or for other selections, is refused by
-// name, and so is the work of a run that is under way.
+// TestEvalCheckpointRefuses: a checkpoint of other files or other selections is refused by name, and so is the
+// checkpoint of an active run.
 func TestEvalCheckpointRefuses(t *testing.T) {
 	path := sensors(t)
 	s := selected(t, Request{Inputs: []string{path}, Method: "variance", K: 3})
@@ -87,7 +87,7 @@ func TestEvalCheckpointRefuses(t *testing.T) {
 	beside := o
 	beside.Output, beside.Checkpoint, beside.longRun = filepath.Join(t.TempDir(), "e.json"), AutoCheckpoint, 0
 	must.Get(Eval(t.Context(), beside))(t)
-	if _, err := os.Stat(beside.Output + besideOutput); err == nil {
+	if _, err := os.Stat(beside.Output + checkpointSuffix); err == nil {
 		t.Error("a short run has a checkpoint that nobody asked for")
 	}
 	beside.longRun = 1
@@ -105,7 +105,7 @@ func TestEvalCheckpointRefuses(t *testing.T) {
 		}
 	}
 	must.Do(t, beside.Forget())
-	if _, err := os.Stat(beside.Output + besideOutput); err == nil {
+	if _, err := os.Stat(beside.Output + checkpointSuffix); err == nil {
 		t.Error("the folder beside the output is left")
 	}
 	damaged := must.Get(filepath.Glob(filepath.Join(o.Checkpoint, "resamples.found*")))(t)

@@ -18,56 +18,56 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ranking is what is judged at every k: a selection, or what it is compared with.
+// ranking is a selection or a baseline, judged at every k.
 type ranking struct {
 	name, method string
 	orders       [][]int         // columns of the table, best first: one for all runs, or one for each
-	set          *NamedSelection // nil for what it is compared with
+	selection    *NamedSelection // nil for a baseline
 	error        []float64
 	redundancy   []float64
 }
 
-// fewSets is the number of random sets whose error and redundancy are averaged: they
-// differ little, and each takes as long as the selection's own.
-const fewSets = 5
+// maxRandomSets is the number of random sets whose error and redundancy are averaged: they differ little, and
+// each takes as long as the selection's own.
+const maxRandomSets = 5
 
-// judge fills in the results. The table's values change on the way: as clustered, as
-// reconstructed, as correlated.
-func (e *evaluator) judge(ctx context.Context) error {
+// judgeRankings fills in the results. On the way it scales the table's values for clustering, for
+// reconstruction and for correlation.
+func (e *evaluator) judgeRankings(ctx context.Context) error {
 	begin := time.Now()
 	defer func() {
 		e.timing.Solve += time.Since(begin).Seconds()
-		e.table = nil // selecting again needs the room
+		e.table = nil // selecting again needs the memory
 		debug.FreeOSMemory()
 	}()
-	rankings, err := e.rankings(ctx)
+	rankings, err := e.makeRankings(ctx)
 	if err != nil {
 		return err
 	}
-	if e.cluster != gram.ScaleNone { // unscaled constant columns stay as they are
-		if _, err := e.table.Scale(e.cluster, e.columns); err != nil {
-			return e.place(err)
+	if e.clusterScale != gram.ScaleNone { // unscaled constant columns stay as they are
+		if _, err := e.table.Scale(e.clusterScale, e.columns); err != nil {
+			return e.blameInput(err)
 		}
 	}
 	var scores [][]cluster.Scores // by result
 	if e.Label != "" {
-		if scores, err = e.trials(ctx, rankings); err != nil {
-			return e.place(err)
+		if scores, err = e.clusterRankings(ctx, rankings); err != nil {
+			return e.blameInput(err)
 		}
 	}
-	team := kernel.NewTeam(e.q.Threads)
-	err = e.q.track(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.used)}, func(func(Progress)) error {
-		return e.measure(ctx, team, rankings)
+	team := kernel.NewTeam(e.request.Threads)
+	err = e.request.trackProgress(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.usedRows)}, func(func(Progress)) error {
+		return e.measureRankings(ctx, team, rankings)
 	})
 	if err != nil {
-		return e.place(err)
+		return e.blameInput(err)
 	}
-	e.assemble(team, rankings, scores)
+	e.assembleResults(team, rankings, scores)
 	return ctx.Err()
 }
 
-// rankings lists what is judged. All features, which are no ranking, are not among them.
-func (e *evaluator) rankings(ctx context.Context) ([]*ranking, error) {
+// makeRankings lists the rankings to judge. The set of all features is no ranking and is not among them.
+func (e *evaluator) makeRankings(ctx context.Context) ([]*ranking, error) {
 	most := slices.Max(e.counts)
 	var out []*ranking
 	for i := range e.Selections {
@@ -76,33 +76,33 @@ func (e *evaluator) rankings(ctx context.Context) ([]*ranking, error) {
 		for k, f := range s.Selected[:most] {
 			order[k] = e.index[f.Name]
 		}
-		out = append(out, &ranking{name: s.Name, method: s.Method, orders: [][]int{order}, set: s})
+		out = append(out, &ranking{name: s.Name, method: s.Method, orders: [][]int{order}, selection: s})
 	}
 	if slices.Contains(e.Baselines, judge.Random) {
 		r := &ranking{name: judge.Random, method: judge.Random}
 		runs := e.Runs
 		if e.Label == "" {
-			runs = fewSets
+			runs = maxRandomSets
 		}
 		for run := range runs {
-			scores, err := baseline(ctx, &method.Evidence{Columns: e.columns, K: most, Seed: judge.RunSeed(e.q.Seed, run)}, judge.Random)
+			scores, err := baselineScores(ctx, &method.Evidence{Columns: e.columns, K: most, Seed: judge.RunSeed(e.request.Seed, run)}, judge.Random)
 			if err != nil {
 				return nil, err
 			}
-			r.orders = append(r.orders, first(scores, most))
+			r.orders = append(r.orders, topIndices(scores, most))
 		}
 		out = append(out, r)
 	}
 	if slices.Contains(e.Baselines, judge.Variance) {
 		std, err := gram.NewStandardizer(e.table.Profile(), e.columns, gram.ScaleNone, gram.FillMean)
 		if err != nil {
-			return nil, e.place(err)
+			return nil, e.blameInput(err)
 		}
 		v := &method.Evidence{Std: std, K: most}
 		for _, j := range std.Columns {
 			v.Columns = append(v.Columns, e.columns[j])
 		}
-		found, err := baseline(ctx, v, judge.Variance)
+		found, err := baselineScores(ctx, v, judge.Variance)
 		if err != nil {
 			return nil, err
 		}
@@ -110,13 +110,12 @@ func (e *evaluator) rankings(ctx context.Context) ([]*ranking, error) {
 		for k, s := range found {
 			scores[std.Columns[k]] = s
 		}
-		out = append(out, &ranking{name: judge.Variance, method: judge.Variance, orders: [][]int{first(scores, most)}})
+		out = append(out, &ranking{name: judge.Variance, method: judge.Variance, orders: [][]int{topIndices(scores, most)}})
 	}
 	return out, nil
 }
 
-// baseline are the scores of the method of a name.
-func baseline(ctx context.Context, v *method.Evidence, name string) ([]float64, error) {
+func baselineScores(ctx context.Context, v *method.Evidence, name string) ([]float64, error) {
 	spec, err := methods.Find(methods.All(), name)
 	if err != nil {
 		return nil, err
@@ -128,8 +127,8 @@ func baseline(ctx context.Context, v *method.Evidence, name string) ([]float64, 
 	return r.Scores, nil
 }
 
-// first are the k positions of the largest scores, ties in column order.
-func first(scores []float64, k int) []int {
+// topIndices lists the indices of the k largest scores, ties in column order.
+func topIndices(scores []float64, k int) []int {
 	order := make([]int, len(scores))
 	for j := range order {
 		order[j] = j
@@ -138,23 +137,22 @@ func first(scores []float64, k int) []int {
 	return order[:k]
 }
 
-// trials clusters the rows on all features once, then on every ranking at every k.
-func (e *evaluator) trials(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
+func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
 	opt := judge.TrialOptions{
 		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical,
-		Seed: e.q.Seed, Threads: e.workers,
-		Done: func() { e.q.Meter.Rows.Add(int64(e.used)) },
+		Seed: e.request.Seed, Threads: e.workers,
+		Done: func() { e.request.Meter.Rows.Add(int64(e.usedRows)) },
 	}
-	p := Progress{What: "k-means, all features", Pass: 1, Passes: len(rankings) * len(e.counts), Rows: int64(e.used * e.Runs)}
+	p := Progress{What: "k-means, all features", Pass: 1, Passes: len(rankings) * len(e.counts), Rows: int64(e.usedRows * e.Runs)}
 	all := slices.Contains(e.Baselines, judge.All)
 	if all {
 		p.Passes++
 	} else {
 		p.What = "k-means, " + rankings[0].name
 	}
-	err = e.q.track(p, func(next func(Progress)) error {
-		run := func(of func(int) kernel.Matrix[float64]) error {
-			s, err := judge.Trials(ctx, e.table.Classes, of, opt)
+	err = e.request.trackProgress(p, func(next func(Progress)) error {
+		run := func(matrixOf func(int) kernel.Matrix[float64]) error {
+			s, err := judge.Trials(ctx, e.table.Classes, matrixOf, opt)
 			scores = append(scores, s)
 			p.Pass++
 			return err
@@ -169,12 +167,12 @@ func (e *evaluator) trials(ctx context.Context, rankings []*ranking) (scores [][
 			for _, r := range rankings {
 				p.What = "k-means, " + r.name
 				next(p)
-				of := func(run int) kernel.Matrix[float64] { return e.table.Gather(r.orders[run][:k]) }
+				matrixOf := func(run int) kernel.Matrix[float64] { return e.table.Gather(r.orders[run][:k]) }
 				if len(r.orders) == 1 {
 					x := e.table.Gather(r.orders[0][:k])
-					of = func(int) kernel.Matrix[float64] { return x }
+					matrixOf = func(int) kernel.Matrix[float64] { return x }
 				}
-				if err := run(of); err != nil {
+				if err := run(matrixOf); err != nil {
 					return err
 				}
 			}
@@ -184,41 +182,39 @@ func (e *evaluator) trials(ctx context.Context, rankings []*ranking) (scores [][
 	return scores, err
 }
 
-// measure finds error and redundancy of every ranking.
-func (e *evaluator) measure(ctx context.Context, team *kernel.Team, rankings []*ranking) error {
-	if e.Scale == "" || e.cluster == gram.ScaleNone {
-		if _, err := e.table.Scale(e.rebuilt, e.columns); err != nil {
+func (e *evaluator) measureRankings(ctx context.Context, team *kernel.Team, rankings []*ranking) error {
+	if e.Scale == "" || e.clusterScale == gram.ScaleNone {
+		if _, err := e.table.Scale(e.errorScale, e.columns); err != nil {
 			return err
 		}
 	}
 	for _, r := range rankings {
-		sets := r.orders[:min(len(r.orders), fewSets)]
+		sets := r.orders[:min(len(r.orders), maxRandomSets)]
 		r.error, r.redundancy = make([]float64, len(sets[0])), make([]float64, len(sets[0]))
 		for _, order := range sets {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if e.whole {
-				add(r.error, judge.ReconstructionError(team, e.table.Matrix(), order), len(sets))
+			if e.hasAllFeatures {
+				addScaled(r.error, judge.ReconstructionError(team, e.table.Matrix(), order), len(sets))
 			} else {
-				add(r.error, []float64{math.NaN()}, 1)
+				addScaled(r.error, []float64{math.NaN()}, 1)
 			}
-			add(r.redundancy, judge.Redundancy(team, e.table.Gather(order)), len(sets))
+			addScaled(r.redundancy, judge.Redundancy(team, e.table.Gather(order)), len(sets))
 		}
 	}
 	return nil
 }
 
-// add adds x/n; the last of x stands for what it is too short for.
-func add(to, x []float64, n int) {
-	for i := range to {
-		to[i] += x[min(i, len(x)-1)] / float64(n)
+// addScaled adds x/n to sum; the last value of x is repeated if x is shorter.
+func addScaled(sum, x []float64, n int) {
+	for i := range sum {
+		sum[i] += x[min(i, len(x)-1)] / float64(n)
 	}
 }
 
-// place names the input where the data is at fault.
-func (e *evaluator) place(err error) error {
-	path := paths(e.inputs)[0]
+func (e *evaluator) blameInput(err error) error {
+	path := inputPaths(e.inputs)[0]
 	if errors.Is(err, cluster.ErrNotFinite) || errors.Is(err, cluster.ErrOverflow) || errors.Is(err, cluster.ErrNoDirection) {
 		bad := stream.Dataf(path, "k-means on these values: %w", err)
 		if e.Scale == "" && !errors.Is(err, cluster.ErrNoDirection) {
@@ -226,5 +222,5 @@ func (e *evaluator) place(err error) error {
 		}
 		return bad
 	}
-	return placed(err, &gathered{inputs: e.inputs})
+	return withPlace(err, &bundle{inputs: e.inputs})
 }

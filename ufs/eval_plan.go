@@ -12,97 +12,96 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// plan finds room for the table, for reading, and for what follows, and returns the
-// share of reading.
-func (e *evaluator) plan(ds *chunkio.Dataset) (reading int64, err error) {
+// planReading finds memory for the table, for reading, and for the steps that follow, and returns the share of
+// reading.
+func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) {
 	rows := ds.Rows()
-	if rows < 0 { // a stream: the table takes what reading leaves
-		e.least = ds.MinMemory()
-		return max((e.q.Memory-programBytes)/4, e.least), nil
+	if rows < 0 { // a stream: the table takes the memory that reading leaves
+		e.minReading = ds.MinMemory()
+		return max((e.request.Memory-programBytes)/4, e.minReading), nil
 	}
 	if e.Sample > 0 {
 		rows = min(rows, e.Sample)
 	}
-	table, err := e.room(ds, int(rows))
+	table, err := e.planTable(ds, int(rows))
 	if err != nil {
 		return 0, err
 	}
-	return ds.MemoryFor(e.q.Memory - programBytes - table), nil
+	return ds.MemoryFor(e.request.Memory - programBytes - table), nil
 }
 
-// usualClusters is what memory is planned for before the classes are counted.
+// usualClusters is the number of clusters that memory is planned for before the classes are counted.
 const usualClusters = 64
 
-// room settles how many runs of k-means fit side by side beside a table of n rows, and
-// returns what the table takes.
-func (e *evaluator) room(ds *chunkio.Dataset, n int) (table int64, err error) {
+// planTable settles the number of k-means runs that fit in memory together with a table of n rows, and returns
+// the bytes of the table.
+func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err error) {
 	d, k := len(e.columns), slices.Max(e.counts)
-	widest := k
+	maxFeatures := k
 	if slices.Contains(e.Baselines, "all") {
-		widest = d
+		maxFeatures = d
 	}
-	need := func(n, workers int) int64 { // beside the table
-		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, mostPaired)))+8*int64(d), ds.MinMemory())
+	need := func(n, workers int) int64 { // without the table
+		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, maxPaired)))+8*int64(d), ds.MinMemory())
 		if e.Label != "" {
-			measure = max(measure, judge.TrialsBytes(n, widest, k, max(e.Clusters, usualClusters), workers))
+			measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, usualClusters), workers))
 		}
 		return programBytes + measure
 	}
 	table = judge.TableBytes(n, d)
-	if e.table != nil { // it has grown by steps where the rows were not known
+	if e.table != nil { // it has grown in steps if the number of rows was unknown
 		table = e.table.Bytes()
 	}
-	for e.workers = e.q.Threads; e.workers > 1 && need(n, e.workers)+table > e.q.Memory; {
+	for e.workers = e.request.Threads; e.workers > 1 && need(n, e.workers)+table > e.request.Memory; {
 		e.workers--
 	}
-	if all := need(n, e.workers) + table; all > e.q.Memory {
-		few := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.q.Memory })
-		return 0, e.tooMany(&stream.MemoryError{
-			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.q.Memory}, few)
+	if all := need(n, e.workers) + table; all > e.request.Memory {
+		fittingRows := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.request.Memory })
+		return 0, e.errTooManyRows(&stream.MemoryError{
+			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.request.Memory}, fittingRows)
 	}
 	return table, nil
 }
 
-// tooMany adds to a refusal what else helps: few rows would fit, or the features selected alone.
-func (e *evaluator) tooMany(refusal error, few int) error {
-	var fewer, alone stream.Text
-	if few >= max(e.Clusters, usualClusters) {
-		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", few)
+func (e *evaluator) errTooManyRows(refusal error, fittingRows int) error {
+	var fewer, selectedOnly stream.Text
+	if fittingRows >= max(e.Clusters, usualClusters) {
+		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", fittingRows)
 	}
 	switch {
 	case e.Label == "":
-		alone = stream.Textf("; or judge by the features selected alone, {label} with {baselines} none")
+		selectedOnly = stream.Textf("; or judge by the features selected alone, {label} with {baselines} none")
 	case len(e.Baselines) > 0:
-		alone = stream.Textf("; or judge by the features selected alone, {baselines} none")
+		selectedOnly = stream.Textf("; or judge by the features selected alone, {baselines} none")
 	}
-	return stream.Errorf("%w%v%v", refusal, fewer, alone)
+	return stream.Errorf("%w%v%v", refusal, fewer, selectedOnly)
 }
 
-// larger is the refusal that names the larger limit: err, which judging gives, or the one
-// that selecting again will give.
-func (e *evaluator) larger(ctx context.Context, rows int64, err error) error {
-	var judging, again *stream.MemoryError
+// largerRefusal is the refusal that names the larger limit: err, from judging, or the one that selecting again
+// will give.
+func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) error {
+	var judging, reselecting *stream.MemoryError
 	if rows < 0 || !errors.As(err, &judging) {
 		return err
 	}
-	if other := e.foresee(ctx, rows); errors.As(other, &again) && again.Need > judging.Need {
+	if other := e.predictResamples(ctx, rows); errors.As(other, &reselecting) && reselecting.Need > judging.Need {
 		return other
 	}
 	return err
 }
 
-// wholeOf turns a complaint of the pass over ds about a share of the limit into one about
-// the limit itself. Of a stream, plan gives reading a quarter or what it needs at least.
-func (e *evaluator) wholeOf(ds *chunkio.Dataset, err error) error {
+// restateForLimit turns a memory error about a share of the limit into one about the limit itself. For a
+// stream, planReading gives reading a quarter, or its minimum.
+func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	var m *stream.MemoryError
 	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {
-		return e.q.wholeLimit(err)
+		return e.request.errForLimit(err)
 	}
 	share := *m
 	if m.What == judge.AllRows {
-		share.Need = max((4*m.Need+2)/3, m.Need+e.least)
+		share.Need = max((4*m.Need+2)/3, m.Need+e.minReading)
 	} else {
 		share.Need = 4 * m.Need
 	}
-	return e.q.wholeLimit(&share)
+	return e.request.errForLimit(&share)
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// read fills the table: one pass over the input.
-func (e *evaluator) read(ctx context.Context) error {
-	missing, fill := e.policy()
+func (e *evaluator) readTable(ctx context.Context) error {
+	missing, fill := e.missingPolicy()
 	opt := chunkio.Options{
 		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
-		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
-		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, Allow: e.Allow, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter,
-		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratch(), Note: e.Note,
+		Sample: e.Sample, Seed: e.request.Seed, Threads: e.request.Threads,
+		Memory: max(e.request.Memory-programBytes, 1), Anonymous: e.Anonymous, Allow: e.Allow, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.request.Meter,
+		Stdin: e.request.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.request.scratchOptions(), Note: e.Note,
 	}
-	e.q.readColumns(&opt)
+	e.request.addColumnOptions(&opt)
 	for _, s := range e.Selections {
 		for _, f := range s.Selected {
 			opt.Numbers = append(opt.Numbers, f.Name)
@@ -27,20 +26,20 @@ func (e *evaluator) read(ctx context.Context) error {
 			opt.Numbers = append(opt.Numbers, c.Name)
 		}
 	}
-	ds, err := e.open(ctx, opt)
+	ds, err := e.openInput(ctx, opt)
 	if err != nil {
 		return err
 	}
 	defer ds.Close()
-	opt.Memory = 0 // below
-	if opt.Memory, err = e.plan(ds); err != nil {
-		return e.larger(ctx, ds.Rows(), err)
+	opt.Memory = 0 // settled below
+	if opt.Memory, err = e.planReading(ds); err != nil {
+		return e.largerRefusal(ctx, ds.Rows(), err)
 	}
-	opt.LeaveOut = e.others(ds)
+	opt.LeaveOut = e.unjudgedColumns(ds)
 	if ds, err = ds.With(opt); err != nil {
 		return err
 	}
-	if err := e.foresee(ctx, ds.Rows()); err != nil {
+	if err := e.predictResamples(ctx, ds.Rows()); err != nil {
 		return err
 	}
 	rows := 0
@@ -50,42 +49,41 @@ func (e *evaluator) read(ctx context.Context) error {
 			rows = int(min(n, e.Sample))
 		}
 	}
-	e.table = judge.NewTable(len(e.columns), rows, e.q.Threads, e.q.Memory-programBytes-opt.Memory)
-	err = e.q.track(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
-		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.q.Meter}, e.table)
+	e.table = judge.NewTable(len(e.columns), rows, e.request.Threads, e.request.Memory-programBytes-opt.Memory)
+	err = e.request.trackProgress(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.request.Meter}, e.table)
 	})
 	if missing := (*stream.DataError)(nil); errors.As(err, &missing) && errors.Is(err, stream.ErrMissing) {
-		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the columns are those of the selections
+		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the selections fix the columns
 	}
 	if err != nil {
-		return e.wholeOf(ds, err)
+		return e.restateForLimit(ds, err)
 	}
-	e.inputs, e.used, e.rows = ds.Inputs(), e.table.Rows, ds.Rows()
+	e.inputs, e.usedRows, e.rows = ds.Inputs(), e.table.Rows, ds.Rows()
 	if e.rows < 0 {
-		e.rows = e.q.Meter.Rows.Load()
+		e.rows = e.request.Meter.Rows.Load()
 	}
 	e.unlabelled = e.table.Unlabelled
-	if err := e.count(ds.Classes()); err != nil {
+	if err := e.countClasses(ds.Classes()); err != nil {
 		return err
 	}
-	if _, err := e.room(ds, e.used); err != nil { // now rows and clusters are known
+	if _, err := e.planTable(ds, e.usedRows); err != nil { // now rows and clusters are known
 		return err
 	}
 	e.table.Fill(fill)
 	return nil
 }
 
-// open opens the input with the columns to judge.
-func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dataset, error) {
+func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, e.Inputs, opt)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
-		// The refusal of the whole plan says more than the one of opening the files.
+		// The refusal of the whole plan is more useful than an error of opening the files.
 		opt.Memory = 0
-		if again, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
-			defer again.Close()
-			if openErr = e.chooseColumns(again); openErr == nil {
-				if _, openErr = e.plan(again); openErr != nil {
-					openErr = e.larger(ctx, again.Rows(), openErr)
+		if reopened, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
+			defer reopened.Close()
+			if openErr = e.chooseColumns(reopened); openErr == nil {
+				if _, openErr = e.planReading(reopened); openErr != nil {
+					openErr = e.largerRefusal(ctx, reopened.Rows(), openErr)
 				}
 			}
 			if openErr != nil {
@@ -94,11 +92,11 @@ func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dat
 		}
 	}
 	if err != nil {
-		return nil, e.q.wholeLimit(err)
+		return nil, e.request.errForLimit(err)
 	}
 	e.warnings = append(e.warnings, ds.FileWarnings()...)
 	if err = e.chooseColumns(ds); err == nil {
-		opt.LeaveOut = e.others(ds)
+		opt.LeaveOut = e.unjudgedColumns(ds)
 		var chosen *chunkio.Dataset
 		if chosen, err = ds.With(opt); err == nil {
 			if err = chosen.Check(); err == nil {
@@ -113,20 +111,19 @@ func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dat
 	return ds, nil
 }
 
-// fewRows is the number of rows a class has at least, on average, to be taken for one.
+// fewRows is the smallest average number of rows in a class for a label to count as a class column.
 const fewRows = 2
 
-// count finds the classes among the rows read.
-func (e *evaluator) count(names []string) error {
-	path := paths(e.inputs)[0]
-	if e.used == 0 {
+func (e *evaluator) countClasses(names []string) error {
+	path := inputPaths(e.inputs)[0]
+	if e.usedRows == 0 {
 		if n := e.table.Unlabelled; n > 0 {
 			err := stream.Dataf(path, "{label} %s is null in every row judged", e.Label)
-			err.Remedy = stream.Textf("choose another {label}%v", e.wider())
+			err.Remedy = stream.Textf("choose another {label}%v", e.widerSampleAdvice())
 			return err
 		}
 		err := stream.Dataf(path, "no rows to judge by (%s seen, all dropped)", comma(e.rows))
-		err.Remedy = stream.Textf("choose {missing} mean or zero%v", e.wider())
+		err.Remedy = stream.Textf("choose {missing} mean or zero%v", e.widerSampleAdvice())
 		return err
 	}
 	if e.Label == "" {
@@ -138,31 +135,30 @@ func (e *evaluator) count(names []string) error {
 	}
 	for i, n := range sizes {
 		if n > 0 {
-			e.classes, e.sizes = append(e.classes, names[i]), append(e.sizes, n)
+			e.classes, e.classRows = append(e.classes, names[i]), append(e.classRows, n)
 		}
 	}
 	if n := e.table.Unlabelled; n > 0 {
-		e.warnings = append(e.warnings, stream.Textf("%s of %s rows take no part: {label} %s is null there", comma(n), comma(n+int64(e.used)), e.Label))
+		e.warnings = append(e.warnings, stream.Textf("%s of %s rows take no part: {label} %s is null there", comma(n), comma(n+int64(e.usedRows)), e.Label))
 	}
 	if len(e.classes) == 1 {
-		return stream.Usagef("{label} %s: all rows judged are of one class, %q; with one class every clustering is right; choose another {label}%v", e.Label, e.classes[0], e.wider())
+		return stream.Usagef("{label} %s: all rows judged are of one class, %q; with one class every clustering is right; choose another {label}%v", e.Label, e.classes[0], e.widerSampleAdvice())
 	}
 	if e.Clusters == 0 {
 		e.Clusters = len(e.classes)
-		// So many clusters would take hours and tell nothing. ORL has 10 rows a class.
-		if e.used > 2*fewRows && len(e.classes)*fewRows > e.used {
+		// Very many clusters would take hours and show nothing. ORL has 10 rows a class.
+		if e.usedRows > 2*fewRows && len(e.classes)*fewRows > e.usedRows {
 			return stream.Usagef("{label} %s has %s classes in %s rows, so it seems to be no class; if it is one, say how many {clusters} to make",
-				e.Label, comma(int64(len(e.classes))), comma(int64(e.used)))
+				e.Label, comma(int64(len(e.classes))), comma(int64(e.usedRows)))
 		}
 	}
-	if e.Clusters > e.used {
-		return stream.Usagef("%d clusters are more than the %d rows judged; give fewer {clusters}, or a larger {sample}", e.Clusters, e.used)
+	if e.Clusters > e.usedRows {
+		return stream.Usagef("%d clusters are more than the %d rows judged; give fewer {clusters}, or a larger {sample}", e.Clusters, e.usedRows)
 	}
 	return nil
 }
 
-// wider is advice where the sample may be to blame for what is not in it.
-func (e *evaluator) wider() stream.Text {
+func (e *evaluator) widerSampleAdvice() stream.Text {
 	if e.Sample > 0 && e.rows > e.Sample {
 		return stream.Textf(", or a larger {sample}")
 	}

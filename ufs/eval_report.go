@@ -9,41 +9,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// evalResult is a set of features at one k, and what it was made of.
+// evalResult is the result of a ranking at one k.
 type evalResult struct {
 	stream.Evaluated
-	set  *NamedSelection
-	runs []float64 // NMI of each
+	selection *NamedSelection
+	runs      []float64 // NMI of each
 }
 
-// scored puts the scores of the runs into r.
-func (r *evalResult) scored(runs []cluster.Scores) {
+func (r *evalResult) setScores(runs []cluster.Scores) {
 	g := judge.Grade(runs)
-	of := func(s judge.Summary) *stream.Spread {
+	newSpread := func(s judge.Summary) *stream.Spread {
 		return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
 	}
-	r.ACC, r.NMISqrt, r.NMIMax, r.Purity, r.ARI = of(g.ACC), of(g.NMISqrt), of(g.NMIMax), of(g.Purity), of(g.ARI)
+	r.ACC, r.NMISqrt, r.NMIMax, r.Purity, r.ARI = newSpread(g.ACC), newSpread(g.NMISqrt), newSpread(g.NMIMax), newSpread(g.Purity), newSpread(g.ARI)
 	r.runs = judge.Each(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
 }
 
-// mostPaired is the number of features up to which the redundancy of all of them takes every pair. Pairs of a
-// million features and 200 rows are 200 TFLOP; those of 20,000 are 0.08, and their mean |ρ| is known to
+// maxPaired is the number of features up to which the redundancy of all of them takes every pair. Pairs of a
+// million features and 200 rows are 200 TFLOP; the pairs of 20,000 are 0.08, and their mean |ρ| is known to
 // some 0.001: half the spread of |ρ| from feature to feature, some 0.1, over the root of 20,000.
-const mostPaired = 20_000
+const maxPaired = 20_000
 
-// assemble makes the results: all features first, then k by k. It uses the table up.
-func (e *evaluator) assemble(team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
+// assembleResults lists the results: all features first, then k by k. It uses the table up.
+func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
 	next := func(r *evalResult) {
 		if len(scores) > 0 {
-			r.scored(scores[0])
+			r.setScores(scores[0])
 			scores = scores[1:]
 		}
 	}
 	var all *evalResult
 	if slices.Contains(e.Baselines, judge.All) {
-		redundancy, drawn := judge.Overall(team, e.table.Matrix(), mostPaired, e.q.Seed)
-		if drawn {
-			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(mostPaired)))
+		redundancy, isSampled := judge.Overall(team, e.table.Matrix(), maxPaired, e.request.Seed)
+		if isSampled {
+			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(maxPaired)))
 		}
 		all = &evalResult{Evaluated: stream.Evaluated{Name: judge.All, Method: judge.All, K: len(e.columns), Redundancy: stream.Number(redundancy)}}
 		next(all)
@@ -53,12 +52,12 @@ func (e *evaluator) assemble(team *kernel.Team, rankings []*ranking, scores [][]
 		var block []evalResult
 		var runs [][]float64
 		for _, q := range rankings {
-			r := evalResult{set: q.set, Evaluated: stream.Evaluated{
+			r := evalResult{selection: q.selection, Evaluated: stream.Evaluated{
 				Name: q.name, Method: q.method, K: k,
 				Reconstruction: stream.Number(q.error[k-1]), Redundancy: stream.Number(q.redundancy[k-1]),
 			}}
-			if q.set != nil {
-				r.Path = q.set.Path
+			if q.selection != nil {
+				r.Path = q.selection.Path
 			}
 			next(&r)
 			block, runs = append(block, r), append(runs, r.runs)
@@ -78,14 +77,13 @@ func (e *evaluator) assemble(team *kernel.Team, rankings []*ranking, scores [][]
 	}
 }
 
-// report is what is written.
-func (e *evaluator) report() *stream.Evaluation {
+func (e *evaluator) newReport() *stream.Evaluation {
 	r := &stream.Evaluation{
-		Label: e.Label, Scale: e.cluster.String(), ReconstructionScale: e.rebuilt.String(),
-		Missing: e.policyName, Seed: e.q.Seed, Version: Release,
-		Rows: e.rows, RowsUsed: int64(e.used), Unlabelled: e.unlabelled, Sampled: e.Sample > 0 && e.rows > e.Sample,
-		Features: len(e.columns), Inputs: e.inputs, Classes: e.classes, ClassRows: e.sizes,
-		Warnings: append([]string{}, spelled(e.warnings, e.Spelling)...), Timing: e.timing,
+		Label: e.Label, Scale: e.clusterScale.String(), ReconstructionScale: e.errorScale.String(),
+		Missing: e.policyName, Seed: e.request.Seed, Version: Release,
+		Rows: e.rows, RowsUsed: int64(e.usedRows), Unlabelled: e.unlabelled, Sampled: e.Sample > 0 && e.rows > e.Sample,
+		Features: len(e.columns), Inputs: e.inputs, Classes: e.classes, ClassRows: e.classRows,
+		Warnings: append([]string{}, spellAll(e.warnings, e.Spelling)...), Timing: e.timing,
 	}
 	if e.Label != "" {
 		r.Protocol, r.Runs, r.Restarts, r.Clusters, r.Spherical = e.Protocol, e.Runs, e.Restarts, e.Clusters, e.Spherical
@@ -93,8 +91,8 @@ func (e *evaluator) report() *stream.Evaluation {
 	for _, t := range e.results {
 		r.Results = append(r.Results, t.Evaluated)
 	}
-	r.Timing.Read += float64(e.q.Meter.Decode.Load()) / 1e9
-	r.Timing.Accumulate += float64(e.q.Meter.Accumulate.Load()) / 1e9
-	r.Timing.Parts = e.q.Meter.Busy.Parts()
+	r.Timing.Read += float64(e.request.Meter.Decode.Load()) / 1e9
+	r.Timing.Accumulate += float64(e.request.Meter.Accumulate.Load()) / 1e9
+	r.Timing.Parts = e.request.Meter.Busy.Parts()
 	return r
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// foresee finds out before anything is read whether the selections of resample will fit
-// into memory, and about how long they take; rows is the height of the input.
-func (e *evaluator) foresee(ctx context.Context, rows int64) error {
+// predictResamples finds out, before anything is read, whether the repeated selections will fit into memory,
+// and estimates their duration; rows is the number of rows of the input.
+func (e *evaluator) predictResamples(ctx context.Context, rows int64) error {
 	if e.Resamples == 0 {
 		return nil
 	}
@@ -25,166 +25,164 @@ func (e *evaluator) foresee(ctx context.Context, rows int64) error {
 	}
 	for i := range e.Selections {
 		s := &e.Selections[i]
-		if err := e.foreseeOne(ctx, s, rows); err != nil {
-			return e.unstable(ctx, s, err)
+		if err := e.predictResample(ctx, s, rows); err != nil {
+			return e.errUnstable(ctx, s, err)
 		}
 	}
 	return nil
 }
 
-func (e *evaluator) foreseeOne(ctx context.Context, s *NamedSelection, rows int64) error {
-	q, err := e.request(s, max(rows/2, 2), judge.RunSeed(e.q.Seed, 0))
+func (e *evaluator) predictResample(ctx context.Context, s *NamedSelection, rows int64) error {
+	q, err := e.resampleRequest(s, max(rows/2, 2), judge.RunSeed(e.request.Seed, 0))
 	if err != nil {
 		return err
 	}
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.countAnchors(ctx); err != nil {
+	if err := r.countAnchorsInFile(ctx); err != nil {
 		return err
 	}
-	opt := r.reading()
+	opt := r.readOptions()
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
-		return r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
+		return r.errLeastMemory(ctx, r.Inputs, opt, r.planSelection, err)
 	}
 	defer ds.Close()
 	budget, err := r.planSelection(ds)
 	if err != nil {
 		return err
 	}
-	long := r.predicted(ds, budget)
+	long := r.predictDuration(ds, budget)
 	if r.From != method.FromGram && r.From != method.FromGraph {
 		long *= time.Duration(e.Resamples)
 	}
-	e.predicted += long
+	e.resampleTime += long
 	return nil
 }
 
-// unstable says what could not be done.
-func (e *evaluator) unstable(ctx context.Context, s *NamedSelection, err error) error {
+func (e *evaluator) errUnstable(ctx context.Context, s *NamedSelection, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
 	return stream.Errorf("stability of %s, selecting again from half as many rows: %w; {resamples} 0 does without", s.Path, err)
 }
 
-// resample selects again, as each selection records, from random samples of the input of
-// half as many rows as are judged, and says how far the selections agree at every k.
-func (e *evaluator) resample(ctx context.Context) error {
+// resampleSelections repeats each selection, with its recorded request, on random samples of half the rows that
+// judge, and reports the agreement of the repeated selections at every k.
+func (e *evaluator) resampleSelections(ctx context.Context) error {
 	if e.Resamples == 0 {
 		return nil
 	}
-	half := int64(e.used) / 2
+	half := int64(e.usedRows) / 2
 	if half < 2 {
-		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", plural(e.used, "row"))
+		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", plural(e.usedRows, "row"))
 	}
-	again, err := e.openReselections(ctx, half)
+	made, err := e.openReselections(ctx, half)
 	if err != nil {
 		return err
 	}
 	for i := range e.Selections {
 		s := &e.Selections[i]
-		at := make(map[string]int, len(s.Columns))
+		index := make(map[string]int, len(s.Columns))
 		for j, c := range s.Columns {
-			at[c.Name] = j
+			index[c.Name] = j
 		}
-		if err := e.selectAgain(ctx, again, i, half); err != nil {
-			return again.brokenOff(ctx, e.unstable(ctx, s, err))
+		if err := e.selectAgain(ctx, made, i, half); err != nil {
+			return made.saveInterrupted(ctx, e.errUnstable(ctx, s, err))
 		}
 		orders, features := make([][]int, e.Resamples), 0
-		for r, c := range again.Of[i] {
+		for r, c := range made.Of[i] {
 			features = max(features, c.Features)
 			for _, name := range c.Names {
-				j, known := at[name]
+				j, known := index[name]
 				if !known { // constant in the whole input it was made from, or absent there
-					j = len(at)
-					at[name] = j
+					j = len(index)
+					index[name] = j
 				}
 				orders[r] = append(orders[r], j)
 			}
 		}
 		for j := range e.results {
 			r := &e.results[j]
-			if r.set != s {
+			if r.selection != s {
 				continue
 			}
 			sets := make([][]int, len(orders))
 			for m, order := range orders {
 				sets[m] = order[:min(r.K, len(order))]
 			}
-			st := judge.Agreement(sets, max(features, len(at))) // s may list no columns
+			st := judge.Agreement(sets, max(features, len(index))) // s may list no columns
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}
 	}
-	return again.save(ctx) // the result is not safe yet
+	return made.save(ctx) // the result is not safe yet
 }
 
-// rechosen is what was selected again from a sample of the rows.
-type rechosen struct {
+// reselection is a selection repeated on a sample of the rows.
+type reselection struct {
 	Names    []string // best first
 	Features int
 }
 
-// selectAgain makes selection i again from as many samples of half rows as are wanted: from sums of
-// hash shards where there are some and they fit into memory, which takes the passes of one
-// selection, else each by itself.
-func (e *evaluator) selectAgain(ctx context.Context, again *reselections, i int, half int64) error {
+// selectAgain repeats selection i on e.Resamples samples of half rows. It uses sums of hash shards if the
+// method has them and they fit into memory, which takes the passes of one selection; else it reads each sample.
+func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, half int64) error {
 	s := &e.Selections[i]
-	if len(again.Of[i]) == 0 {
-		below := again.below(i, "shards")
-		chosen, err := e.fromShards(ctx, s, half, below)
+	if len(made.Of[i]) == 0 {
+		folder := made.runFolder(i, "shards")
+		chosen, err := e.selectFromShards(ctx, s, half, folder)
 		switch {
 		case chosen != nil:
-			return again.add(ctx, i, below, chosen...)
+			return made.add(ctx, i, folder, chosen...)
 		case err != nil && !errors.As(err, new(*stream.MemoryError)):
 			return err
 		}
-		if err := forgetBelow(below); err != nil {
+		if err := forgetRunFolder(folder); err != nil {
 			return err
 		}
 	}
-	for len(again.Of[i]) < e.Resamples {
-		r := len(again.Of[i])
-		below := again.below(i, fmt.Sprintf("sample-%d", r+1))
-		out, err := e.again(ctx, s, half, judge.RunSeed(e.q.Seed, r), below)
+	for len(made.Of[i]) < e.Resamples {
+		r := len(made.Of[i])
+		folder := made.runFolder(i, fmt.Sprintf("sample-%d", r+1))
+		out, err := e.selectFromSample(ctx, s, half, judge.RunSeed(e.request.Seed, r), folder)
 		if err != nil {
 			return err
 		}
-		c := rechosen{Features: out.Features}
+		c := reselection{Features: out.Features}
 		for _, f := range out.Selected {
 			c.Names = append(c.Names, f.Features()...)
 		}
 		e.timing.Solve += out.Timing.Solve
-		if err := again.add(ctx, i, below, c); err != nil {
+		if err := made.add(ctx, i, folder, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fromShards makes selection s again by hash shards of one sample of the rows, which are gathered once,
-// with the checkpoint that is given. It returns nothing where the method has no statistics that are sums.
-func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int64, checkpoint string) ([]rechosen, error) {
-	q, err := e.request(s, half, judge.RunSeed(e.q.Seed, 0))
+// selectFromShards repeats selection s by hash shards of one sample of the rows, which are gathered once with
+// the given checkpoint. It returns nil if the method's statistics are no sums.
+func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, half int64, checkpoint string) ([]reselection, error) {
+	q, err := e.resampleRequest(s, half, judge.RunSeed(e.request.Seed, 0))
 	if err != nil {
 		return nil, err
 	}
-	rows := 2 * half // there are as many at least
+	rows := 2 * half // there are at least as many
 	if e.Where == "" {
 		rows = max(rows, e.rows)
 	}
 	fit, ok := halves.Fit(e.Resamples, half, rows)
 	q.SampleRows, q.Checkpoint = fit.Rows, checkpoint
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil || !ok || r.From != method.FromGram && r.From != method.FromGraph {
 		return nil, err
 	}
 	r.Stability = fit.Shards
-	var chosen []rechosen
-	again, err := r.choose(ctx, func(g *gatherer, from *gathered, s *stream.Selection) error {
-		all, err := g.candidatesOf(from.columns, s.LeftOut, true)
+	var chosen []reselection
+	selection, err := r.runSelection(ctx, func(g *gatherer, from *bundle, s *stream.Selection) error {
+		all, err := g.newCandidates(from.columns, s.LeftOut, true)
 		if err != nil {
 			return err
 		}
@@ -196,7 +194,7 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted
 		found, err := g.selectHalves(ctx, from, fit.Draw(e.Resamples, g.Seed), g.K, keep, s.LeftOut)
 		for _, h := range found {
-			c := rechosen{Features: h.features}
+			c := reselection{Features: h.features}
 			for _, j := range h.order {
 				c.Names = append(c.Names, from.columns[j].Name)
 			}
@@ -207,22 +205,21 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 	if err != nil {
 		return nil, err
 	}
-	e.timing.Solve += again.Timing.Solve
+	e.timing.Solve += selection.Timing.Solve
 	return chosen, nil
 }
 
-// again makes selection s once more, from a seeded sample of the rows, with the checkpoint that is given.
-func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, seed uint64, checkpoint string) (*stream.Selection, error) {
-	q, err := e.request(s, rows, seed)
+func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, rows int64, seed uint64, checkpoint string) (*stream.Selection, error) {
+	q, err := e.resampleRequest(s, rows, seed)
 	if err != nil {
 		return nil, err
 	}
 	q.Checkpoint = checkpoint
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.unjudged = true
+	r.skipsTrust = true
 	out, err := r.selectFeatures(ctx)
 	if out == nil {
 		return nil, err
@@ -230,8 +227,7 @@ func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, se
 	return out, nil // not converged is no reason to stop: the selection itself may not be
 }
 
-// request is the request that s records, for other rows.
-func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request, error) {
+func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) (Request, error) {
 	q, err := Recorded(s.Selection, e.Methods)
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
@@ -243,18 +239,18 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if err != nil {
 		return q, err
 	}
-	if s.turns > 0 {
-		q.K = s.turns
+	if s.choices > 0 {
+		q.K = s.choices
 	}
-	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.q.Stdin, e.Where, rows, seed
+	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.request.Stdin, e.Where, rows, seed
 	q.TempDir, q.MaxScratch, q.CheckpointEvery = e.TempDir, e.MaxScratch, e.CheckpointEvery
-	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Say, e.Spelling
-	q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts = e.Anonymous, e.Allow, e.Version, e.AsOf, e.q.Texts
-	q.Meter = e.q.Meter // which counts reading and adding for the report too
+	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.request.Threads, e.request.Memory, e.Progress, e.Note, e.Say, e.Spelling
+	q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts = e.Anonymous, e.Allow, e.Version, e.AsOf, e.request.Texts
+	q.Meter = e.request.Meter // it counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label
 	}
-	q.Missing = e.policyName // as it is judged by
+	q.Missing = e.policyName // the policy that s is judged by
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}

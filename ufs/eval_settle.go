@@ -16,40 +16,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// evaluator is one run of eval.
+// evaluator holds the state of one Eval.
 type evaluator struct {
 	EvalRequest
-	q      Request        // the limits of the run
-	folder *resume.Folder // of the checkpoint; nil without one
+	request Request        // the limits of the run
+	folder  *resume.Folder // of the checkpoint; nil without one
 
 	// Settled before anything is read.
-	counts     []int // of features that are judged
-	policyName string
-	sparse     string
-	cluster    gram.Scale // of what is clustered
-	rebuilt    gram.Scale // of what is reconstructed
+	counts       []int // numbers of features to judge
+	policyName   string
+	sparse       string
+	clusterScale gram.Scale // the rows are clustered in this scale
+	errorScale   gram.Scale // reconstruction errors are in this scale
 
-	// What is read.
-	rows       int64 // of the input
-	inputs     []stream.Input
-	columns    []stream.Column // of the table: all features, or the selected where no more are needed
-	index      map[string]int  // of a column in the table
-	whole      bool            // the table has all features
-	table      *judge.Table
-	predicted  time.Duration // of selecting again
-	least      int64         // what reading a stream takes at least
-	workers    int           // at most that many runs at a time fit into memory
-	used       int
-	unlabelled int64
-	classes    []string
-	sizes      []int64
-	results    []evalResult
-	warnings   []stream.Text
-	timing     stream.Timing
+	// Filled in while reading.
+	rows           int64 // of the input
+	inputs         []stream.Input
+	columns        []stream.Column // of the table: all features, or the selected ones if no more are needed
+	index          map[string]int  // of a column in the table
+	hasAllFeatures bool            // the table has all features
+	table          *judge.Table
+	resampleTime   time.Duration // predicted duration of selecting again
+	minReading     int64         // least memory for reading a stream
+	workers        int           // runs of k-means that fit into memory at a time
+	usedRows       int
+	unlabelled     int64
+	classes        []string
+	classRows      []int64
+	results        []evalResult
+	warnings       []stream.Text
+	timing         stream.Timing
 }
 
-// settle checks the selections, and takes from them what the request leaves open.
-func (e *evaluator) settle(ctx context.Context) error {
+func (e *evaluator) settleSelections(ctx context.Context) error {
 	e.Selections = slices.Clone(e.Selections)
 	for i := range e.Selections {
 		s := &e.Selections[i]
@@ -62,10 +61,10 @@ func (e *evaluator) settle(ctx context.Context) error {
 		if s.Selection == nil || len(s.Selected) == 0 {
 			return stream.Usagef("%s has no features to judge", s.Path)
 		}
-		copied := *s.Selection // which is put in order
+		copied := *s.Selection // copied because it is sorted
 		copied.Selected = slices.Clone(copied.Selected)
 		s.Selection = &copied
-		if err := s.singly(); err != nil {
+		if err := s.splitGroups(); err != nil {
 			return err
 		}
 		if err := atomicfile.NotInput(ctx, e.Output, s.Path); err != nil {
@@ -77,18 +76,17 @@ func (e *evaluator) settle(ctx context.Context) error {
 			return stream.Usagef("{selection} %s: the name %s is taken; give it another: {selection} NAME=%[1]s", s.Path, s.Name)
 		}
 	}
-	if err := e.prefixes(); err != nil {
+	if err := e.settleCounts(); err != nil {
 		return err
 	}
-	if err := e.recordedColumns(); err != nil {
+	if err := e.takeRecordedColumns(); err != nil {
 		return err
 	}
-	return e.recorded()
+	return e.settleOptions()
 }
 
-// prefixes settles how many features of the rankings are judged.
-func (e *evaluator) prefixes() error {
-	e.counts = unique(e.K)
+func (e *evaluator) settleCounts() error {
+	e.counts = uniqueValues(e.K)
 	if len(e.counts) == 0 {
 		e.counts = []int{len(e.Selections[0].Selected)}
 		for _, s := range e.Selections {
@@ -109,7 +107,7 @@ func (e *evaluator) prefixes() error {
 			}
 			seen[f.Name] = true
 		}
-		if err := listed(s); err != nil {
+		if err := checkAndSortRanks(s); err != nil {
 			return err
 		}
 		if label := e.Label; label != "" {
@@ -124,16 +122,16 @@ func (e *evaluator) prefixes() error {
 	return nil
 }
 
-// singly puts the features of groups in the place of these: they are judged like any others.
-func (s *NamedSelection) singly() error {
+// splitGroups replaces groups by their features: they are judged like any others.
+func (s *NamedSelection) splitGroups() error {
 	if !slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 }) {
 		return nil
 	}
-	if err := listed(*s); err != nil {
+	if err := checkAndSortRanks(*s); err != nil {
 		return err
 	}
 	list := s.Selected
-	s.turns, s.Selected = len(list), nil
+	s.choices, s.Selected = len(list), nil
 	for _, f := range list {
 		for _, name := range f.Features() {
 			s.Selected = append(s.Selected, stream.Selected{Rank: len(s.Selected) + 1, Name: name, Score: f.Score, Error: f.Error})
@@ -142,9 +140,9 @@ func (s *NamedSelection) singly() error {
 	return nil
 }
 
-// listed checks what s lists, and puts its ranking in the order of the ranks: a file may
-// have been edited or sorted, and K takes the first.
-func listed(s NamedSelection) error {
+// checkAndSortRanks checks the lists of s, and sorts its ranking by rank: a file may have been edited or
+// sorted, and K takes the first features.
+func checkAndSortRanks(s NamedSelection) error {
 	slices.SortStableFunc(s.Selected, func(a, b stream.Selected) int { return a.Rank - b.Rank })
 	for i, f := range s.Selected {
 		if f.Rank != i+1 {
@@ -161,8 +159,7 @@ func listed(s NamedSelection) error {
 	return nil
 }
 
-// recorded settles scale, missing policy and sparse rows: as asked for, or as recorded.
-func (e *evaluator) recorded() error {
+func (e *evaluator) settleOptions() error {
 	option := func(name, otherwise string) (value string, same bool) {
 		same = true
 		for i, s := range e.Selections {
@@ -179,13 +176,13 @@ func (e *evaluator) recorded() error {
 		return value, same
 	}
 	for _, f := range []struct {
-		option, otherwise, asked string
-		to                       *string
-	}{{"missing", missingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.q.Inputs), e.Sparse, &e.sparse}} {
+		option, otherwise, requested string
+		to                           *string
+	}{{"missing", missingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.request.Inputs), e.Sparse, &e.sparse}} {
 		value, same := option(f.option, f.otherwise)
 		switch {
-		case f.asked != "":
-			value = f.asked
+		case f.requested != "":
+			value = f.requested
 		case !same:
 			return stream.Usagef("the selections were made with different %v; say which to judge them by, as %[1]v %q", stream.Option(f.option), value)
 		}
@@ -200,19 +197,19 @@ func (e *evaluator) recorded() error {
 	scale, same := option("scale", "none")
 	var err error
 	if e.Scale != "" {
-		if e.cluster, err = gram.ParseScale(e.Scale); err != nil {
+		if e.clusterScale, err = gram.ParseScale(e.Scale); err != nil {
 			return stream.Errorf("%w%s", err, suggest.DidYouMean(e.Scale, ScaleNames()))
 		}
-		if e.rebuilt = e.cluster; e.cluster == gram.ScaleRank {
+		if e.errorScale = e.clusterScale; e.clusterScale == gram.ScaleRank {
 			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale} standard")
 		}
-	} else if e.rebuilt, err = gram.ParseScale(scale); err != nil {
+	} else if e.errorScale, err = gram.ParseScale(scale); err != nil {
 		return stream.Dataf(e.Selections[0].Path, "%v", err) // no usage error: the file is at fault
 	} else if !same {
 		e.warnings = append(e.warnings, stream.Textf("the selections record different scales: reconstruction errors are all in scale %s, that of %s; {scale} sets another", scale, e.Selections[0].Path))
 	}
-	if e.rebuilt == gram.ScaleRank {
-		e.rebuilt = gram.ScaleStandard
+	if e.errorScale == gram.ScaleRank {
+		e.errorScale = gram.ScaleStandard
 		e.warnings = append(e.warnings, stream.Textf("the selection was made with {scale} rank: reconstruction errors are in {scale} standard, of the values themselves"))
 	}
 	for i, s := range e.Selections {
@@ -226,18 +223,17 @@ func (e *evaluator) recorded() error {
 	return nil
 }
 
-// policy is what reading does with missing entries, and what fills them later.
-func (e *evaluator) policy() (stream.MissingPolicy, gram.Fill) {
+// missingPolicy returns the policy while reading, and the values that fill missing entries later.
+func (e *evaluator) missingPolicy() (stream.MissingPolicy, gram.Fill) {
 	q := Request{Missing: e.policyName, Sparse: e.sparse}
-	fill := q.fill()
+	fill := q.missingFill()
 	if fill == gram.FillPairwise { // rows to cluster have no pairs
 		fill = gram.FillMean
 	}
-	return q.policy(), fill
+	return q.missingPolicy(), fill
 }
 
-// unique is the list without what it has named before.
-func unique(list []int) (once []int) {
+func uniqueValues(list []int) (once []int) {
 	for _, k := range list {
 		if !slices.Contains(once, k) {
 			once = append(once, k)

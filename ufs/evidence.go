@@ -16,65 +16,63 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// trial is a run at the point where its method is asked: the method's evidence, and what
-// the report on the features is made of.
+// trial is a run whose method is ready to select: the method's evidence, and the data for the report on the
+// features.
 type trial struct {
 	*gatherer
 	*method.Evidence
-	from *gathered
-	s    *stream.Selection
+	bundle    *bundle
+	selection *stream.Selection
 
 	// Of the features, parallel to Evidence.Columns.
-	index     []int // among the columns gathered
+	index     []int // index into the bundle's columns
 	mean, std []float64
 	filled    []int64
 
-	whole   *gram.Matrix // the Gram matrix by which a ranking is explained, or nil
-	among   []int        // the features it is of; nil for all
-	scratch *scratch.Space
+	explainGram     *gram.Matrix // the Gram matrix that explains a ranking, or nil
+	explainFeatures []int        // the features of explainGram; nil for all
+	scratch         *scratch.Space
 
 	candidates *candidates
 }
 
-// evidence makes the method's evidence of what was gathered, which is used up, and says in
-// s which features take part.
-func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
-	t, err := g.take(e, s)
+// newTrial makes the method's evidence from e, which it uses up, and records in s which features take part.
+func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
+	t, err := g.newUnboundTrial(e, s)
 	if err != nil {
 		return nil, err
 	}
 	s.Features = len(t.Columns)
-	if err := t.bind(s.LeftOut, true); err != nil {
+	if err := t.bindChoice(s.LeftOut, true); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
-	if t.sizes && t.Budget > 0 && t.Priced() {
+	if t.reportsSizes && t.Budget > 0 && t.Priced() {
 		return nil, errors.Join(stream.Usagef("path: the choice within {budget} is the better of two for one number of candidates, and the first of it are not the best fewer; leave {budget} out, as the path says what they cost together, or select with each {k}"), t.close(s))
 	}
 	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
-		if t.K = t.candidates.open; g.Budget == 0 {
+		if t.K = t.candidates.choosable; g.Budget == 0 {
 			t.K = min(DefaultK, t.K)
 		}
 	}
-	if err := t.candidates.atMost(t.K, s.LeftOut); err != nil {
+	if err := t.candidates.checkCount(t.K, s.LeftOut); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
 	return t, nil
 }
 
-// bind settles what may be chosen of the features.
-func (t *trial) bind(leftOut []stream.LeftOut, strict bool) (err error) {
-	if t.candidates, err = t.candidatesOf(t.Columns, leftOut, strict); err == nil {
+func (t *trial) bindChoice(leftOut []stream.LeftOut, strict bool) (err error) {
+	if t.candidates, err = t.newCandidates(t.Columns, leftOut, strict); err == nil {
 		t.Choice, t.Keep = t.candidates.Choice, t.candidates.keep
 	}
 	return err
 }
 
-// take is evidence without what is asked of the method.
-func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
-	t := &trial{gatherer: g, from: e, s: s, Evidence: &method.Evidence{
-		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
+// newUnboundTrial is newTrial without the number of features and the constraints on the choice.
+func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, error) {
+	t := &trial{gatherer: g, bundle: e, selection: s, Evidence: &method.Evidence{
+		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.missingFill(), Missing: g.missingPolicy() == stream.MissingKeep,
 		Seed: g.Seed, Threads: g.Threads, Meter: g.Meter,
-		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.solves,
+		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.parallelSettings,
 		Release: func() error { return nil }, Pass: func(int, string) {}, Iteration: func(int, float64) {},
 	}}
 	var err error
@@ -85,7 +83,7 @@ func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 		err = t.takeRows()
 	case e.sketch != nil:
 		err = t.takeSketch()
-	case e.moments != nil || e.wide != nil:
+	case e.moments != nil || e.factor != nil:
 		err = t.takeGram()
 	default:
 		err = t.takeProfile()
@@ -97,9 +95,8 @@ func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 	return t, nil
 }
 
-// features settles which columns take part.
-func (t *trial) features(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
-	if raw := t.from.raw; raw != nil { // reports are of the values, not of their scores
+func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
+	if raw := t.bundle.rawProfile; raw != nil { // reports are about the values, not about their scores
 		mean, std, filled = make([]float64, len(index)), make([]float64, len(index)), make([]int64, len(index))
 		for k, j := range index {
 			mean[k], std[k] = raw.Spread(j, t.Fill)
@@ -110,23 +107,23 @@ func (t *trial) features(index []int, mean, std []float64, filled []int64, leftO
 	}
 	t.index, t.mean, t.std, t.filled = index, mean, std, filled
 	for _, j := range index {
-		t.Columns = append(t.Columns, t.from.columns[j])
+		t.Columns = append(t.Columns, t.bundle.columns[j])
 	}
-	for _, l := range leftOut { // less those that the user has left out already
-		if !slices.ContainsFunc(t.from.leftOut, func(own stream.LeftOut) bool { return own.Name == l.Name }) {
-			t.s.LeftOut = append(t.s.LeftOut, l)
+	for _, l := range leftOut { // without columns that the user has left out already
+		if !slices.ContainsFunc(t.bundle.leftOut, func(own stream.LeftOut) bool { return own.Name == l.Name }) {
+			t.selection.LeftOut = append(t.selection.LeftOut, l)
 		}
 	}
-	t.s.Warnings = append(t.s.Warnings, warnings...)
+	t.selection.Warnings = append(t.selection.Warnings, warnings...)
 }
 
 func (t *trial) takeGram() error {
-	m, err := t.from.finish(gram.FinishOptions{Scale: t.scale, Fill: t.Fill, Centred: t.Takes.Sample})
+	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: t.scale, Fill: t.Fill, Centred: t.Takes.Sample})
 	if err != nil {
 		return err
 	}
-	if t.from.wanted != nil {
-		m.Keep(t.from.wanted)
+	if t.bundle.takesPart != nil {
+		m.Keep(t.bundle.takesPart)
 	}
 	if t.Fill == gram.FillPairwise {
 		c, err := linalg.Clip(kernel.NewTeam(t.Threads), kernel.RowMajor(m.Sym, m.D, m.D, m.D))
@@ -138,91 +135,90 @@ func (t *trial) takeGram() error {
 		}
 	}
 	t.Gram = m
-	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	if t.Takes.Sample {
-		t.whole = &t.Gram.Matrix
+		t.explainGram = &t.Gram.Matrix
 		takeSurvey(t)
 	}
 	return nil
 }
 
-// takeSurvey makes evidence of what the sample of rows tells of the features.
 func takeSurvey(t *trial) {
-	s := t.from.survey
+	s := t.bundle.survey
 	t.Survey = &method.Survey{Norm: s.Norm, Floor: s.Floor, Power: s.Power, Warnings: s.Warnings}
 	for _, j := range t.index {
 		t.Survey.Shares = append(t.Survey.Shares, s.Shares[j])
 	}
 }
 
-// takeProfile is for methods that need no more, and for those that read the rows again in
-// place of the Gram matrix.
+// takeProfile serves methods that need no more than a profile, and those that read the rows again instead of
+// the Gram matrix.
 func (t *trial) takeProfile() error {
-	std, err := gram.NewStandardizer(t.from.profile, t.from.columns, t.scale, t.Fill)
+	std, err := gram.NewStandardizer(t.bundle.profile, t.bundle.columns, t.scale, t.Fill)
 	if err != nil {
 		return err
 	}
-	if t.from.wanted != nil {
-		std.Keep(t.from.wanted)
+	if t.bundle.takesPart != nil {
+		std.Keep(t.bundle.takesPart)
 	}
 	t.Std = std
-	t.features(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
+	t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	switch {
 	case t.Takes.Sample:
 		takeSurvey(t)
-		thin := t.from.thin
+		thin := t.bundle.thinColumns
 		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
 	case t.From == method.FromGram:
-		t.Source, t.Memory = t.from.source, t.from.plan.Solver
+		t.Source, t.Memory = t.bundle.source, t.bundle.plan.Solver
 	}
 	return nil
 }
 
 func (t *trial) takeGraph() error {
 	// The graph applies the scaling of its distances; XᵀLX does not depend on a shift.
-	m, err := t.from.finish(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
+	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
 	if err != nil {
 		return err
 	}
 	before := slices.Clone(m.Columns)
-	g, err := t.from.graph.Graph(m)
+	g, err := t.bundle.graph.Graph(m)
 	if err != nil {
 		return err
 	}
 	for _, j := range before {
 		if _, stays := slices.BinarySearch(m.Columns, j); !stays {
-			t.s.LeftOut = append(t.s.LeftOut, t.from.columns[j].LeftOut("no feature in the profile that the anchors were made with"))
+			t.selection.LeftOut = append(t.selection.LeftOut, t.bundle.columns[j].LeftOut("no feature in the profile that the anchors were made with"))
 		}
 	}
-	if t.Graph, t.whole = g, g.G; g.G.Absent() {
-		if t.Std, err = t.centredRows(m, g.Scale); err != nil {
+	if t.Graph, t.explainGram = g, g.G; g.G.Absent() {
+		if t.Std, err = t.rowStandardizer(m, g.Scale); err != nil {
 			return err
 		}
-		if t.from.sketch != nil {
-			err = g.Estimate(t.Threads, t.from.sketch, t.from.weights, t.Std)
+		if t.bundle.sketch != nil {
+			err = g.Estimate(t.Threads, t.bundle.sketch, t.bundle.weights, t.Std)
 			if t.Std = nil; err != nil {
 				return err
 			}
 		}
 	}
 	if g.G.Absent() {
-		t.whole, t.Source, t.Memory = nil, t.from.source, t.from.plan.Solver
-		if g.Columns != nil { // what the plan did not know
-			t.Memory += t.from.plan.thin - g.Columns.Bytes()
+		t.explainGram, t.Source, t.Memory = nil, t.bundle.source, t.bundle.plan.Solver
+		if g.Columns != nil { // the plan did not know their size
+			t.Memory += t.bundle.plan.thinColumnBytes - g.Columns.Bytes()
 		}
 	}
-	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
-	t.s.Options["anchors"], t.s.Options["neighbors"] = g.M, t.Anchors.Neighbors
+	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	t.selection.Options["anchors"], t.selection.Options["neighbors"] = g.M, t.Anchors.Neighbors
 	return nil
 }
 
-// centredRows makes the rows of X̃, the features of m centred and scaled by so much.
-func (t *trial) centredRows(m *gram.Gram, scale []float64) (*gram.Standardizer, error) {
-	std, err := gram.NewStandardizer(t.from.profile, gram.Plain(t.from.columns), gram.ScaleCenter, t.Fill)
+// rowStandardizer makes the standardizer of X̃: the features of m, centred and multiplied by scale.
+func (t *trial) rowStandardizer(m *gram.Gram, scale []float64) (*gram.Standardizer, error) {
+	std, err := gram.NewStandardizer(t.bundle.profile, gram.Plain(t.bundle.columns), gram.ScaleCenter, t.Fill)
 	if err != nil {
 		return nil, err
 	}
-	wanted := make([]bool, len(t.from.columns))
+	wanted := make([]bool, len(t.bundle.columns))
 	for _, j := range m.Columns {
 		wanted[j] = true
 	}
@@ -232,35 +228,35 @@ func (t *trial) centredRows(m *gram.Gram, scale []float64) (*gram.Standardizer, 
 }
 
 func (t *trial) takeRows() error {
-	e := t.from
+	e := t.bundle
 	std, err := gram.NewStandardizer(e.profile, e.columns, t.scale, t.Fill)
 	if err != nil {
 		return err
 	}
 	t.Std = std
 	if t.Takes.Cells {
-		t.everyColumn(std)
-		t.among = std.Columns
+		t.useEveryColumn(std)
+		t.explainFeatures = std.Columns
 	} else {
-		t.features(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
+		t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	}
-	t.warnOfSample()
-	if t.Gram, err = t.centred(std); err != nil {
+	t.warnSampled()
+	if t.Gram, err = t.scaledGram(std); err != nil {
 		return err
 	}
-	if t.Gram != nil && len(e.columns) <= mostExplained {
-		t.whole = &t.Gram.Matrix
+	if t.Gram != nil && len(e.columns) <= maxExplained {
+		t.explainGram = &t.Gram.Matrix
 	} else {
-		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), mostExplained)
+		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), maxExplained)
 	}
-	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packing, stream.InMemory{}
+	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packingBytes, stream.InMemory{}
 	t.Release = e.source.Close
 	return nil
 }
 
-// everyColumn makes every column a feature; those that std leaves out do not vary.
-func (t *trial) everyColumn(std *gram.Standardizer) {
-	p := t.from.profile
+// useEveryColumn makes every column a feature; those that std leaves out do not vary.
+func (t *trial) useEveryColumn(std *gram.Standardizer) {
+	p := t.bundle.profile
 	d := len(p.Columns)
 	index, mean, spread, filled := make([]int, d), make([]float64, d), make([]float64, d), make([]int64, d)
 	for j := range p.Columns {
@@ -272,29 +268,28 @@ func (t *trial) everyColumn(std *gram.Standardizer) {
 		}
 		index[j], filled[j] = j, p.Rows-c.Observed
 	}
-	t.features(index, mean, spread, filled, nil, std.Warnings)
+	t.setFeatures(index, mean, spread, filled, nil, std.Warnings)
 }
 
-// warnOfSample says so where the method's sample leaves rows out.
-func (t *trial) warnOfSample() {
-	n := t.drawn()
-	if n != t.Sample || n == 0 || n >= t.s.Rows {
+func (t *trial) warnSampled() {
+	n := t.drawnRows()
+	if n != t.Sample || n == 0 || n >= t.selection.Rows {
 		return
 	}
 	used := "is used"
-	if t.s.RowsUsed < n { // it is drawn before rows are dropped
-		used = "is read, and the " + comma(t.s.RowsUsed) + " of them that {missing} drop-row leaves are used"
+	if t.selection.RowsUsed < n { // the sample is drawn before rows are dropped
+		used = "is read, and the " + comma(t.selection.RowsUsed) + " of them that {missing} drop-row leaves are used"
 	}
 	more := "{sample} takes more, 0 all"
 	if t.Stats != "" {
 		more = "a scan with more {sample-rows} keeps more"
 	}
-	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, comma(n), comma(t.s.Rows))
+	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, comma(n), comma(t.selection.Rows))
 }
 
-// centred is the Gram matrix of the centred columns of std, scaled, or nil.
-func (t *trial) centred(std *gram.Standardizer) (*gram.Gram, error) {
-	e := t.from
+// scaledGram is the Gram matrix of the columns of std, centred and scaled; nil if none was gathered.
+func (t *trial) scaledGram(std *gram.Standardizer) (*gram.Gram, error) {
+	e := t.bundle
 	if e.moments == nil {
 		return nil, nil
 	}
@@ -313,14 +308,13 @@ func (t *trial) centred(std *gram.Standardizer) (*gram.Gram, error) {
 	}
 	for i, f := range std.Factor {
 		for j, v := range m.Sym[i*d:][:d] {
-			// One factor after the other: their product may leave float64's range.
+			// Multiply one factor after the other: their product may leave float64's range.
 			m.Sym[i*d+j] = v * min(f, std.Factor[j]) * max(f, std.Factor[j])
 		}
 	}
 	return m, nil
 }
 
-// close gives scratch files back.
 func (t *trial) close(s *stream.Selection) error {
 	if t.scratch == nil {
 		return nil
@@ -330,39 +324,38 @@ func (t *trial) close(s *stream.Selection) error {
 	return err
 }
 
-// warn adds a warning to the selection.
 func (t *trial) warn(format string, args ...any) {
-	t.s.Warnings = append(t.s.Warnings, stream.Textf(format, args...).Spell(t.Spelling))
+	t.selection.Warnings = append(t.selection.Warnings, stream.Textf(format, args...).Spell(t.Spelling))
 }
 
-// solve runs the method, shows its passes and iterations, and settles its complaints.
-// settings is the number of settings that it solves.
-func (t *trial) solve(ctx context.Context, settings int, do func(context.Context) error) error {
+// solve runs iterate, shows the method's passes and iterations, and settles its errors. settings is the number of
+// settings that the method solves.
+func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Context) error) error {
 	before := t.passes
-	p := Progress{What: "selecting", Pass: before, Passes: t.last, Most: t.most, Rows: -1}
+	p := Progress{What: "selecting", Pass: before, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}
 	if t.Source != nil {
 		p.Pass, p.Rows = before+1, t.Source.Rows()
 	}
-	most := t.from.plan.iterations * settings
+	most := t.bundle.plan.iterations * settings
 	var mu sync.Mutex
 	shown, done, reading := false, 0, true
-	show := func() { // a method that tells of nothing is quick
+	show := func() { // a method that reports nothing is quick
 		if shown = true; t.Progress != nil {
 			t.Progress(p)
 		}
 	}
-	t.Pass = func(pass int, what string) {
+	t.Pass = func(pass int, title string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.Pass, reading = before+pass, true; done == 0 {
-			p.What = what
+			p.What = title
 		}
 		show()
 	}
 	t.Iteration = func(int, float64) {
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; t.Source != nil && !reading { // its rows count as a pass's, which shows how far the run is
+		if done++; t.Source != nil && !reading { // its rows count like a pass's, which shows the progress of the run
 			p.Rows = t.Rows * int64(most)
 			t.Meter.Rows.Add(t.Rows)
 		}
@@ -377,23 +370,22 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		p.What = fmt.Sprintf("iteration 1 of at most %d", most)
 		show()
 	}
-	err := t.overRows(ctx, func(step int) {
+	err := t.runOverRows(ctx, func(step int) {
 		mu.Lock()
 		defer mu.Unlock()
 		done += step
-	}, do)
+	}, iterate)
 	if p.Done, p.Failed = true, err != nil; shown {
 		show()
 	}
-	if err = placed(err, t.from); err != nil && t.from.source != nil {
-		err = t.from.plan.explain(err)
+	if err = withPlace(err, t.bundle); err != nil && t.bundle.source != nil {
+		err = t.bundle.plan.errForLimit(err)
 	}
 	return err
 }
 
-// report says what feature k held.
-func (t *trial) report(k int) stream.ColumnReport {
-	missing := t.from.profile.Columns[t.index[k]].Missing
+func (t *trial) columnReport(k int) stream.ColumnReport {
+	missing := t.bundle.profile.Columns[t.index[k]].Missing
 	return stream.ColumnReport{
 		Name: t.Columns[k].Name, Column: t.Columns[k].Position, Mean: stream.Number(t.mean[k]), Std: stream.Number(t.std[k]),
 		Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[k],

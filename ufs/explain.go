@@ -17,38 +17,38 @@ import (
 // ExplainSchema names the version of the JSON form of Explanation.
 const ExplainSchema = "ufs-stream/explain/v1"
 
-// ExplainRequest says which columns to explain, of which selection. Inputs or Stats, where given, are the
-// data: with them the explanation has Relations. What shapes the data is what the selection
-// records; of the request count Inputs, Stats, and the bounds of the run.
+// ExplainRequest names columns of a selection to explain. If Inputs or Stats are given, they are the data, and
+// the explanation has Relations. The options that shape the data are those the selection records; only Inputs,
+// Stats and the bounds of the run are taken from the request.
 type ExplainRequest struct {
 	Request
 	Selection *stream.Selection
-	Names     []string // columns of the selection; one made into several stands for all of them
+	Names     []string // columns of the selection; a name that became several columns stands for all of them
 }
 
-// Explanation says why columns were kept or not, and what they have to do with the others. It is plain
-// data.
+// Explanation gives the reasons why columns were kept or not, and their relations to the other columns. It is
+// plain data.
 type Explanation struct {
 	Schema   string            `json:"schema"`
 	Version  string            `json:"version"`
 	Method   string            `json:"method"`
-	K        int               `json:"k"`     // features chosen, those of groups each counted
-	Scale    string            `json:"scale"` // of the selection: of its scores and explained shares
+	K        int               `json:"k"`     // features chosen, counting those in groups
+	Scale    string            `json:"scale"` // of the selection's scores and explained shares
 	Columns  []ExplainedColumn `json:"columns"`
-	More     string            `json:"more,omitempty"`         // how to get what is not there
-	Data     *ExplainedData    `json:"correlations,omitempty"` // nil where there are none
+	More     string            `json:"more,omitempty"`         // how to get the parts that are missing
+	Data     *ExplainedData    `json:"correlations,omitempty"` // nil without data
 	Warnings []string          `json:"warnings"`
 	Timing   stream.Timing     `json:"timing,omitzero"`
 	Memory   stream.Memory     `json:"memory,omitzero"`
 	Transfer *stream.Transfer  `json:"transfer,omitempty"`
 }
 
-// ExplainedData is what the correlations are of.
+// ExplainedData describes the data of the correlations.
 type ExplainedData struct {
 	Rows     int64          `json:"rows"`
 	RowsUsed int64          `json:"rows_used"`
 	Features int            `json:"features"`
-	Scale    string         `json:"scale"` // "rank" where they are of normal scores
+	Scale    string         `json:"scale"` // "rank" if the correlations are of normal scores
 	Missing  string         `json:"missing"`
 	Inputs   []stream.Input `json:"inputs"`
 	Passes   int            `json:"passes"`
@@ -62,43 +62,43 @@ const (
 	StateUnknown = "not in the selection"
 )
 
-// ExplainedColumn is one column: first what the selection says of it, then what the data say.
+// ExplainedColumn is one column: first the selection's record of it, then its relations in the data.
 type ExplainedColumn struct {
 	Name  string         `json:"name"`
 	State string         `json:"state"`
-	Why   string         `json:"why,omitempty"` // it was left out
+	Why   string         `json:"why,omitempty"` // the reason why it was left out
 	Rank  int            `json:"rank,omitempty"`
 	Score *stream.Number `json:"score,omitempty"`
-	// Added is the share of the data's sum of squares that this feature explained beyond those before it;
-	// nil where the selection does not say.
+	// Added is the share of the data's sum of squares that this feature explained beyond those before it; nil if
+	// the selection does not record it.
 	Added     *stream.Number `json:"added,omitempty"`
 	Explained *stream.Number `json:"explained,omitempty"`        // share of its sum of squares that the selection explains
-	Nearest   string         `json:"nearest_selected,omitempty"` // as the selection has it
-	// StandsFor are the dropped features that this one is the nearest to, the most explained first.
+	Nearest   string         `json:"nearest_selected,omitempty"` // as recorded in the selection
+	// StandsFor lists the dropped features whose nearest feature is this one, the most explained first.
 	StandsFor []StandsFor `json:"stands_for,omitempty"`
 	Relations *Relations  `json:"relations,omitempty"`
 }
 
-// StandsFor is a dropped feature that a chosen one is the nearest to.
+// StandsFor is a dropped feature whose nearest chosen feature is the explained one.
 type StandsFor struct {
 	Name      string        `json:"name"`
 	Explained stream.Number `json:"explained"`
 }
 
-// Relations are what a column has to do with the others, each less its mean.
+// Relations relate a column to the others, each less its mean.
 type Relations struct {
 	Mean stream.Number `json:"mean"`
 	Std  stream.Number `json:"std"`
-	// R2 is the share of its variance that the chosen features explain, without itself; what is left has
-	// the standard deviation Residual.
+	// R2 is the share of its variance that the chosen features explain, without itself; the residual has the
+	// standard deviation Residual.
 	R2       stream.Number `json:"r2"`
-	Exact    bool          `json:"exact,omitempty"` // what is left is rounding
+	Exact    bool          `json:"exact,omitempty"` // the residual is only rounding
 	Residual stream.Number `json:"residual_std"`
 	Constant stream.Number `json:"constant"`
 	Terms    []Term        `json:"weights"` // the largest standardized weight first
 	Nearest  []NearColumn  `json:"nearest"` // among all features, by the size of the correlation
-	// VIF is 1/(1 − R²) on all other features, null where these determine it; VIFSelected, of a chosen
-	// one, on the other chosen ones.
+	// VIF is 1/(1 − R²) of the column on all other features, null if these determine it; VIFSelected is the same on the
+	// other chosen features, for a chosen one.
 	VIF              stream.Number       `json:"vif"`
 	Determined       bool                `json:"determined,omitempty"`
 	VIFSelected      *stream.Number      `json:"vif_selected,omitempty"`
@@ -113,12 +113,11 @@ type NearColumn struct {
 	Selected    bool          `json:"selected,omitempty"`
 }
 
-// nearestShown is how many near features an explanation lists.
+// nearestShown is the number of near features that an explanation lists.
 const nearestShown = 5
 
-// Explain explains columns of a selection: from the selection alone, or with Inputs or Stats from the
-// correlations of all its features too, which take what Redundancy takes. The errors are those
-// of Select.
+// Explain explains columns of a selection: from the selection alone, or with Inputs or Stats also from the
+// correlations of all its features, at the cost of Redundancy. The errors are the same as of Select.
 func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	s := o.Selection
 	switch {
@@ -128,11 +127,11 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 		return nil, stream.Usagef("explain: no column given; name those to explain, as explain COL {selection} SEL.json")
 	}
 	scale, _ := s.Options["scale"].(string)
-	x := &explainer{s: s, out: &Explanation{Schema: ExplainSchema, Version: Release, Method: s.Method, K: s.SelectedFeatures(), Scale: scale, Columns: []ExplainedColumn{}, Warnings: []string{}}}
-	x.index()
+	x := &explainer{selection: s, out: &Explanation{Schema: ExplainSchema, Version: Release, Method: s.Method, K: s.SelectedFeatures(), Scale: scale, Columns: []ExplainedColumn{}, Warnings: []string{}}}
+	x.indexSelection()
 	if len(o.Inputs) == 0 && o.Stats == "" {
 		x.out.More = stream.Textf("by which chosen features and weights a column is explained, its nearest columns, VIF and exact combinations: add {stats} ALL.ufs, or the INPUT").Spell(o.Spelling)
-		return x.out, x.explain(o.Names, nil)
+		return x.out, x.explainColumns(o.Names, nil)
 	}
 	q, err := Recorded(s, o.Methods)
 	if err != nil {
@@ -144,9 +143,9 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	q.Meter, q.Progress, q.Note, q.Spelling = o.Meter, o.Progress, o.Note, o.Spelling
 	var record *correlations
 	k := int64(len(s.Selected))
-	err = q.correlateAs(ctx, s, func(d int) int64 { return alike.Bytes(d) + 16*k*k }, func(c *correlations) error {
+	err = q.withCorrelationsFor(ctx, s, func(d int) int64 { return alike.Bytes(d) + 16*k*k }, func(c *correlations) error {
 		record = c
-		return x.explain(o.Names, c)
+		return x.explainColumns(o.Names, c)
 	})
 	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
 		return nil, a.OfSelection(place.Name(q.Inputs[0])) // the selection has the name, and no option that was given
@@ -158,47 +157,46 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	return x.out, nil
 }
 
-// explainer is an explanation under way.
+// explainer holds the state of one Explain.
 type explainer struct {
-	s       *stream.Selection
-	out     *Explanation
-	chosen  map[string]int // place in Selected
-	reports map[string]stream.ColumnReport
-	leftOut map[string]string
-	stands  map[string][]StandsFor
+	selection *stream.Selection
+	out       *Explanation
+	chosen    map[string]int // index into Selected
+	reports   map[string]stream.ColumnReport
+	leftOut   map[string]string
+	standsFor map[string][]StandsFor
 }
 
-func (x *explainer) index() {
-	x.chosen, x.reports, x.leftOut, x.stands = make(map[string]int), make(map[string]stream.ColumnReport), make(map[string]string), make(map[string][]StandsFor)
-	for i, f := range x.s.Selected {
+func (x *explainer) indexSelection() {
+	x.chosen, x.reports, x.leftOut, x.standsFor = make(map[string]int), make(map[string]stream.ColumnReport), make(map[string]string), make(map[string][]StandsFor)
+	for i, f := range x.selection.Selected {
 		x.chosen[f.Name] = i
 		for _, name := range f.Features() {
 			x.chosen[name] = i
 		}
 	}
-	for _, l := range x.s.LeftOut {
+	for _, l := range x.selection.LeftOut {
 		x.leftOut[l.Name] = l.Why
 	}
-	for _, c := range x.s.Columns {
+	for _, c := range x.selection.Columns {
 		x.reports[c.Name] = c
-		_, kept := x.chosen[c.Name]
-		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !kept { // of a group any feature
-			by := x.s.Selected[at].Name
-			x.stands[by] = append(x.stands[by], StandsFor{c.Name, c.Explained})
+		_, isKept := x.chosen[c.Name]
+		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !isKept { // it may be any feature of a group
+			nearest := x.selection.Selected[at].Name
+			x.standsFor[nearest] = append(x.standsFor[nearest], StandsFor{c.Name, c.Explained})
 		}
 	}
-	for _, list := range x.stands {
+	for _, list := range x.standsFor {
 		slices.SortFunc(list, func(a, b StandsFor) int {
 			return cmp.Or(cmp.Compare(b.Explained, a.Explained), cmp.Compare(a.Name, b.Name))
 		})
 	}
 }
 
-// explain explains the columns of these names; c is nil without data.
-func (x *explainer) explain(names []string, c *correlations) error {
-	var of *relations
+func (x *explainer) explainColumns(names []string, c *correlations) error {
+	var related *relations
 	for _, name := range names {
-		columns, err := x.resolve(name, c)
+		columns, err := x.resolveName(name, c)
 		if err != nil {
 			return err
 		}
@@ -207,13 +205,13 @@ func (x *explainer) explain(names []string, c *correlations) error {
 				continue
 			}
 			if c != nil {
-				if of == nil {
-					if of, err = x.relate(c); err != nil {
+				if related == nil {
+					if related, err = x.newRelations(c); err != nil {
 						return err
 					}
 				}
-				if j, there := c.at[own.Name]; there {
-					own.Relations = of.column(j)
+				if j, there := c.index[own.Name]; there {
+					own.Relations = related.columnRelations(j)
 				}
 			}
 			x.out.Columns = append(x.out.Columns, own)
@@ -222,35 +220,34 @@ func (x *explainer) explain(names []string, c *correlations) error {
 	return nil
 }
 
-// resolve finds the columns of a name: one, or those that the input's column of that name was made into.
-func (x *explainer) resolve(name string, c *correlations) ([]ExplainedColumn, error) {
-	_, kept := x.chosen[name]
+func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn, error) {
+	_, isKept := x.chosen[name]
 	_, reported := x.reports[name]
-	_, out := x.leftOut[name]
-	if !kept && !reported && !out && c == nil && unreported(x.s) {
+	_, isOut := x.leftOut[name]
+	if !isKept && !reported && !isOut && c == nil && lacksReports(x.selection) {
 		return nil, stream.Usagef("%q is not chosen, and the selection was written without the reports on its features; add {stats} ALL.ufs or the INPUT, or select with {details} all", name)
 	}
 	var made []ExplainedColumn
 	if c != nil {
 		for _, col := range c.columns {
-			if col.Block == "" { // no feature of several, whatever the name asked for
+			if col.Block == "" { // a single feature, which no name of an input column stands for
 				continue
 			}
-			if why, out := x.leftOut[col.Name]; out && col.Block == name {
+			if why, isOut := x.leftOut[col.Name]; isOut && col.Block == name {
 				made = append(made, ExplainedColumn{Name: col.Name, State: StateLeftOut, Why: why})
 			} else if col.Block == name {
-				made = append(made, x.recorded(col.Name, name))
+				made = append(made, x.recordedColumn(col.Name, name))
 			}
 		}
-		if _, there := c.at[name]; there && made == nil {
-			return []ExplainedColumn{x.recorded(name, name)}, nil
+		if _, there := c.index[name]; there && made == nil {
+			return []ExplainedColumn{x.recordedColumn(name, name)}, nil
 		}
 	}
 	switch {
 	case made != nil:
 		return made, nil
-	case kept || reported || out:
-		return []ExplainedColumn{x.recorded(name, name)}, nil
+	case isKept || reported || isOut:
+		return []ExplainedColumn{x.recordedColumn(name, name)}, nil
 	}
 	known := slices.Concat(sortedKeys(x.chosen), sortedKeys(x.reports), sortedKeys(x.leftOut))
 	if c != nil {
@@ -264,8 +261,8 @@ func (x *explainer) resolve(name string, c *correlations) ([]ExplainedColumn, er
 	return nil, stream.Usagef("the selection knows no column %q%s", name, suggest.DidYouMean(name, known))
 }
 
-// recorded is what the selection says of a column that it knows by the name of its block.
-func (x *explainer) recorded(name, block string) ExplainedColumn {
+// recordedColumn is the selection's record of a column, which may know it by the name of its block.
+func (x *explainer) recordedColumn(name, block string) ExplainedColumn {
 	own := ExplainedColumn{Name: name, State: StateDropped}
 	known := name
 	if _, there := x.reports[name]; !there {
@@ -278,25 +275,25 @@ func (x *explainer) recorded(name, block string) ExplainedColumn {
 		own.Explained = &report.Explained
 	}
 	own.Nearest = report.Nearest
-	at, kept := x.chosen[known]
-	if !kept {
-		at, kept = x.chosen[block]
+	at, isKept := x.chosen[known]
+	if !isKept {
+		at, isKept = x.chosen[block]
 	}
 	why, out := x.leftOut[known]
 	switch {
-	case kept:
-		f := x.s.Selected[at]
-		own.State, own.Rank, own.Score, own.StandsFor = StateKept, f.Rank, &f.Score, x.stands[f.Name]
+	case isKept:
+		f := x.selection.Selected[at]
+		own.State, own.Rank, own.Score, own.StandsFor = StateKept, f.Rank, &f.Score, x.standsFor[f.Name]
 		before := stream.Number(1)
 		if at > 0 {
-			before = x.s.Selected[at-1].Error
+			before = x.selection.Selected[at-1].Error
 		}
 		if added := before - f.Error; !math.IsNaN(float64(added)) {
 			own.Added = &added
 		}
 	case out:
 		own.State, own.Why = StateLeftOut, why
-	case !reported && !unreported(x.s):
+	case !reported && !lacksReports(x.selection):
 		own.State = StateUnknown
 	}
 	return own

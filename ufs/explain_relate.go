@@ -10,58 +10,57 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// relations are what the columns of c have to do with each other and with the chosen ones.
+// relations relate the columns of the embedded correlations to each other and to the chosen features.
 type relations struct {
 	*correlations
 	dependence *alike.Dependence
 	chosen     []int // by rank
 	isChosen   map[int]bool
-	by         *alike.Regression // of all of them
+	regression *alike.Regression // on all chosen columns
 }
 
-func (x *explainer) relate(c *correlations) (*relations, error) {
+func (x *explainer) newRelations(c *correlations) (*relations, error) {
 	r := &relations{correlations: c, isChosen: make(map[int]bool)}
 	x.out.Data = &ExplainedData{Rows: c.rows, RowsUsed: c.rowsUsed, Features: c.D, Scale: c.scale, Missing: c.missing, Inputs: c.inputs, Passes: c.passes}
 	x.out.Warnings = append(x.out.Warnings, c.warnings...)
-	var gone []string
-	for _, f := range x.s.Selected {
+	var missing []string
+	for _, f := range x.selection.Selected {
 		before := len(r.chosen)
 		for _, name := range f.Features() {
-			if j, there := c.at[name]; there {
+			if j, there := c.index[name]; there {
 				r.chosen = append(r.chosen, j)
 			}
 		}
 		if len(r.chosen) == before {
-			gone = append(gone, f.Name)
+			missing = append(missing, f.Name)
 		}
 	}
-	if gone != nil {
-		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", plural(len(gone), "feature"), gone[0]))
+	if missing != nil {
+		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", plural(len(missing), "feature"), missing[0]))
 	}
 	for _, j := range r.chosen {
 		r.isChosen[j] = true
 	}
-	r.by = c.Regress(r.chosen)
+	r.regression = c.Regress(r.chosen)
 	var err error
 	r.dependence, err = c.Dependence()
 	return r, err
 }
 
-// column is what column j has to do with the others.
-func (r *relations) column(j int) *Relations {
-	by := r.by
+func (r *relations) columnRelations(j int) *Relations {
+	regression := r.regression
 	if r.isChosen[j] {
-		by = r.Regress(slices.DeleteFunc(slices.Clone(r.chosen), func(i int) bool { return i == j }))
+		regression = r.Regress(slices.DeleteFunc(slices.Clone(r.chosen), func(i int) bool { return i == j }))
 	}
-	e := by.Explain(j)
+	e := regression.Explain(j)
 	out := &Relations{
 		Mean: stream.Number(r.mean[j]), Std: stream.Number(r.std[j]), R2: stream.Number(e.R2), Exact: e.Exact,
 		Residual: stream.Number(r.std[j] * math.Sqrt(1-e.R2)), Terms: []Term{}, Nearest: []NearColumn{}, Combinations: []LinearCombination{},
 	}
-	for k, i := range by.Basis {
+	for k, i := range regression.Basis {
 		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
 	}
-	out.Constant = r.constant(j, out.Terms, r.Bound(j, by.Basis, e.Weights))
+	out.Constant = r.constant(j, out.Terms, r.Bound(j, regression.Basis, e.Weights))
 	slices.SortStableFunc(out.Terms, func(a, b Term) int {
 		return cmp.Or(cmp.Compare(math.Abs(float64(b.Standardized)), math.Abs(float64(a.Standardized))), cmp.Compare(a.Name, b.Name))
 	})
@@ -73,12 +72,13 @@ func (r *relations) column(j int) *Relations {
 		vif, _ := inflation(1 / (1 - e.R2))
 		out.VIFSelected = &vif
 	}
-	r.combinations(j, out)
+	r.addCombinations(j, out)
 	return out
 }
 
-// combinations lists the copies and combinations that column j takes part in, itself or by the first of its copies.
-func (r *relations) combinations(j int, out *Relations) {
+// addCombinations lists the copies and combinations that column j takes part in, itself or through the first of
+// its copies.
+func (r *relations) addCombinations(j int, out *Relations) {
 	first := j
 	for _, group := range r.dependence.Copies {
 		for _, n := range group.Of {
@@ -86,7 +86,7 @@ func (r *relations) combinations(j int, out *Relations) {
 				continue
 			}
 			first = group.Column
-			copied := r.copyOf(group.Column, n)
+			copied := r.describeCopy(group.Column, n)
 			bound := r.Bound(n.Column, []int{group.Column}, []float64{n.Correlation})
 			out.Combinations = append(out.Combinations, LinearCombination{
 				Name: copied.Name, Constant: copied.Constant, Terms: []Term{r.term(n.Column, group.Column, n.Correlation)},
@@ -96,7 +96,7 @@ func (r *relations) combinations(j int, out *Relations) {
 	}
 	for _, found := range r.dependence.Combinations {
 		if found.Has(first) {
-			out.Combinations = append(out.Combinations, r.combination(found))
+			out.Combinations = append(out.Combinations, r.linearCombination(found))
 		}
 	}
 	out.LongCombinations = out.Determined && len(out.Combinations) == 0

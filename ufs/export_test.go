@@ -1,10 +1,10 @@
 package ufs
 
-// WithHeaderOf is m where at most so many bytes of a header are possible.
+// WithHeaderOf is m with a limit on the bytes of a header.
 func (m MergeRequest) WithHeaderOf(most int) MergeRequest {
-	m.mostHeader = most
+	m.maxHeader = most
 	return m
 }
 
-// ProgramBytes is what a limit keeps free for everything that is not planned.
+// ProgramBytes is the memory that a limit keeps free for everything that is not planned.
 const ProgramBytes = programBytes

@@ -13,36 +13,35 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fromStats reads the statistics file in place of the input, and refuses options that it
-// cannot serve.
-func (r *run) fromStats(ctx context.Context) (*gathered, error) {
+// gatherFromStats reads the statistics file in place of the input, and refuses options that it cannot serve.
+func (r *run) gatherFromStats(ctx context.Context) (*bundle, error) {
 	file, err := r.openStats(ctx, r.Stats)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return r.fromFile(file)
+	return r.gatherFromFile(file)
 }
 
-// fromFile is fromStats from the file that was opened. Where the number of features is open, and
-// finding out takes more memory than there is, it becomes the default.
-func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
-	e, err := r.readFile(file)
+// gatherFromFile is gatherFromStats for an open file. If finding the number of features takes more memory than
+// there is, it takes the default number.
+func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
+	e, err := r.gatherAtSize(file)
 	var short *stream.MemoryError
 	if !r.autoSize || !errors.As(err, &short) || !short.OfMemory() {
 		return e, err
 	}
-	restore := r.withDefaultSize(shortOfMemory(short.Need))
-	e, without := r.readFile(file)
-	if without != nil {
+	restore := r.useDefaultSize(memorySizeReason(short.Need))
+	e, retryErr := r.gatherAtSize(file)
+	if retryErr != nil {
 		restore()
-		return nil, without
+		return nil, retryErr
 	}
-	r.note("%d features: %v", DefaultK, r.whyK)
+	r.note("%d features: %v", DefaultK, r.sizeReason)
 	return e, nil
 }
 
-func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
+func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	r.Stats = file.Path() // from here on for people
 	seen, err := readStats(file, method.FromProfile, gram.Options{}, 0)
 	if err == nil {
@@ -51,26 +50,26 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.recordedShards(file); err != nil {
+	if err := r.settleShards(file); err != nil {
 		return nil, err
 	}
-	sketched := seen.kind == kindSketch || seen.kind == kindSketchedGraph
-	if sketched && r.autoSize {
-		r.defaultSize(sketchedSize())
+	isSketch := seen.kind == kindSketch || seen.kind == kindSketchedGraph
+	if isSketch && r.autoSize {
+		r.setDefaultSize(sketchSizeReason())
 	}
-	c, err := r.candidatesOf(seen.columns, seen.leftOut, true)
+	c, err := r.newCandidates(seen.columns, seen.leftOut, true)
 	if err != nil {
 		return nil, err
 	}
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, Threads: r.Threads}
-	r.wants(&shape, c)
+	r.addChoiceToShape(&shape, c)
 	var cost method.Cost
 	m := 0
 	switch {
-	case sketched && r.From == method.FromGram && r.Takes.Sketch:
-		return r.fromSketch(file, seen, shape)
+	case isSketch && r.From == method.FromGram && r.Takes.Sketch:
+		return r.gatherSketch(file, seen, shape)
 	case seen.kind == kindSketchedGraph && r.Takes.Sketch:
-		return r.fromSketchedGraph(file, seen, shape)
+		return r.gatherSketchedGraph(file, seen, shape)
 	}
 	if r.Reads > 0 || r.Sketch != "" {
 		return nil, stream.Usagef("{sketch} and {passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
@@ -88,13 +87,13 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 		return nil, err
 	}
 	d := len(seen.columns)
-	sizes := r.sizedAnyway(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
-	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
+	sizes := r.alwaysSizes(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
+	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.reportsSizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
 		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	from := r.From
-	if from == method.FromProfile && seen.ranked() { // the profile in the file is of the values, that of the scores is with the moments
+	if from == method.FromProfile && seen.isRanked() { // the file profiles values, its moments scores
 		from = method.FromGram
 	}
 	e, err := readStats(file, from, opt, r.Stability)
@@ -109,26 +108,25 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 		e.moments = nil
 	}
 	if r.Takes.Sample {
-		if err := takeKeptSample(r, e, file, opt.Limit, shape); err != nil {
+		if err := readKeptSample(r, e, file, opt.Limit, shape); err != nil {
 			return nil, err
 		}
 	}
-	e.columns, e.leftOut, e.places = seen.columns, seen.leftOut, seen.places
-	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
-	if err := r.recorded(e); err != nil {
+	e.columns, e.leftOut, e.positionCount = seen.columns, seen.leftOut, seen.positionCount
+	e.plan.iterations, e.plan.hasSizeRules = cost.Iterations, sizes
+	if err := r.checkRecorded(e); err != nil {
 		return nil, err
 	}
 	if r.From == method.FromGraph {
-		if err := r.recordedGraph(e); err != nil {
+		if err := r.settleGraph(e); err != nil {
 			return nil, err
 		}
 	}
-	e.warnings = append(slices.Clone(e.warnings), e.gaps(r.Stats)...)
-	return e, r.restrict(e)
+	e.warnings = append(slices.Clone(e.warnings), e.gapWarnings(r.Stats)...)
+	return e, r.restrictColumns(e)
 }
 
-// takeKeptSample reads the sample of rows of a file with moments, which tells the seed.
-func takeKeptSample(r *run, e *gathered, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
+func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
 	if e.options[optionDecay] != "" {
 		return stream.Usagef("of the rows that {decay} has made count less %s keeps no sample, which method %s looks at", r.Stats, r.Name)
 	}
@@ -138,20 +136,19 @@ func takeKeptSample(r *run, e *gathered, file *chunkio.StatsReader, limit int64,
 	if err := e.readSample(file, limit); err != nil {
 		return err
 	}
-	if seed := e.sample.Seed(); r.asked.Seed != 0 && r.asked.Seed != seed {
-		r.plain = nil // another method would not be what the seed is given for
-		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.asked.Seed, r.Stats, seed)
+	if seed := e.sample.Seed(); r.original.Seed != 0 && r.original.Seed != seed {
+		r.fallback = nil // the seed was given for this method
+		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.original.Seed, r.Stats, seed)
 	}
 	if kept := e.sample.Len(); r.GraphRows > kept && int64(kept) < e.profile.Rows {
 		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.GraphRows, r.Stats, comma(int64(kept)))
 	}
 	r.Seed = e.sample.Seed()
-	return refuseLooking(r, e, shape)
+	return checkSurveyMemory(r, e, shape)
 }
 
-// refuseLooking fails if the moments of a file and a look at its sample of rows are beyond the memory limit.
-func refuseLooking(r *run, e *gathered, shape method.Shape) error {
-	shape.Sample = rowsToLookAt(r, e.sample)
+func checkSurveyMemory(r *run, e *bundle, shape method.Shape) error {
+	shape.Sample = surveyedRows(r, e.sample)
 	if n := e.sample.Len(); e.options["sparse"] != "" && n > 0 {
 		shape.Sparse, shape.RowEntries = true, (e.sample.Entries()+int64(n)-1)/int64(n)
 	}
@@ -166,12 +163,11 @@ func refuseLooking(r *run, e *gathered, shape method.Shape) error {
 	return nil
 }
 
-// recordedShards settles the number of hash shards by the file's.
-func (r *run) recordedShards(file *chunkio.StatsReader) error {
+func (r *run) settleShards(file *chunkio.StatsReader) error {
 	if r.Stability == 0 {
 		return nil
 	}
-	shards, err := shardsIn(file)
+	shards, err := hashShardCount(file)
 	switch {
 	case err != nil:
 		return err
@@ -184,26 +180,24 @@ func (r *run) recordedShards(file *chunkio.StatsReader) error {
 	return nil
 }
 
-// gaps warns where the file at path is not of all the rows of its inputs, or of all the shards of
-// its plan, whose inputs it does not know.
-func (e *gathered) gaps(path string) []stream.Text {
+// gapWarnings warns if the file at path covers only some rows of its inputs, or only some shards of its plan,
+// whose inputs it does not know.
+func (e *bundle) gapWarnings(path string) []stream.Text {
 	if p := e.part; p != nil && !p.Complete() {
 		missing := p.Missing()
 		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, comma(int64(p.Count())), comma(int64(p.Of)), stream.ShardList(missing), isOrAre(missing))}
 	}
-	covered, rows := e.coveredRows(), inputRows(e.inputs)
-	if covered >= rows {
+	coveredRows, rows := e.coveredRows(), inputRows(e.inputs)
+	if coveredRows >= rows {
 		return nil
 	}
-	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(covered), comma(rows))}
+	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(coveredRows), comma(rows))}
 }
 
-// complete reports whether e is of all rows of its inputs, and of all shards of its plan.
-func (e *gathered) complete() bool {
+func (e *bundle) isComplete() bool {
 	return (e.part == nil || e.part.Complete()) && e.coveredRows() >= inputRows(e.inputs)
 }
 
-// inputRows is the number of rows of all inputs.
 func inputRows(inputs []stream.Input) (rows int64) {
 	for _, in := range inputs {
 		rows += in.Rows
@@ -211,85 +205,84 @@ func inputRows(inputs []stream.Input) (rows int64) {
 	return rows
 }
 
-// recorded compares the request with what the file records.
-func (r *run) recorded(e *gathered) error {
+func (r *run) checkRecorded(e *bundle) error {
 	names := columnNames(e.columns)
-	left := make([]string, len(e.leftOut))
+	leftOut := make([]string, len(e.leftOut))
 	for i, l := range e.leftOut {
-		left[i] = l.Name
+		leftOut[i] = l.Name
 	}
 	if err := chunkio.RefuseShared("label", []string{r.Label}, e.leftOut); err != nil {
 		return err
 	}
-	if r.Label != "" && !slices.Contains(left, r.Label) {
+	if r.Label != "" && !slices.Contains(leftOut, r.Label) {
 		if slices.Contains(names, r.Label) {
 			return stream.Usagef("{label} %s: %s has it as a feature; leave it out with {exclude}, or scan again with {label}", r.Label, r.Stats)
 		}
-		return stream.Usagef("{label} %s: %s records no such column%s", r.Label, r.Stats, suggest.DidYouMean(r.Label, slices.Concat(left, names)))
+		return stream.Usagef("{label} %s: %s records no such column%s", r.Label, r.Stats, suggest.DidYouMean(r.Label, slices.Concat(leftOut, names)))
 	}
-	asked := r.shape()
+	wanted := r.statisticsShape()
 	for _, option := range append([]string{"weight", "sparse", "where", "rows"}, columnOptionNames()...) {
-		if asked[option] != "" && asked[option] != e.options[option] {
+		if wanted[option] != "" && wanted[option] != e.options[option] {
 			recorded := stream.PlainText("without it")
 			if e.options[option] != "" {
 				recorded = stream.Textf("with %v %s", stream.Option(option), e.options[option])
 			}
-			return stream.Usagef("%v %s: %s was scanned %v; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats, recorded)
+			return stream.Usagef("%v %s: %s was scanned %v; scan again with the %[1]v you want", stream.Option(option), wanted[option], r.Stats, recorded)
 		}
 	}
-	if err := r.recordedRank(e); err != nil {
+	if err := r.settleRank(e); err != nil {
 		return err
 	}
 	if r.SkipBad {
 		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
 	}
 	if r.From == method.FromRows {
-		return r.recordedSample(e)
+		return r.settleFileSample(e)
 	}
-	return r.recordedMissing(e)
+	return r.settleMissing(e)
 }
 
-// recordedMissing settles the missing policy: those that keep missing entries can be told apart
-// afterwards; the other policies acted while the file was made. Where nothing is missing all agree.
-func (r *run) recordedMissing(e *gathered) error {
-	recorded, asked := e.options["missing"], r.asked.Missing
-	if asked == "" {
+// settleMissing settles the missing policy. Policies that keep missing entries can be exchanged afterwards; the
+// other policies acted while the file was made. If nothing is missing, all agree.
+func (r *run) settleMissing(e *bundle) error {
+	recorded, requested := e.options["missing"], r.original.Missing
+	if requested == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
 			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
 		}
 		return nil
 	}
-	if e.ranked() && e.hasMissing() && (asked == missingZero) != (recorded == missingZero) {
-		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", asked, r.Stats, recorded)
+	if e.isRanked() && e.hasMissing() && (requested == missingZero) != (recorded == missingZero) {
+		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", requested, r.Stats, recorded)
 	}
-	kept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
-	keeps := e.options["sparse"] == "" && kept(asked) && kept(recorded)
-	if asked == recorded || !e.hasMissing() || keeps {
+	isKept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
+	keeps := e.options["sparse"] == "" && isKept(requested) && isKept(recorded)
+	if requested == recorded || !e.hasMissing() || keeps {
 		return nil
 	}
-	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", asked, r.Stats, recorded)
+	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", requested, r.Stats, recorded)
 }
 
-// recordedGraph takes over the settings that shaped the graph of a statistics file, and
-// refuses a request for others.
-func (r *run) recordedGraph(e *gathered) error {
-	asked := make(map[string]string)
-	r.graphShape(asked)
-	asked["missing"] = r.Missing
-	isSet := map[string]bool{"scale": r.asked.Scale != "", "missing": r.asked.Missing != "", "seed": r.asked.Seed != 0}
+// settleGraph takes over the settings that shaped the graph of a statistics file, and refuses a request for
+// others.
+func (r *run) settleGraph(e *bundle) error {
+	wanted := make(map[string]string)
+	r.addGraphShape(wanted)
+	wanted["missing"] = r.Missing
+	isSet := map[string]bool{"scale": r.original.Scale != "", "missing": r.original.Missing != "", "seed": r.original.Seed != 0}
 	for _, option := range []string{"neighbors", "anchors", "anchor-method", "anchors-file"} {
 		isSet[option] = r.Given(option)
 	}
 	for _, option := range []string{"scale", "neighbors", "anchors", "anchor-method", "anchors-file", "seed", "missing"} {
 		recorded, known := e.options[option]
 		switch {
-		case !isSet[option] || recorded == asked[option]:
+		case !isSet[option] || recorded == wanted[option]:
 		case !known:
-			return stream.Usagef("%v %s: the graph of %s was made without; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats)
+			return stream.Usagef("%v %s: the graph of %s was made without; scan again with the %[1]v you want", stream.Option(option), wanted[option], r.Stats)
 		case option == "missing" && !e.hasMissing():
 		default:
-			return stream.Usagef("%v %s: the graph of %s was made with %s; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats, recorded)
+			return stream.Usagef("%v %s: the graph of %s was made with %s; scan again with the %[1]v you want", stream.Option(option), wanted[option], r.Stats, recorded)
 		}
 	}
 	if len(r.Columns)+len(r.Exclude) > 0 {
@@ -299,7 +292,7 @@ func (r *run) recordedGraph(e *gathered) error {
 	if r.Anchors.Neighbors, err = strconv.Atoi(e.options["neighbors"]); err != nil {
 		return chunkio.DamagedStats(r.Stats, "%q is no number of neighbors", e.options["neighbors"])
 	}
-	if seed, drawn := e.options["seed"]; drawn {
+	if seed, hasSeed := e.options["seed"]; hasSeed {
 		if r.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
 			return chunkio.DamagedStats(r.Stats, "%q is no seed", seed)
 		}
@@ -311,37 +304,36 @@ func (r *run) recordedGraph(e *gathered) error {
 	return nil
 }
 
-// hasMissing says whether a value is missing anywhere in what the file was made of.
-func (e *gathered) hasMissing() bool {
-	return len(e.decided) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
+func (e *bundle) hasMissing() bool {
+	return len(e.useless) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
 }
 
-// restrict marks the columns that Columns and Exclude keep. Rows that were
-// dropped for a missing value in another column are gone, so that is refused.
-func (r *run) restrict(e *gathered) error {
+// restrictColumns marks the columns that Columns and Exclude keep. Rows that were dropped for a missing value
+// in another column are gone, so that is refused.
+func (r *run) restrictColumns(e *bundle) error {
 	if len(r.Columns)+len(r.Exclude) == 0 {
 		return nil
 	}
 	if e.options["missing"] == missingDropRow && e.profile.Seen != e.profile.Rows {
 		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)
 	}
-	why, left, err := chunkio.Restrict(e.columns, e.leftOut, e.decided, r.Columns, r.Exclude)
+	why, left, err := chunkio.Restrict(e.columns, e.leftOut, e.useless, r.Columns, r.Exclude)
 	if err != nil {
 		return err
 	}
-	var kept []stream.Column
-	e.wanted = make([]bool, len(e.columns))
+	var features []stream.Column
+	e.takesPart = make([]bool, len(e.columns))
 	for j, c := range e.columns {
 		if why[j] != "" {
 			left = append(left, c.LeftOut(why[j]))
 		} else {
-			e.wanted[j], kept = true, append(kept, c)
+			e.takesPart[j], features = true, append(features, c)
 		}
 	}
-	if len(kept) == 0 {
+	if len(features) == 0 {
 		return chunkio.NoFeatures(r.Stats, left)
 	}
 	e.leftOut = left
-	e.warnings = slices.Concat(chunkio.WarnNames(kept, left), slices.DeleteFunc(slices.Clone(e.warnings), chunkio.OfNames))
+	e.warnings = slices.Concat(chunkio.WarnNames(features, left), slices.DeleteFunc(slices.Clone(e.warnings), chunkio.OfNames))
 	return nil
 }

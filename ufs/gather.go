@@ -12,40 +12,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// gatherer makes the passes over the input that fill a gathered.
+// gatherer makes the passes over the input that fill a bundle.
 type gatherer struct {
 	*run
-	from   method.From // what is gathered
-	plan   func(*chunkio.Dataset) (Budget, error)
-	piece  shard // the part of the rows to accumulate
-	sample bool  // a profile takes a sample of rows along, for anchors
-	spread bool  // moments take histograms along
-	table  bool  // a profile takes histograms for ranks along
+	gatherKind      method.From // the kind of evidence to gather
+	plan            func(*chunkio.Dataset) (Budget, error)
+	piece           shard // the part of the rows to accumulate
+	takesSample     bool  // a profile also samples rows, for anchors
+	takesHistograms bool  // moments also take histograms
+	takesRanks      bool  // a profile also takes histograms for ranks
 
-	states *resume.Run // that the passes save and go on from; nil without a checkpoint
-	inputs []string    // of the request, or those left after bad files were skipped
-	names  []string    // of inputs, as errors name them, once they are files
-	passes int         // made so far
-	last   int         // passes expected in all, at least
-	most   int         // at most
+	states      *resume.Run // states of the passes, to resume from; nil without a checkpoint
+	inputs      []string    // of the request, or those left after bad files were skipped
+	names       []string    // of inputs in errors, once they are known to be files
+	passes      int         // made so far
+	leastPasses int         // passes expected in all, at least
+	mostPasses  int         // at most
 }
 
-// gather reads the input as often as the missing policy asks for:
+// gather reads the input once or twice, depending on the missing policy:
 //
 //   - mean, zero: one pass; the statistics fill missing entries in the end.
-//   - error, drop-row: one pass where nothing is missing, which is tried first
-//     unless the metadata tells otherwise. Else columns that are useless whatever
-//     fills them (no value, constant, overflow) must neither fail nor drop rows: a
+//   - error, drop-row: one pass if nothing is missing, which is tried first
+//     unless the metadata promise missing values. Otherwise columns that are useless however
+//     they are filled (no value, constant, overflow) must neither fail nor drop rows: a
 //     profile pass over the whole input finds them, and the last pass does without.
 //
-// Under SkipBad a file that turns out bad is left out, and everything
-// starts again without it: sums cannot be taken back. That its store is down does not
-// make a file bad.
-func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
+// Under SkipBad a file that turns out bad is left out, and everything starts again without it: sums cannot be
+// taken back. An unreachable store does not make its files bad.
+func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
 	for {
-		e, err := g.attempt(ctx)
+		e, err := g.attemptPasses(ctx)
 		if err == nil {
 			e.warnings = append(skipped, e.warnings...)
 			return e, nil
@@ -64,35 +63,34 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 	}
 }
 
-// attempt makes all passes once. It leaves the files in g.inputs.
-func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
-	opt := g.reading()
+func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
+	opt := g.readOptions()
 	policy := opt.Missing
-	// On a grid no column may leave, so that missing values are what the policy says.
-	cells := g.from == method.FromRows && g.Takes.Cells
-	try := policy == stream.MissingDropRow && opt.Sparse == "" && !cells
-	if try {
+	// On a grid no column may leave, so the policy alone decides about missing values.
+	cells := g.gatherKind == method.FromRows && g.Takes.Cells
+	triesOnce := policy == stream.MissingDropRow && opt.Sparse == "" && !cells
+	if triesOnce {
 		opt.Missing = stream.MissingError
 	}
 	ds, err := openDataset(ctx, g.inputs, opt)
 	if err != nil {
-		return nil, g.leastMemory(ctx, g.inputs, opt, g.plan, err)
+		return nil, g.errLeastMemory(ctx, g.inputs, opt, g.plan, err)
 	}
 	defer func() {
 		if err != nil || e == nil { // a panic goes on
 			ds.Close()
 			return
 		}
-		e.opened = ds
+		e.input = ds
 	}()
-	settleHeader(&g.Request, ds)
+	recordHeader(&g.Request, ds)
 	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table, one by one, would be no table
-		g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
+		g.inputs, g.names = ds.Paths(), inputPaths(ds.Inputs())
 	}
 	if err := ds.NotInput(ctx, g.Output); err != nil {
 		return nil, err
 	}
-	p := &pass{g: g, opt: opt}
+	p := &pass{gatherer: g, opt: opt}
 	if p.plan, err = g.plan(ds); err != nil {
 		return nil, err
 	}
@@ -101,83 +99,82 @@ func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 	if p.plan.Kept > 0 { // for the passes of the method
 		p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 	}
-	if p.rows, p.first, err = g.rowsOf(ds); err != nil {
+	if p.rowRange, p.firstRow, err = g.rowsToGather(ds); err != nil {
 		return nil, err
 	}
-	if err := g.autoCheckpoint(ds, p.plan); err != nil {
+	if err := g.openAutoCheckpoint(ds, p.plan); err != nil {
 		return nil, err
 	}
 	if err := p.openStates(ctx, ds); err != nil {
 		return nil, err
 	}
-	if g.scale == gram.ScaleRank && !g.table {
-		if err := p.rank(ctx, ds); err != nil {
+	if g.scale == gram.ScaleRank && !g.takesRanks {
+		if err := p.rankColumns(ctx, ds); err != nil {
 			return nil, err
 		}
-		if g.from != method.FromGraph {
-			if g.from != method.FromRows {
-				p.settleKept(ds, p.raw)
+		if g.gatherKind != method.FromGraph {
+			if g.gatherKind != method.FromRows {
+				p.settleKept(ds, p.rawProfile)
 			}
-			g.expect(1, p.plan)
-			return p.accumulate(ctx, ds, nil)
+			g.expectPasses(1, p.plan)
+			return p.accumulateStats(ctx, ds, nil)
 		}
 	}
-	if g.from == method.FromGraph {
-		return p.throughAnchors(ctx, ds)
+	if g.gatherKind == method.FromGraph {
+		return p.gatherGraph(ctx, ds)
 	}
 	profileFirst := false
 	switch {
-	case g.profile != nil:
+	case g.wholeProfile != nil:
 		p.opt.Missing = policy
-		if p.opt.LeaveOut, err = g.decisions(ds); err != nil {
+		if p.opt.LeaveOut, err = g.matchingLeftOut(ds); err != nil {
 			return nil, err
 		}
-	case g.from == method.FromRows && g.excludes(), p.g.states.Has(uselessPass):
+	case g.gatherKind == method.FromRows && g.excludesSuspects(), p.gatherer.states.Has(uselessPass):
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
-		return nil, g.needsRound(stream.ErrMissing)
+		return nil, g.errNeedsRound(stream.ErrMissing)
 	case !promisesMissing(ds):
-		g.expect(1, p.plan)
-		e, err := p.accumulate(ctx, ds, nil)
+		g.expectPasses(1, p.plan)
+		e, err := p.accumulateStats(ctx, ds, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
 		if !ds.Replayable() {
-			return nil, onlyOnce(err)
+			return nil, errReadOnce(err)
 		}
 		if g.shard.Of > 0 {
-			return nil, g.needsRound(err)
+			return nil, g.errNeedsRound(err)
 		}
 		profileFirst = true
 	default:
 		profileFirst = true
 	}
 	if profileFirst {
-		p.keep(ds)
-		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {
+		p.keepDecoded(ds)
+		if p.opt.LeaveOut, err = p.findUseless(ctx, ds, 1); err != nil {
 			return nil, err
 		}
 		p.settleKept(ds, nil)
 		p.opt.Missing = policy
 	}
-	g.expect(1, p.plan)
-	return p.accumulate(ctx, ds, nil)
+	g.expectPasses(1, p.plan)
+	return p.accumulateStats(ctx, ds, nil)
 }
 
-// onlyOnce says what helps where a stream has missing values.
-func onlyOnce(err error) error {
+func errReadOnce(err error) error {
 	var place *stream.DataError
 	if !errors.As(err, &place) {
 		return err
 	}
-	again := *place
-	again.Remedy = stream.Textf("a stream is read once, and {missing} error and drop-row need a second look; use {missing} mean or zero, save it to a file, or for drop-row name a {temp-dir} to keep it in")
-	return &again
+	restated := *place
+	restated.Remedy = stream.Textf("a stream is read once, and {missing} error and drop-row need a second look; use {missing} mean or zero, save it to a file, or for drop-row name a {temp-dir} to keep it in")
+	return &restated
 }
 
-// uselessWithMissing lists the columns with missing entries that can be no features.
-// Those without leave themselves out in the end.
+// uselessWithMissing lists the columns with missing entries that can be no features. Useless columns without
+// missing entries drop out in the end.
 func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.LeftOut {
 	at := make(map[string]int, len(cols))
 	for j, c := range cols {
@@ -192,38 +189,36 @@ func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []
 	})
 }
 
-// decisions takes from the profile of the whole what is left out.
-func (g *gatherer) decisions(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
-	whole := g.profile
+// matchingLeftOut lists the columns that the profile of the whole leaves out, after checking that its columns
+// are the columns of ds.
+func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
+	whole := g.wholeProfile
 	left := slices.DeleteFunc(slices.Clone(ds.Columns()), func(c stream.Column) bool {
-		return slices.ContainsFunc(whole.decided, func(l stream.LeftOut) bool { return l.Name == c.Name })
+		return slices.ContainsFunc(whole.useless, func(l stream.LeftOut) bool { return l.Name == c.Name })
 	})
-	if err := sameColumns(whole.columns, left); err != nil {
+	if err := checkSameColumns(whole.columns, left); err != nil {
 		return nil, stream.Usagef("{profile} is of other columns: %v", err)
 	}
-	return g.decidedBefore(), nil
+	return g.profileLeftOut(), nil
 }
 
-// decidedBefore is what the profile of the whole leaves out.
-func (g *gatherer) decidedBefore() []stream.LeftOut {
-	whole := g.profile
+func (g *gatherer) profileLeftOut() []stream.LeftOut {
+	whole := g.wholeProfile
 	switch {
 	case whole == nil:
 		return nil
-	case whole.options["missing"] == missingDropRow: // its profile is without the rows that showed it
-		return whole.decided
+	case whole.options["missing"] == missingDropRow: // its profile lacks the rows that showed it
+		return whole.useless
 	}
 	return g.uselessWithMissing(whole.profile, whole.columns)
 }
 
-// expect says how many passes are ahead before the method begins; its own come on top.
-func (g *gatherer) expect(ahead int, b Budget) {
-	g.last = g.passes + ahead + b.method.Least
-	g.most = g.passes + ahead + b.method.Most
+func (g *gatherer) expectPasses(ahead int, b Budget) {
+	g.leastPasses = g.passes + ahead + b.methodPasses.Least
+	g.mostPasses = g.passes + ahead + b.methodPasses.Most
 }
 
-// fold makes one pass and shows its progress.
-func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adders ...stream.Adder) error {
+func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
 	g.passes++
 	opt.Meter = g.Meter
 	rows := ds.Rows()
@@ -233,13 +228,12 @@ func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt 
 	if opt.Next > 0 {
 		rows -= opt.Next - opt.Range.From
 	}
-	return g.track(Progress{What: what, Pass: g.passes, Passes: g.last, Most: g.most, Rows: rows}, func(func(Progress)) error {
+	return g.trackProgress(Progress{What: title, Pass: g.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: rows}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, opt, adders...)
 	})
 }
 
-// sameColumns compares names and order.
-func sameColumns(a, b []stream.Column) error {
+func checkSameColumns(a, b []stream.Column) error {
 	if len(a) != len(b) {
 		return stream.Errorf("%d features against %d", len(a), len(b))
 	}

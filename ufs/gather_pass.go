@@ -13,42 +13,42 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pass is one attempt's way of reading.
+// pass holds the settings and results of one attempt to read the input.
 type pass struct {
-	g     *gatherer
-	opt   chunkio.Options
-	plan  Budget
-	rows  stream.Range
-	first int64 // global position of the first row of the inputs
-	count int   // of anchors, once they are there
+	gatherer    *gatherer
+	opt         chunkio.Options
+	plan        Budget
+	rowRange    stream.Range
+	firstRow    int64 // global position of the first row of the inputs
+	anchorCount int   // of anchors, once they are placed
 
-	// Of scale rank, once the ranks are there.
-	raw    *gram.Profile
-	ranks  *gram.Histograms
-	scores *gram.Scores
-	sample *anchor.Sampler // of the values, for anchors
+	// Of scale rank, once the ranks are known.
+	rawProfile *gram.Profile
+	ranks      *gram.Histograms
+	scores     *gram.Scores
+	sample     *anchor.Sampler // of the values, for anchors
 
-	facts *hygiene.Facts // of all rows, where an earlier pass has counted them; or nil
+	facts *hygiene.Facts // of all rows, if an earlier pass has counted them; or nil
 
-	drawn *gram.Rows // of a factor, where the pass that the anchors came from has left them
+	factorRows *gram.Rows // of a factor, if the pass that drew the anchors' rows has left them
 }
 
-// useless makes a profile pass over the whole input, before as many others, and returns
-// the columns with missing entries that can be no features, whatever fills them, and the suspicious ones
-// that are to be left out.
-func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
+// findUseless makes a profile pass over the whole input, with others more passes to come. It returns the
+// columns with missing entries that can be no features, however they are filled, and the suspicious ones that
+// are to be left out.
+func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
 	opt := p.opt
 	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
 	ds, err := ds.With(opt)
 	if err != nil {
 		return nil, err
 	}
-	p.g.expect(1+others, p.plan)
-	return p.suspicious(ctx, ds)
+	p.gatherer.expectPasses(1+others, p.plan)
+	return p.profileUseless(ctx, ds)
 }
 
-// accumulate makes the pass that counts. Statistics of a graph, if any, are of no rows yet.
-func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *anchor.Statistics) (*gathered, error) {
+// accumulateStats makes the pass that fills the statistics. graph, if not nil, has no rows yet.
+func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *anchor.Statistics) (*bundle, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
 		return nil, err
@@ -56,117 +56,117 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 	if err := ds.Check(); err != nil {
 		return nil, err
 	}
-	g := p.g
-	room.For(p.plan.Statistics) // which the passes before have left garbage in place of
-	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
-	if e.facts, e.counted = p.facts, p.facts != nil; !e.counted && p.scores == nil { // what scores tell is of ranks
+	g := p.gatherer
+	room.For(p.plan.Statistics) // earlier passes have left garbage in its place
+	e := &bundle{columns: ds.Columns(), useless: p.opt.LeaveOut, source: p.readableRows(ds), plan: p.plan, rawProfile: p.rawProfile}
+	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores show only ranks
 		e.facts = g.newFacts(len(e.columns))
 	}
-	fold := stream.FoldOptions{Range: p.rows}
-	if p.profiles() {
+	fold := stream.FoldOptions{Range: p.rowRange}
+	if p.needsProfileOnly() {
 		e.profile, e.graph = gram.NewProfile(len(e.columns)), graph
 		if p.plan.Sketch > 0 {
 			e.sketch = g.newSketch(len(e.columns), p.plan)
 			if graph != nil {
-				e.weights = g.newWeights(p.count)
+				e.weights = g.newWeightSketch(p.anchorCount)
 				graph.SketchWeights(e.weights)
 			}
 		}
-		if g.sample {
-			e.sample = newSample(p, ds)
+		if g.takesSample {
+			e.sample = newRowSample(p, ds)
 		}
 		if g.keepRows > 0 {
-			e.rows = p.keeper(ds)
+			e.rowSample = p.newKeptSample(ds)
 		}
-		if g.table {
+		if g.takesRanks {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
 		}
-		err = p.read(ctx, ds, reading{name: statisticsPass, what: "profile", opt: p.opt, fold: fold, body: e.progress(), keeps: p.plan.OutOfCore || g.from == method.FromRows}, e.adders()...)
+		err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, sections: e.checkpointSections(), alwaysSave: p.plan.OutOfCore || g.gatherKind == method.FromRows}, e.adders()...)
 	} else {
-		if err := p.prepare(ds, e, graph); err != nil {
+		if err := p.prepareGram(ds, e, graph); err != nil {
 			return nil, err
 		}
-		if p.drawn == nil {
-			err = p.read(ctx, ds, reading{name: statisticsPass, what: "statistics", opt: p.opt, fold: fold, body: e.progress(), keeps: g.from == method.FromRows}, e.adders()...)
+		if p.factorRows == nil {
+			err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, sections: e.checkpointSections(), alwaysSave: g.gatherKind == method.FromRows}, e.adders()...)
 		}
-		if err == nil && e.hashed != nil {
-			err = e.settle()
+		if err == nil && e.shardStats != nil {
+			err = e.finishShards()
 		}
 	}
 	if err != nil {
-		return nil, p.plan.explain(err)
+		return nil, p.plan.errForLimit(err)
 	}
-	if g.from == method.FromRows {
+	if g.gatherKind == method.FromRows {
 		p.settleKept(ds, nil)
 	} else {
 		p.opt.Keep.Drop()
 	}
 	e.passes = g.passes
-	e.leftOut, e.places = ds.LeftOut(), ds.Positions()
+	e.leftOut, e.positionCount = ds.LeftOut(), ds.Positions()
 	e.inputs, e.table = ds.Inputs(), ds.Table()
-	e.covered = []stream.Range{{From: p.rows.From - p.first, To: p.rows.To - p.first}}
-	if p.rows.All() {
+	e.covered = []stream.Range{{From: p.rowRange.From - p.firstRow, To: p.rowRange.To - p.firstRow}}
+	if p.rowRange.All() {
 		e.covered[0].To = e.profile.Seen
 	}
-	e.part = g.partOf(ds)
-	e.options = g.shape()
+	e.part = g.planPart(ds)
+	e.options = g.statisticsShape()
 	if e.graph != nil {
-		g.graphShape(e.options)
-		e.options["anchors"] = strconv.Itoa(p.count)
+		g.addGraphShape(e.options)
+		e.options["anchors"] = strconv.Itoa(p.anchorCount)
 	}
-	if e.rows != nil {
-		g.sampleShape(e.options)
+	if e.rowSample != nil {
+		g.addSampleShape(e.options)
 	}
 	if p.ranks != nil {
-		if e.options[optionRanks], err = digestOf(p.ranks); err != nil {
+		if e.options[optionRanks], err = ranksDigest(p.ranks); err != nil {
 			return nil, err
 		}
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
-	e.warnings = append(e.warnings, g.unmarked(e)...)
-	e.warnings = append(e.warnings, warnSentinels(e, ds)...)
+	e.warnings = append(e.warnings, g.indicatorWarnings(e)...)
+	e.warnings = append(e.warnings, sentinelWarnings(e, ds)...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
-		e.warnings = append(e.warnings, e.dropped())
+		e.warnings = append(e.warnings, e.droppedWarning())
 	}
 	return e, nil
 }
 
-// profiles says that a profile, with what is gathered beside it, is all that the pass that counts fills: what
-// else there is to know comes from later passes.
-func (p *pass) profiles() bool {
-	switch p.g.from {
+// needsProfileOnly reports whether this pass fills only a profile and the sections that go with it: later
+// passes gather the rest.
+func (p *pass) needsProfileOnly() bool {
+	switch p.gatherer.gatherKind {
 	case method.FromProfile:
 		return true
 	case method.FromRows:
-		return !p.plan.gram
+		return !p.plan.gathersMoments
 	}
 	return p.plan.OutOfCore || p.plan.Sketch > 0
 }
 
-// prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
-func (p *pass) prepare(ds *chunkio.Dataset, e *gathered, graph *anchor.Statistics) (err error) {
-	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room(), Busy: &p.g.Meter.Busy}
-	if p.g.spread && p.scores == nil { // those of scores are alike whatever the data
-		e.spread = gram.NewHistograms(d, p.opt.Threads)
+// prepareGram makes the empty statistics of a Gram pass; graph is one of no rows, or nil.
+func (p *pass) prepareGram(ds *chunkio.Dataset, e *bundle, graph *anchor.Statistics) (err error) {
+	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.statisticsRoom(), Busy: &p.gatherer.Meter.Busy}
+	if p.gatherer.takesHistograms && p.scores == nil { // scores are distributed alike whatever the data
+		e.histograms = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.plan.Factor > 0 {
-		if e.wide, e.graph = p.drawn, graph; e.wide == nil {
-			e.wide = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.g.narrowRows(ds))
+		if e.factor, e.graph = p.factorRows, graph; e.factor == nil {
+			e.factor = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.gatherer.hasNarrowRows(ds))
 		}
-		e.profile = &e.wide.Profile
+		e.profile = &e.factor.Profile
 		return nil
 	}
-	if p.g.sample {
-		e.sample = newSample(p, ds)
+	if p.gatherer.takesSample {
+		e.sample = newRowSample(p, ds)
 	}
-	if p.g.Stability == 0 {
+	if p.gatherer.Stability == 0 {
 		e.moments, e.graph = gram.NewMoments(d, opt), graph
 		e.profile = &e.moments.Profile
 		return nil
 	}
 	e.profile = gram.NewProfile(d)
-	if e.hashed, err = newHashed(p.g.Stability, d, opt, graph); err == nil {
-		e.hashed.open(d, p.opt.Threads, p.g.Seed)
+	if e.shardStats, err = newShardStats(p.gatherer.Stability, d, opt, graph); err == nil {
+		e.shardStats.openSplitter(d, p.opt.Threads, p.gatherer.Seed)
 	}
 	return err
 }

@@ -21,13 +21,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grouping says which columns form a group. The zero value makes no groups.
+// grouping assigns columns to groups. The zero value makes no groups.
 type grouping struct {
-	text   string // what a selection records: the option itself, or the contents of its file as JSON
-	path   string // of the file
-	listed map[string]string
-	order  []string // columns in the order of the file
-	nameOf func(column string) string
+	text          string // as a selection records it: the option itself, or the contents of its file as JSON
+	path          string // of the file
+	groupByColumn map[string]string
+	columnOrder   []string // columns in the order of the file
+	groupName     func(column string) string
 }
 
 // The values of Request.Groups that name no file.
@@ -37,7 +37,6 @@ const (
 	groupsLists  = "lists"
 )
 
-// readGroups settles the groups of a request.
 func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
 	g := &grouping{text: q.Groups}
 	separator, isPrefix := strings.CutPrefix(q.Groups, groupsPrefix)
@@ -47,7 +46,7 @@ func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
 	case isPrefix && separator == "":
 		return nil, stream.Usagef("{groups} prefix: there is no separator; want prefix:SEP, as prefix:_")
 	case isPrefix:
-		g.nameOf = func(column string) string {
+		g.groupName = func(column string) string {
 			name, _, _ := strings.Cut(column, separator)
 			return name
 		}
@@ -56,12 +55,12 @@ func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
 		if err != nil || pattern == "" {
 			return nil, stream.Usagef("{groups} %s: want a regular expression (RE2) whose first group, or whole match, names the group: %w", q.Groups, err)
 		}
-		g.nameOf = func(column string) string {
+		g.groupName = func(column string) string {
 			found := re.FindStringSubmatch(column)
 			return slices.Concat(found, []string{"", ""})[min(re.NumSubexp(), 1)]
 		}
 	case q.Groups == groupsLists:
-		g.nameOf = func(column string) string {
+		g.groupName = func(column string) string {
 			if at := strings.LastIndexByte(column, '['); at > 0 && strings.HasSuffix(column, "]") {
 				return column[:at]
 			}
@@ -73,18 +72,18 @@ func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
 	return g, nil
 }
 
-// readGroupFile reads the file, or the JSON that a selection has recorded of one.
+// readGroupFile reads the file of groups, or its contents as JSON, which a selection has recorded.
 func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
-	name, text, err := q.optionFile(ctx, "groups", q.Groups, stream.Textf("{groups} wants a file, prefix:SEP, regex:RE or lists"))
+	name, text, err := q.readOptionFile(ctx, "groups", q.Groups, stream.Textf("{groups} wants a file, prefix:SEP, regex:RE or lists"))
 	if err != nil {
 		return err
 	}
 	if name != inlineName {
 		g.path = name
 	}
-	g.listed = make(map[string]string)
+	g.groupByColumn = make(map[string]string)
 	put := func(column, group string) error {
-		switch other, twice := g.listed[column]; {
+		switch other, twice := g.groupByColumn[column]; {
 		case column == "" || group == "":
 			return stream.Dataf(name, "a column or a group has no name")
 		case twice && other == group:
@@ -92,7 +91,7 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 		case twice:
 			return stream.Dataf(name, "column %s is in the groups %s and %s; a column is in one group at most", column, other, group)
 		}
-		g.listed[column], g.order = group, append(g.order, column)
+		g.groupByColumn[column], g.columnOrder = group, append(g.columnOrder, column)
 		return nil
 	}
 	whole := make(map[string][]string)
@@ -119,7 +118,7 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 			whole[row[1]] = append(whole[row[1]], row[0])
 		}
 	}
-	if len(g.order) == 0 {
+	if len(g.columnOrder) == 0 {
 		return stream.Dataf(name, "it names no group")
 	}
 	recorded, err := json.Marshal(whole)
@@ -127,14 +126,13 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 	return err
 }
 
-// inlineName is what JSON that is no file is called.
+// inlineName is the name in errors of JSON that is no file.
 const inlineName = "the recorded JSON"
 
-// optionFile is the text that an option gives: JSON as it stands, or the contents of a file, which has a name.
-func (q *Request) optionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
-	from := q.fetching()
+func (q *Request) readOptionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
+	from := q.documentOptions()
 	if isJSON([]byte(value)) {
-		return inlineName, []byte(value), q.wholeLimit(pairsFit(ctx, inlineName, []byte(value), from.Memory))
+		return inlineName, []byte(value), q.errForLimit(checkPairsMemory(ctx, inlineName, []byte(value), from.Memory))
 	}
 	if _, err := os.Stat(value); errors.Is(err, os.ErrNotExist) && !place.IsURL(value) {
 		kinds := []string{groupsPrefix, groupsRegex, groupsLists}
@@ -142,17 +140,16 @@ func (q *Request) optionFile(ctx context.Context, option, value string, remedy s
 	}
 	text, err = chunkio.ReadAll(ctx, value, from, remedy)
 	if err == nil {
-		err = pairsFit(ctx, value, text, from.Memory)
+		err = checkPairsMemory(ctx, value, text, from.Memory)
 	}
 	if err != nil {
-		return "", nil, q.wholeLimit(err)
+		return "", nil, q.errForLimit(err)
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as spreadsheets write it
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // spreadsheets write a byte order mark
 	return place.Name(value), text, err
 }
 
-// pairsFit refuses groups or costs for which the memory has no room, parsed and as maps.
-func pairsFit(ctx context.Context, path string, text []byte, memory int64) error {
+func checkPairsMemory(ctx context.Context, path string, text []byte, memory int64) error {
 	const line = 96 // of CSV: its fields in a list of their own
 	parsed := line * int64(bytes.Count(text, []byte{'\n'}))
 	if isJSON(text) {
@@ -172,34 +169,33 @@ func pairsFit(ctx context.Context, path string, text []byte, memory int64) error
 
 func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// readPairs reads CSV lines of two fields, less a first line that heads them: name and what.
-func readPairs(name string, text []byte, what string) ([][]string, error) {
+// readPairs reads CSV lines of two fields, without a first line that names the fields: name and heading.
+func readPairs(name string, text []byte, heading string) ([][]string, error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.TrimLeadingSpace = 2, true
 	rows, err := r.ReadAll()
 	if err != nil {
-		return nil, stream.Dataf(name, "want CSV lines name,%s, or JSON: %w", what, err)
+		return nil, stream.Dataf(name, "want CSV lines name,%s, or JSON: %w", heading, err)
 	}
-	if len(rows) > 0 && strings.EqualFold(rows[0][1], what) {
+	if len(rows) > 0 && strings.EqualFold(rows[0][1], heading) {
 		rows = rows[1:]
 	}
 	return rows, nil
 }
 
-// pricing are the costs of columns and groups. The zero value makes each cost 1.
+// pricing holds the costs of columns and groups. The zero value makes each cost 1.
 type pricing struct {
 	text  string // as recorded: JSON
 	path  string
 	costs map[string]float64
 }
 
-// readCosts settles the costs of a request.
 func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 	p := new(pricing)
 	if q.Costs == "" {
 		return p, nil
 	}
-	name, text, err := q.optionFile(ctx, "costs", q.Costs, stream.Textf("{costs} wants a file of CSV lines name,cost, or JSON"))
+	name, text, err := q.readOptionFile(ctx, "costs", q.Costs, stream.Textf("{costs} wants a file of CSV lines name,cost, or JSON"))
 	if err != nil {
 		return nil, err
 	}
@@ -227,9 +223,9 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 			p.costs[row[0]] = cost
 		}
 	}
-	for _, of := range sortedKeys(p.costs) {
-		if cost := p.costs[of]; !(cost > 0 && cost <= maxCost) {
-			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for what is there anyway", of, cost)
+	for _, owner := range sortedKeys(p.costs) {
+		if cost := p.costs[owner]; !(cost > 0 && cost <= maxCost) {
+			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for what is there anyway", owner, cost)
 		}
 	}
 	recorded, err := json.Marshal(p.costs)
@@ -240,8 +236,9 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 // maxCost keeps sums of costs in range.
 const maxCost = 1e100
 
-// binding is an option that binds the choice as a method of such takes cannot; empty for none.
-func (q *Request) binding(takes method.Takes) string {
+// bindingOption is an option that constrains the choice but is not served by a method of these takes; empty if
+// none.
+func (q *Request) bindingOption(takes method.Takes) string {
 	switch {
 	case !takes.Turns:
 	case q.Groups != "":
@@ -256,7 +253,6 @@ func (q *Request) binding(takes method.Takes) string {
 	return ""
 }
 
-// settleChoice reads what binds the choice, and refuses what the method cannot do.
 func (r *run) settleChoice(ctx context.Context) (err error) {
 	q := &r.Request
 	switch {
@@ -267,20 +263,20 @@ func (r *run) settleChoice(ctx context.Context) (err error) {
 	case !(q.Budget >= 0 && q.Budget <= maxCost):
 		return stream.Usagef("{budget} %v: want a number above 0", q.Budget)
 	}
-	if option := q.binding(r.Takes); option != "" {
+	if option := q.bindingOption(r.Takes); option != "" {
 		return stream.Usagef("%v is not for method %s, which has no score of every feature; {method} greedy serves it", stream.Option(option), r.Name)
 	}
-	if r.groups, err = q.readGroups(ctx); err != nil {
+	if r.grouping, err = q.readGroups(ctx); err != nil {
 		return err
 	}
-	r.prices, err = readCosts(ctx, q)
+	r.pricing, err = readCosts(ctx, q)
 	return err
 }
 
-// recordChoice lists what bound the choice, so that it can be made again without its files.
+// recordChoice records the constraints on the choice, so that it can be repeated without their files.
 func (r *run) recordChoice(o map[string]any) {
 	for option, text := range map[string]string{
-		"groups": r.groups.text, "groups-file": r.groups.path, "costs": r.prices.text, "costs-file": r.prices.path, "forbid": joinNames(r.Forbid),
+		"groups": r.grouping.text, "groups-file": r.grouping.path, "costs": r.pricing.text, "costs-file": r.pricing.path, "forbid": joinNames(r.Forbid),
 	} {
 		if text != "" {
 			o[option] = text

@@ -48,8 +48,8 @@ func groupFiles(t *testing.T) (inJSON, inCSV string) {
 	return textFile(t, "g.json", "{"+text[2:]+"}"), textFile(t, "g.csv", lines)
 }
 
-// TestGroupsAreWhole: whatever says the groups, every method that can chooses the same ones, whole, with
-// what is kept and without what is forbidden, and within the budget; the record repeats it without the files.
+// TestGroupsAreWhole: however groups are given, every method that can chooses the same ones, whole, with the
+// kept and without the forbidden ones, and within the budget; the record repeats the choice without the files.
 func TestGroupsAreWhole(t *testing.T) {
 	path := sensors(t)
 	inJSON, inCSV := groupFiles(t)
@@ -124,7 +124,7 @@ func positionOf(s *stream.Selection, name string) stream.Position {
 	return s.Columns[slices.IndexFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == name })].Column
 }
 
-// checkGroups finds fault with what is no selection of whole sensors without s5 at these costs.
+// checkGroups fails unless s selects whole sensors without s5 at these costs.
 func checkGroups(t *testing.T, s *stream.Selection, cost map[string]float64, budget float64) {
 	t.Helper()
 	sum := 0.0
@@ -159,8 +159,8 @@ func TestGroupsFromStats(t *testing.T) {
 	}
 }
 
-// TestGroupsAutoK: greedy takes as many groups as explain what the recommended number of features does, and
-// a ranking as many as have that number. What is said of the others is of the groups that were taken.
+// TestGroupsAutoK: greedy takes as many groups as explain the share of the recommended number of features, and
+// a ranking as many as have that number. Reports on the other features refer to the chosen groups.
 func TestGroupsAutoK(t *testing.T) {
 	for _, name := range []string{"greedy", "laplacian"} {
 		s := selected(t, Request{Inputs: []string{sensors(t)}, Method: name, Groups: "prefix:.", AutoK: true})
@@ -209,7 +209,7 @@ func TestGroupsOfOne(t *testing.T) {
 	})
 }
 
-// TestGroupMost: of each group so many are chosen at most, and those of none as they come.
+// TestGroupMost: at most GroupMost features are chosen from each group, and any number outside the groups.
 func TestGroupMost(t *testing.T) {
 	path := sensors(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -235,7 +235,7 @@ func TestGroupMost(t *testing.T) {
 	})
 }
 
-// TestForbidden: what is forbidden is not chosen, and is explained.
+// TestForbidden: a forbidden feature is not chosen, and is explained.
 func TestForbidden(t *testing.T) {
 	path := sensors(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -251,7 +251,7 @@ func TestForbidden(t *testing.T) {
 			return
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("selecting: %v", err)
 		}
 		for _, f := range s.Selected {
 			if strings.HasPrefix(f.Name, "s0.") || f.Name == "alone" {
@@ -269,7 +269,7 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// TestChoiceRefusals: what cannot be met is said, by name, before anything is read.
+// TestChoiceRefusals: constraints that cannot be met are refused by name before anything is read.
 func TestChoiceRefusals(t *testing.T) {
 	path := sensors(t)
 	for _, c := range []struct {
@@ -328,32 +328,32 @@ func TestBlockColumns(t *testing.T) {
 	cols := []stream.Column{
 		{Name: "color=red", Block: "color"}, {Name: "x"}, {Name: "color=blue", Block: "color"}, {Name: "size=1", Block: "size"}, {Name: "y"},
 	}
-	r := &run{Request: Request{}, groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
-	c := must.Get(r.candidatesOf(cols, nil, true))(t)
+	r := &run{Request: Request{}, grouping: new(grouping), pricing: new(pricing), Bound: new(method.Bound)}
+	c := must.Get(r.newCandidates(cols, nil, true))(t)
 	if !slices.Equal(c.names(), []string{"color", "x", "size", "y"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2}) {
 		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
 	}
-	if reads := [][]string{c.reads(0), c.reads(1), c.reads(2), c.reads(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
+	if reads := [][]string{c.inputNames(0), c.inputNames(1), c.inputNames(2), c.inputNames(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
 		t.Errorf("reads %v", reads)
 	}
-	r.groups = &grouping{listed: map[string]string{"color": "looks", "y": "looks"}, order: []string{"color", "y"}}
+	r.grouping = &grouping{groupByColumn: map[string]string{"color": "looks", "y": "looks"}, columnOrder: []string{"color", "y"}}
 	r.Groups, r.Keep = "g.csv", []string{"color=blue"}
-	r.prices = &pricing{costs: map[string]float64{"color": 3}}
-	c = must.Get(r.candidatesOf(cols, nil, true))(t)
+	r.pricing = &pricing{costs: map[string]float64{"color": 3}}
+	c = must.Get(r.newCandidates(cols, nil, true))(t)
 	if !slices.Equal(c.names(), []string{"looks", "x", "size"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2, 4}) || c.Blocks[0].Cost != 4 {
 		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
 	}
-	if !slices.Equal(c.reads(0), []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
-		t.Errorf("reads %v, keep %v", c.reads(0), c.keep)
+	if !slices.Equal(c.inputNames(0), []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
+		t.Errorf("reads %v, keep %v", c.inputNames(0), c.keep)
 	}
 	// The number of a time alone is called like its column, and is no feature by itself all the same.
-	alone := &run{groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
+	alone := &run{grouping: new(grouping), pricing: new(pricing), Bound: new(method.Bound)}
 	alone.Takes.Turns, alone.Name = true, "other"
-	if _, err := alone.candidatesOf([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
+	if _, err := alone.newCandidates([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
 		t.Errorf("a column that is its own block: %v", err)
 	}
 	r.Takes.Turns, r.Name = true, "other"
-	if _, err := r.candidatesOf(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
+	if _, err := r.newCandidates(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
 		t.Errorf("for a method without scores: %v", err)
 	}
 }

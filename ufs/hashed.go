@@ -11,19 +11,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// hashed are the statistics of the hash shards of the rows, each apart: half-samples are sums
-// of them, and so is the whole.
-type hashed struct {
-	moments []*gram.Moments
-	graphs  []*anchor.Statistics // beside moments, for the graph methods; else nil
-	split   *halves.Splitter     // while rows come
+// shardStats are the statistics of the hash shards of the rows, each apart: half-samples are sums of them, and
+// so is the whole.
+type shardStats struct {
+	moments  []*gram.Moments
+	graphs   []*anchor.Statistics // with moments, for the graph methods; else nil
+	splitter *halves.Splitter     // while rows arrive
 }
 
-// newHashed makes empty statistics that hold so many bytes at most with one more that is their sum.
-// graph is one of no rows, or nil.
-func newHashed(shards, d int, opt gram.Options, graph *anchor.Statistics) (*hashed, error) {
+// newShardStats makes empty statistics that hold opt.Limit bytes at most, together with one more set for their
+// sum. graph is one of no rows, or nil.
+func newShardStats(shards, d int, opt gram.Options, graph *anchor.Statistics) (*shardStats, error) {
 	opt.Limit = gram.ShareOf(opt.Limit, d, shards+1)
-	h := &hashed{}
+	h := &shardStats{}
 	for i := range shards {
 		if i == 0 {
 			h.moments = append(h.moments, gram.NewMoments(d, opt))
@@ -42,33 +42,31 @@ func newHashed(shards, d int, opt gram.Options, graph *anchor.Statistics) (*hash
 	return h, nil
 }
 
-// open makes h take rows.
-func (h *hashed) open(d, threads int, seed uint64) {
+func (h *shardStats) openSplitter(d, threads int, seed uint64) {
 	to := make([]stream.Adder, len(h.moments))
 	for i := range to {
 		to[i] = shardAdder{h, i}
 	}
-	h.split = halves.New(d, threads, seed, to)
+	h.splitter = halves.New(d, threads, seed, to)
 }
 
 // shardAdder adds rows to the statistics of one shard.
 type shardAdder struct {
-	to    *hashed
+	stats *shardStats
 	shard int
 }
 
 func (a shardAdder) Add(c *stream.Chunk) error {
-	if err := a.to.moments[a.shard].Add(c); err != nil {
-		return a.to.together(err, c.Cols)
+	if err := a.stats.moments[a.shard].Add(c); err != nil {
+		return a.stats.errAllShards(err, c.Cols)
 	}
-	if a.to.graphs != nil {
-		return a.to.graphs[a.shard].Add(c)
+	if a.stats.graphs != nil {
+		return a.stats.graphs[a.shard].Add(c)
 	}
 	return nil
 }
 
-// together turns a complaint of one of the states about its share into one about all of them.
-func (h *hashed) together(err error, d int) error {
+func (h *shardStats) errAllShards(err error, d int) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
@@ -79,12 +77,11 @@ func (h *hashed) together(err error, d int) error {
 	}
 }
 
-// sum adds up the statistics of some shards, in their order.
-func (h *hashed) sum(shards []int) (*gram.Moments, *anchor.Statistics, error) {
+func (h *shardStats) sumShards(shards []int) (*gram.Moments, *anchor.Statistics, error) {
 	moments := h.moments[0].Another()
 	for _, i := range shards {
 		if err := moments.Merge(h.moments[i]); err != nil {
-			return nil, nil, h.together(err, len(moments.Columns))
+			return nil, nil, h.errAllShards(err, len(moments.Columns))
 		}
 	}
 	if h.graphs == nil {
@@ -102,8 +99,7 @@ func (h *hashed) sum(shards []int) (*gram.Moments, *anchor.Statistics, error) {
 	return moments, graph, nil
 }
 
-// all are the numbers of all shards.
-func (h *hashed) all() []int {
+func (h *shardStats) allShards() []int {
 	list := make([]int, len(h.moments))
 	for i := range list {
 		list[i] = i
@@ -111,14 +107,14 @@ func (h *hashed) all() []int {
 	return list
 }
 
-// settle makes the whole of e from its hash shards, once all rows are there. e.profile is that of
-// the rows in their order.
-func (e *gathered) settle() error {
-	if err := e.hashed.split.Flush(); err != nil {
+// finishShards makes the whole of e from its hash shards, once all rows have arrived. e.profile must be of the
+// rows in their order.
+func (e *bundle) finishShards() error {
+	if err := e.shardStats.splitter.Flush(); err != nil {
 		return err
 	}
-	e.hashed.split = nil
-	moments, graph, err := e.hashed.sum(e.hashed.all())
+	e.shardStats.splitter = nil
+	moments, graph, err := e.shardStats.sumShards(e.shardStats.allShards())
 	if err != nil {
 		return err
 	}
@@ -127,14 +123,13 @@ func (e *gathered) settle() error {
 	return nil
 }
 
-// merge adds the statistics of o shard by shard.
-func (h *hashed) merge(o *hashed) error {
+func (h *shardStats) merge(o *shardStats) error {
 	if len(h.moments) != len(o.moments) {
 		return stream.Usagef("one has %d hash shards and the other %d: scan all parts with the same {stability}", len(h.moments), len(o.moments))
 	}
 	for i, m := range h.moments {
 		if err := m.Merge(o.moments[i]); err != nil {
-			return h.together(err, len(m.Columns))
+			return h.errAllShards(err, len(m.Columns))
 		}
 	}
 	for i, g := range h.graphs {
@@ -145,8 +140,8 @@ func (h *hashed) merge(o *hashed) error {
 	return nil
 }
 
-// momentsBytes bounds what the moments of h hold once those of o, if it is not nil, are merged.
-func (h *hashed) momentsBytes(o *hashed) (n int64) {
+// momentsBytes bounds the moments of h after merging o, which may be nil.
+func (h *shardStats) momentsBytes(o *shardStats) (n int64) {
 	for i, m := range h.moments {
 		if o != nil && i < len(o.moments) {
 			n += m.MergedBytes(o.moments[i])
@@ -157,8 +152,7 @@ func (h *hashed) momentsBytes(o *hashed) (n int64) {
 	return n
 }
 
-// discount multiplies the weight of all rows by γ.
-func (h *hashed) discount(gamma float64) error {
+func (h *shardStats) discount(gamma float64) error {
 	for _, m := range h.moments {
 		if err := m.Discount(gamma); err != nil {
 			return err
@@ -172,19 +166,18 @@ func (h *hashed) discount(gamma float64) error {
 	return nil
 }
 
-// setLimit says what each of the moments may hold.
-func (h *hashed) setLimit(limit int64) {
+func (h *shardStats) setLimit(limit int64) {
 	for _, m := range h.moments {
 		m.SetLimit(limit)
 	}
 }
 
-// hashedMagic opens the binary form: "ufshash1", the number of shards, whether there are graphs
-// (0 or 1), then the moments and the graphs of all shards in their own forms.
+// hashedMagic opens the binary form: "ufshash1", the number of shards, whether there are graphs (0 or 1), then
+// the moments and the graphs of all shards in their own forms.
 const hashedMagic = "ufshash1"
 
 // WriteTo implements io.WriterTo.
-func (h *hashed) WriteTo(w io.Writer) (int64, error) {
+func (h *shardStats) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	e.Word(words.Magic(hashedMagic))
 	e.Int(int64(len(h.moments)))
@@ -205,7 +198,7 @@ func (h *hashed) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-func (h *hashed) states() []state {
+func (h *shardStats) states() []state {
 	var list []state
 	for _, m := range h.moments {
 		list = append(list, m)
@@ -216,9 +209,9 @@ func (h *hashed) states() []state {
 	return list
 }
 
-// ReadFrom reads what WriteTo wrote of as many shards, and passes over graphs that h has no use for.
-// After an error h is of no use.
-func (h *hashed) ReadFrom(r io.Reader) (int64, error) {
+// ReadFrom reads the output of WriteTo for the same number of shards, and skips graphs if h has none. After an
+// error h is of no use.
+func (h *shardStats) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
 	d.Magic(hashedMagic, "statistics of hash shards")
 	d.Expect(2)
@@ -242,7 +235,7 @@ func (h *hashed) ReadFrom(r io.Reader) (int64, error) {
 		n += more
 	}
 	if err != nil && len(h.moments) > 0 {
-		err = h.together(err, len(h.moments[0].Columns))
+		err = h.errAllShards(err, len(h.moments[0].Columns))
 	}
 	return n, err
 }

@@ -18,29 +18,29 @@ import (
 )
 
 // shardsOfFile reads a statistics file with its hash shards.
-func shardsOfFile(t *testing.T, path string, from method.From) *gathered {
+func shardsOfFile(t *testing.T, path string, from method.From) *bundle {
 	t.Helper()
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()
-	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(shardsIn(file))(t)))(t)
+	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(hashShardCount(file))(t)))(t)
 }
 
-// TestHashedForm: the binary form comes back bit for bit, is refused for another number of
-// shards, and never makes reading panic where it is cut short.
+// TestHashedForm: the binary form comes back bit for bit, is refused for another number of shards, and never
+// makes reading panic if it is cut short.
 func TestHashedForm(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	for name, from := range map[string]method.From{"greedy": method.FromGram, "graphgreedy": method.FromGraph} {
 		s := ScanRequest{Request: Request{Inputs: []string{path}, Stability: 4, Method: name, Output: filepath.Join(t.TempDir(), "s.ufs")}}
 		must.Get(Scan(t.Context(), s))(t)
 		e := shardsOfFile(t, s.Output, from)
-		empty := func(shards int) *hashed {
+		empty := func(shards int) *shardStats {
 			var graph *anchor.Statistics
 			if e.graph != nil {
 				graph = must.Get(anchor.NewStatistics(nil, anchor.Options{}))(t)
 			}
-			return must.Get(newHashed(shards, len(e.columns), gram.Options{Limit: 1 << 30}, graph))(t)
+			return must.Get(newShardStats(shards, len(e.columns), gram.Options{Limit: 1 << 30}, graph))(t)
 		}
-		b := wordstest.Bytes(t, e.hashed)
+		b := wordstest.Bytes(t, e.shardStats)
 		wordstest.Reread(t, b, empty(4))
 		if _, err := empty(6).ReadFrom(bytes.NewReader(b)); err == nil {
 			t.Errorf("%s: 6 hash shards read 4", name)
@@ -53,8 +53,8 @@ func TestHashedForm(t *testing.T) {
 	}
 }
 
-// TestHashedLost: a file that an earlier version merged records hash shards and has none. It is
-// still there to select from, and with it a merged whole has none either, and says so.
+// TestHashedLost: a file that an earlier version merged records hash shards and has none. It can still be
+// selected from; a whole merged with it has none either, and warns about that.
 func TestHashedLost(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -64,7 +64,7 @@ func TestHashedLost(t *testing.T) {
 		files = append(files, s.Output)
 	}
 	lost := shardsOfFile(t, files[0], method.FromGram)
-	lost.hashed = nil
+	lost.shardStats = nil
 	must.Do(t, lost.writeStats(t.Context(), files[0], nil))
 	for _, order := range [][]string{{files[0], files[1]}, {files[1], files[0]}} {
 		all := filepath.Join(dir, "all.ufs")
@@ -93,7 +93,7 @@ func TestHashedDecay(t *testing.T) {
 	all := filepath.Join(dir, "all.ufs")
 	must.Get(Merge(t.Context(), MergeRequest{Files: files, Output: all, Decay: 0.5}))(t)
 	e := shardsOfFile(t, all, method.FromGram)
-	sum, _, err := e.hashed.sum(e.hashed.all())
+	sum, _, err := e.shardStats.sumShards(e.shardStats.allShards())
 	must.Do(t, err)
 	if got, want := sum.Weight, 400*0.5+500; got != want || e.moments.Weight != want {
 		t.Errorf("weight %v, of the whole %v, want %v", got, e.moments.Weight, want)

@@ -13,23 +13,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns that had better be no features, identifiers and the like, are told from facts that every pass
-// gathers beside its statistics. Methods on the Gram matrix or a profile leave them out of what was
-// gathered; the distances of a graph, and methods over rows, need it known before: there a profile pass
-// over the whole input decides.
+// Columns that should be no features, such as identifiers, are recognised from facts that every pass gathers
+// with its statistics. Methods on the Gram matrix or a profile leave them out of the gathered statistics. The
+// distances of a graph, and methods over rows, need the decision beforehand: there a profile pass over the
+// whole input decides.
 
-// warnMissing is the share of missing values above which a column is warned of.
+// warnMissing is the share of missing values above which a column gets a warning.
 const warnMissing = 0.5
 
-// excludes says that suspicious columns are left out.
-func (q *Request) excludes() bool { return q.AutoExclude || q.MaxMissing > 0 }
+func (q *Request) excludesSuspects() bool { return q.AutoExclude || q.MaxMissing > 0 }
 
-// settleHygiene refuses what does not go with leaving columns out.
-func (r *run) settleHygiene() error {
+func (r *run) checkExclusion() error {
 	switch {
 	case !(r.MaxMissing >= 0 && r.MaxMissing < 1):
 		return stream.Usagef("{max-missing} %v: want a share above 0 and below 1, as 0.5", r.MaxMissing)
-	case !r.excludes():
+	case !r.excludesSuspects():
 	case r.From == method.FromRows && r.Takes.Cells:
 		return stream.Usagef("{auto-exclude} and {max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Name)
 	case r.From == method.FromGraph && r.Sparse != "":
@@ -40,54 +38,50 @@ func (r *run) settleHygiene() error {
 	return nil
 }
 
-// keepsAll refuses to leave columns out of statistics, which keep all, with what tells which to leave out.
-func (q *Request) keepsAll(verb string) error {
-	if q.excludes() {
+// refuseExclusion refuses to leave columns out of statistics, which keep all, with the facts to recognise
+// suspects.
+func (q *Request) refuseExclusion(verb string) error {
+	if q.excludesSuspects() {
 		return stream.Usagef("{auto-exclude} and {max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
 	}
 	return nil
 }
 
-// newFacts is facts of no rows of d columns.
-func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, r.readsTarget()) }
+func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, r.readsLabel()) }
 
-// readsTarget says that the label is read, where it can be a class. Rows that a scan keeps have none: there the
-// facts about all rows tell leaks.
-func (r *run) readsTarget() bool { return r.Label != "" && r.Sparse == "" }
+// readsLabel reports whether the label is read, if it can be a class. Rows that a scan keeps have none: there
+// the facts about all rows reveal leaks.
+func (r *run) readsLabel() bool { return r.Label != "" && r.Sparse == "" }
 
-// mostMissing is the share of missing values above which a column is suspicious.
-func (q *Request) mostMissing() float64 {
+func (q *Request) maxMissingShare() float64 {
 	if q.MaxMissing > 0 {
 		return q.MaxMissing
 	}
 	return warnMissing
 }
 
-// leaves says that a suspicious column is left out.
-func (q *Request) leaves(s hygiene.Suspect) bool {
+func (q *Request) leavesOut(s hygiene.Suspect) bool {
 	return q.AutoExclude || q.MaxMissing > 0 && s.Kind == hygiene.Sparse
 }
 
-// decideBefore lists the suspicious columns to leave out, before a pass that counts.
-func (r *run) decideBefore(p *gram.Profile, f *hygiene.Facts, cols []stream.Column) (out []stream.LeftOut) {
-	if !r.excludes() {
+func (r *run) suspectsToLeaveOut(p *gram.Profile, f *hygiene.Facts, cols []stream.Column) (out []stream.LeftOut) {
+	if !r.excludesSuspects() {
 		return nil
 	}
-	for _, s := range f.Suspects(p, nil, r.mostMissing()) {
-		if r.leaves(s) && !intended(s, cols) {
-			out = append(out, cols[s.Column].LeftOut(reason(s, cols, r.Label)))
+	for _, s := range f.Suspects(p, nil, r.maxMissingShare()) {
+		if r.leavesOut(s) && !isIntended(s, cols) {
+			out = append(out, cols[s.Column].LeftOut(suspectReason(s, cols, r.Label)))
 		}
 	}
 	return out
 }
 
-// intended says that a column was made of another to be what it is suspected of: times as numbers.
-func intended(s hygiene.Suspect, cols []stream.Column) bool {
+// isIntended reports whether a suspicious column was made on purpose: times as numbers.
+func isIntended(s hygiene.Suspect, cols []stream.Column) bool {
 	return (s.Kind == hygiene.Time || s.Kind == hygiene.ID) && cols[s.Column].Block != ""
 }
 
-// reason is why a suspicious column is left out.
-func reason(s hygiene.Suspect, cols []stream.Column, label string) string {
+func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string {
 	switch s.Kind {
 	case hygiene.Sparse:
 		return fmt.Sprintf("mostly missing (%s of the rows)", share(s.Share))
@@ -101,9 +95,8 @@ func reason(s hygiene.Suspect, cols []stream.Column, label string) string {
 	return fmt.Sprintf("a copy of %s", cols[s.Of].Name)
 }
 
-// tidy leaves the suspicious columns of e out, or warns of them in s.
-func (r *run) tidy(e *gathered, s *stream.Selection) error {
-	profile, raw := e.profile, e.raw
+func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
+	profile, raw := e.profile, e.rawProfile
 	if raw != nil { // the values, not their scores
 		profile = raw
 	}
@@ -112,58 +105,55 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 		label = e.options["label"]
 	}
 	var warned []hygiene.Suspect
-	for _, one := range e.facts.Suspects(profile, e.wanted, r.mostMissing()) {
-		if intended(one, e.columns) {
+	for _, one := range e.facts.Suspects(profile, e.takesPart, r.maxMissingShare()) {
+		if isIntended(one, e.columns) {
 			continue
 		}
-		left := e.columns[one.Column].LeftOut(reason(one, e.columns, label))
-		if !r.leaves(one) || e.graph != nil || r.From == method.FromRows {
+		left := e.columns[one.Column].LeftOut(suspectReason(one, e.columns, label))
+		if !r.leavesOut(one) || e.graph != nil || r.From == method.FromRows {
 			warned = append(warned, one)
 			s.Suspects = append(s.Suspects, left)
 			continue
 		}
-		e.drop(one.Column)
+		e.dropColumn(one.Column)
 		s.LeftOut = append(s.LeftOut, left)
 	}
-	if e.wanted != nil && !slices.Contains(e.wanted, true) {
+	if e.takesPart != nil && !slices.Contains(e.takesPart, true) {
 		return stream.Usagef("{auto-exclude} and {max-missing} leave no feature; the first of %s left out, %q: %s", plural(len(s.LeftOut), "column"), s.LeftOut[0].Name, s.LeftOut[0].Why)
 	}
-	s.Warnings = append(s.Warnings, spelled(suspicions(warned, e.columns, label), r.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(warned, e.columns, label), r.Spelling)...)
 	if r.AutoExclude && e.facts == nil {
 		s.Warnings = append(s.Warnings, stream.Textf("{auto-exclude}: %s was made by an earlier version, which cannot tell copies, leaks, times and identifiers that do not rise; scan again", r.Stats).Spell(r.Spelling))
 	}
 	return nil
 }
 
-// drop takes column j out of what was gathered.
-func (e *gathered) drop(j int) {
-	if e.wanted == nil {
-		e.wanted = slices.Repeat([]bool{true}, len(e.columns))
+func (e *bundle) dropColumn(j int) {
+	if e.takesPart == nil {
+		e.takesPart = slices.Repeat([]bool{true}, len(e.columns))
 	}
-	e.wanted[j] = false
+	e.takesPart[j] = false
 }
 
-// suspicions are the warnings of suspicious columns, one for each kind.
-func suspicions(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
-	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // what harms most comes first
-		var of []hygiene.Suspect
+func suspectWarnings(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
+	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // the most harmful first
+		var ofKind []hygiene.Suspect
 		for _, s := range list {
 			if s.Kind == kind {
-				of = append(of, s)
+				ofKind = append(ofKind, s)
 			}
 		}
-		if len(of) > 0 {
-			texts = append(texts, suspicion(kind, of, cols, label))
+		if len(ofKind) > 0 {
+			texts = append(texts, suspectWarning(kind, ofKind, cols, label))
 		}
 	}
 	return texts
 }
 
-// namedSuspects of a kind are named in a warning; the selection lists all.
+// namedSuspects is the number of suspects of a kind that a warning names; the selection lists all.
 const namedSuspects = 4
 
-// suspicion is the warning of suspicious columns of one kind.
-func suspicion(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Column, label string) stream.Text {
+func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Column, label string) stream.Text {
 	var names []string
 	for i, s := range list {
 		if i == namedSuspects && len(list) > namedSuspects+1 {
@@ -181,40 +171,39 @@ func suspicion(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Column, 
 		}
 		names = append(names, name)
 	}
-	one := len(list) == 1
-	says := map[hygiene.Kind][2]string{
+	isOne := len(list) == 1
+	predicates := map[hygiene.Kind][2]string{
 		hygiene.Sparse: {"column is mostly missing", "columns are mostly missing"},
 		hygiene.Time:   {"column counts time", "columns count time"},
 		hygiene.ID:     {"column looks like an identifier", "columns look like identifiers"},
 		hygiene.Leak:   {"column nearly determines the label " + label, "columns nearly determine the label " + label},
 		hygiene.Copy:   {"column is a copy", "columns are copies"},
 	}[kind]
-	what := fmt.Sprintf("%s %s: %s", comma(int64(len(list))), says[1], strings.Join(names, ", "))
-	if one {
-		what = fmt.Sprintf("1 %s: %s", says[0], names[0])
+	finding := fmt.Sprintf("%s %s: %s", comma(int64(len(list))), predicates[1], strings.Join(names, ", "))
+	if isOne {
+		finding = fmt.Sprintf("1 %s: %s", predicates[0], names[0])
 	}
-	remedy := stream.Textf("{auto-exclude} leaves %s out", pronoun(one))
+	remedy := stream.Textf("{auto-exclude} leaves %s out", pronoun(isOne))
 	switch {
 	case kind == hygiene.Sparse:
-		remedy = stream.Textf("{max-missing} %v leaves %s out", warnMissing, pronoun(one))
-	case one:
+		remedy = stream.Textf("{max-missing} %v leaves %s out", warnMissing, pronoun(isOne))
+	case isOne:
 		remedy = stream.Textf("{exclude} %s or {auto-exclude} leaves it out", cols[list[0].Column].Name)
 	}
-	return stream.Textf("%s; %v", what, remedy)
+	return stream.Textf("%s; %v", finding, remedy)
 }
 
-func pronoun(one bool) string {
-	if one {
+func pronoun(isOne bool) string {
+	if isOne {
 		return "it"
 	}
 	return "them"
 }
 
-// warnSentinels warns of numbers that stand for a missing value, most likely.
-func warnSentinels(e *gathered, ds *chunkio.Dataset) []stream.Text {
+func sentinelWarnings(e *bundle, ds *chunkio.Dataset) []stream.Text {
 	var names []string
 	var values []float64
-	for _, s := range e.facts.Sentinels(e.wanted) {
+	for _, s := range e.facts.Sentinels(e.takesPart) {
 		if e.columns[s.Column].Block != "" { // made of times or categories
 			continue
 		}
@@ -227,20 +216,19 @@ func warnSentinels(e *gathered, ds *chunkio.Dataset) []stream.Text {
 		return nil
 	}
 	slices.Sort(values)
-	what := "1 column has a number again and again that is far outside all others"
+	finding := "1 column has a number again and again that is far outside all others"
 	if len(names) > 1 {
-		what = comma(int64(len(names))) + " columns have a number again and again that is far outside all others"
+		finding = comma(int64(len(names))) + " columns have a number again and again that is far outside all others"
 	}
 	if len(names) > namedSuspects+1 {
 		names = append(names[:namedSuspects:namedSuspects], fmt.Sprintf("and %d more", len(names)-namedSuspects))
 	}
 	const offered = 8
 	values = values[:min(len(values), offered)]
-	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} has its say", what, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
+	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} has its say", finding, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
 }
 
-// readFacts reads the facts in a file, if it has any.
-func (e *gathered) readFacts(r *chunkio.StatsReader) error {
+func (e *bundle) readFacts(r *chunkio.StatsReader) error {
 	if !r.Has(factsSection) {
 		return nil
 	}
@@ -248,21 +236,21 @@ func (e *gathered) readFacts(r *chunkio.StatsReader) error {
 	return readSection(r, factsSection, e.facts)
 }
 
-// suspicious makes a profile pass over the whole input that counts nothing, and returns the columns with missing entries
-// that can be no features, and the suspicious ones that are to be left out.
-func (p *pass) suspicious(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
+// profileUseless makes a profile pass over the whole input without statistics. It returns the columns with
+// missing entries that can be no features, and the suspicious ones that are to be left out.
+func (p *pass) profileUseless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	profile := gram.NewProfile(len(ds.Columns()))
 	adders, body := []stream.Adder{profile}, []chunkio.Section{{Name: profileSection, Body: profile}}
 	var facts *hygiene.Facts
-	if p.g.excludes() {
-		facts = p.g.newFacts(len(ds.Columns()))
+	if p.gatherer.excludesSuspects() {
+		facts = p.gatherer.newFacts(len(ds.Columns()))
 		adders, body = append(adders, facts), append(body, chunkio.Section{Name: factsSection, Body: facts})
 	}
-	if err := p.read(ctx, ds, reading{name: uselessPass, what: "profile", body: body, keeps: true}, adders...); err != nil {
+	if err := p.makePass(ctx, ds, passSetup{name: uselessPass, title: "profile", sections: body, alwaysSave: true}, adders...); err != nil {
 		return nil, err
 	}
-	left := p.g.uselessWithMissing(profile, ds.Columns())
-	for _, l := range p.g.decideBefore(profile, facts, ds.Columns()) {
+	left := p.gatherer.uselessWithMissing(profile, ds.Columns())
+	for _, l := range p.gatherer.suspectsToLeaveOut(profile, facts, ds.Columns()) {
 		if !slices.ContainsFunc(left, func(known stream.LeftOut) bool { return known.Name == l.Name }) {
 			left = append(left, l)
 		}

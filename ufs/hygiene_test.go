@@ -32,9 +32,9 @@ func quick(name string) method.Settings {
 	return nil
 }
 
-// customerLake writes a table of customers into Hive folders, as people have them: identifiers, times, a
-// copy, columns that are mostly null or null but for one value, and one that tells the label. Only plain
-// columns are good features.
+// customerLake writes a realistic table of customers into Hive folders: identifiers, times, a copy, columns
+// that are mostly null or null except for one value, and one that determines the label. Only plain columns are
+// good features.
 func customerLake(t *testing.T) (folder string, suspects map[string]string, plain []string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(18, 2))
@@ -117,7 +117,7 @@ func suspected(t *testing.T, what string, list []stream.LeftOut, want map[string
 	t.Helper()
 	got := reasons(list)
 	if len(got) != len(want) {
-		t.Errorf("%s: %v", what, got)
+		t.Errorf("%s: %d suspects %v, want %d", what, len(got), got, len(want))
 	}
 	for name, why := range want {
 		if !strings.HasPrefix(got[name], why) {
@@ -186,8 +186,8 @@ func TestAutoExcludeIsExcludeByName(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfShards: merged parts of a plan, and of files scanned each on its own, tell what one read tells,
-// and leave the same out.
+// TestSuspectsOfShards: merged parts of a plan, and of files scanned separately, report the same suspects as
+// one read, and leave the same columns out.
 func TestSuspectsOfShards(t *testing.T) {
 	folder, suspects, _ := customerLake(t)
 	q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean"}
@@ -220,7 +220,7 @@ func TestSuspectsOfShards(t *testing.T) {
 	}
 }
 
-// TestMaxMissing leaves out what has more holes, and nothing else.
+// TestMaxMissing leaves out exactly the columns with more missing values.
 func TestMaxMissing(t *testing.T) {
 	folder, suspects, _ := customerLake(t)
 	for _, c := range []struct {
@@ -247,7 +247,7 @@ func TestMaxMissing(t *testing.T) {
 		{Inputs: []string{folder}, AutoExclude: true, Missing: "mean", Columns: []string{"row", "rare"}, Method: "greedy"},
 	} {
 		if _, err := ufs.Select(t.Context(), q); !isUsage(err) {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("%+v: got %v, want a usage error", q, err)
 		}
 	}
 	scan := ufs.ScanRequest{Request: ufs.Request{Inputs: []string{folder}, AutoExclude: true, Output: filepath.Join(t.TempDir(), "x.ufs")}}
@@ -256,8 +256,8 @@ func TestMaxMissing(t *testing.T) {
 	}
 }
 
-// TestExplainLeavesOutWhatTheSelectionDid: what the selection left out by itself is no neighbour and no part of a
-// combination, and is named with its reason, from the data and from statistics, which hold it.
+// TestExplainLeavesOutWhatTheSelectionDid: a column that the selection left out by itself is no neighbour and
+// no part of a combination, and is named with its reason, from the data and from statistics, which hold it.
 func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
 	folder, suspects, plain := customerLake(t)
 	q := ufs.Request{Inputs: []string{folder}, Missing: "mean", Label: "churn", Method: "greedy", K: 4}
@@ -290,7 +290,7 @@ func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
 		}
 		for _, out := range x.Columns[1:] {
 			if out.State != ufs.StateLeftOut || !strings.HasPrefix(out.Why, suspects[out.Name]) || out.Relations != nil {
-				t.Errorf("%s: %+v", what, out)
+				t.Errorf("%s: column %+v: want it left out because %q, without relations", what, out, suspects[out.Name])
 			}
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shape lists the settings that shape statistics, by option: the header of a statistics
-// file, and what a checkpoint must agree with.
-func (q *Request) shape() map[string]string {
+// statisticsShape lists the settings that shape statistics, by option: for the header of a statistics file, and
+// to compare with a checkpoint.
+func (q *Request) statisticsShape() map[string]string {
 	s := map[string]string{"missing": q.Missing}
 	for option, value := range map[string]string{
 		"columns": joinNames(q.Columns), "exclude": joinNames(q.Exclude),
@@ -28,8 +28,8 @@ func (q *Request) shape() map[string]string {
 			s[option] = value
 		}
 	}
-	q.shapeColumns(s)
-	if q.Scale == scaleRank { // others can be asked for afterwards
+	q.addColumnShape(s)
+	if q.Scale == scaleRank { // others can be chosen afterwards
 		s["scale"] = scaleRank
 	}
 	if q.SampleRows > 0 {
@@ -46,8 +46,8 @@ func (q *Request) shape() map[string]string {
 	return s
 }
 
-// joinNames writes a list as an option has it: comma-separated, names with commas or
-// quotes quoted as in CSV. A list of an empty name alone is quotes, as it is no empty list.
+// joinNames writes a list as an option holds it: comma-separated, names with commas or quotes quoted as in CSV.
+// A list of one empty name is a pair of quotes, to differ from an empty list.
 func joinNames(names []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -60,37 +60,37 @@ func joinNames(names []string) string {
 	return list
 }
 
-// mostNames is more than any option names. Each takes 80 bytes beside its text: of a selection with 30 million of
-// them in 60 MB, which a record may have, they took 2.4 GB.
-const mostNames = 1_000_000
+// maxNames is more than any option names. Each name takes 80 bytes in addition to its text: a record of a
+// selection may have 30 million names in 60 MB, which took 2.4 GB.
+const maxNames = 1_000_000
 
-// splitNames reads what joinNames wrote: a comma separates where the quotes before it are even.
-// encoding/csv would change names: it reads a carriage return and newline as a newline alone,
-// and ends at a newline outside of quotes. Commas within quotes count towards [mostNames] too.
+// splitNames reads the output of joinNames: a comma separates if the number of quotes before it is even.
+// encoding/csv would change names: it reads a carriage return and newline as a newline alone, and ends at a
+// newline outside of quotes. Commas within quotes count towards [maxNames] too.
 func splitNames(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
-	if strings.Count(list, ",") >= mostNames {
-		return nil, fmt.Errorf("it has more than %d commas; name columns by patterns", mostNames-1)
+	if strings.Count(list, ",") >= maxNames {
+		return nil, fmt.Errorf("it has more than %d commas; name columns by patterns", maxNames-1)
 	}
 	var names []string
 	from, quoted := 0, false
-	for at := range len(list) + 1 {
-		if at < len(list) && (quoted || list[at] != ',') {
-			quoted = quoted != (list[at] == '"')
+	for end := range len(list) + 1 {
+		if end < len(list) && (quoted || list[end] != ',') {
+			quoted = quoted != (list[end] == '"')
 			continue
 		}
-		name, whole := unquote(list[from:at])
+		name, whole := unquote(list[from:end])
 		if !whole {
-			return nil, fmt.Errorf("a name with a comma or quotes stands in quotes, and has its own twice: %s", list[from:at])
+			return nil, fmt.Errorf("a name with a comma or quotes stands in quotes, and has its own twice: %s", list[from:end])
 		}
-		names, from = append(names, name), at+1
+		names, from = append(names, name), end+1
 	}
 	return names, nil
 }
 
-// unquote gives what a field of CSV says, and whether its quotes are as they must be.
+// unquote returns the text of a CSV field, and whether its quotes are well-formed.
 func unquote(field string) (string, bool) {
 	inner := field
 	if len(field) > 1 && field[0] == '"' && field[len(field)-1] == '"' {
@@ -100,7 +100,6 @@ func unquote(field string) (string, bool) {
 	return strings.ReplaceAll(inner, `""`, `"`), !strings.Contains(field, `"`)
 }
 
-// openDataset opens the inputs and makes sure that there is something to select from.
 func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, inputs, opt)
 	if err != nil {
@@ -113,11 +112,10 @@ func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 	return ds, nil
 }
 
-// promisesMissing reports whether the metadata already tells that a feature has nulls.
 func promisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 
-// matchFeatures returns the positions of the features that match the patterns of an
-// option, in the order of the patterns; one that matches none is a usage error.
+// matchFeatures returns the positions of the features that match the patterns of an option, in the order of the
+// patterns; a pattern that matches none is a usage error.
 func matchFeatures(option string, patterns []string, cols []stream.Column, leftOut []stream.LeftOut) ([]int, error) {
 	var found []int
 	taken := make([]bool, len(cols))
@@ -140,8 +138,7 @@ func matchFeatures(option string, patterns []string, cols []stream.Column, leftO
 	return found, nil
 }
 
-// atMost makes sure that k features can be selected from d.
-func atMost(k, d int, leftOut []stream.LeftOut) error {
+func checkAtMost(k, d int, leftOut []stream.LeftOut) error {
 	if k <= d {
 		return nil
 	}
@@ -154,7 +151,6 @@ func atMost(k, d int, leftOut []stream.LeftOut) error {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// columnNames lists the names of columns.
 func columnNames(cols []stream.Column) []string {
 	names := make([]string, len(cols))
 	for j, c := range cols {
@@ -163,8 +159,7 @@ func columnNames(cols []stream.Column) []string {
 	return names
 }
 
-// paths lists where inputs are.
-func paths(inputs []stream.Input) []string {
+func inputPaths(inputs []stream.Input) []string {
 	list := make([]string, len(inputs))
 	for i, in := range inputs {
 		list[i] = in.Path
@@ -172,8 +167,7 @@ func paths(inputs []stream.Input) []string {
 	return list
 }
 
-// spelled are texts as sentences.
-func spelled(texts []stream.Text, say stream.Spelling) []string {
+func spellAll(texts []stream.Text, say stream.Spelling) []string {
 	list := make([]string, len(texts))
 	for i, t := range texts {
 		list[i] = t.Spell(say)
@@ -181,19 +175,17 @@ func spelled(texts []stream.Text, say stream.Spelling) []string {
 	return list
 }
 
-// plural is "1 file", "2 files".
-func plural(n int, what string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// comma is a number for people: "12,345".
 func comma(n int64) string { return humanize.Comma(n) }
 
 // refuseInputAsOutput refuses an Output that is one of the files which the request names, or one of others.
-// Those that its folders, globs and lists stand for are compared when they are found ([chunkio.Dataset.NotInput]).
+// Files in its folders, globs and lists are compared when they are found ([chunkio.Dataset.NotInput]).
 func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) error {
 	if q.Output == "" {
 		return nil
@@ -201,7 +193,6 @@ func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) erro
 	return atomicfile.NotInput(ctx, q.Output, append(namedFiles(q), others...)...)
 }
 
-// namedFiles are the places of all that the request names as a file, whether it is one or a folder.
 func namedFiles(q *Request) []string {
 	files := []string{q.Plan, q.Stats}
 	for _, in := range q.Inputs {

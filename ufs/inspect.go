@@ -11,27 +11,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Inspection is what the input, or a statistics file, holds.
+// Inspection describes the contents of the input, or of a statistics file.
 type Inspection struct {
 	Kind     string            `json:"kind"` // "dataset", or "gram" and "profile" for statistics files
-	Rows     *int64            `json:"rows"` // null where unknown
+	Rows     *int64            `json:"rows"` // null if unknown
 	Groups   *int              `json:"row_groups"`
 	Bytes    int64             `json:"bytes"`
 	Features int               `json:"features"`
 	Scanned  bool              `json:"scanned"`
 	Options  map[string]string `json:"options,omitempty"` // of a statistics file
-	Part     *stream.Part      `json:"part,omitempty"`    // of a plan, where it is statistics of some
+	Part     *stream.Part      `json:"part,omitempty"`    // the part of a plan that the statistics cover, if any
 	Inputs   []stream.Input    `json:"inputs"`
 	Columns  []InspectedColumn `json:"columns"`
 	Warnings []string          `json:"warnings"`
-	Notes    []string          `json:"notes,omitempty"` // what files of rows were taken as, and missing values will be
+	Notes    []string          `json:"notes,omitempty"` // how text was read, and how missing values will be filled
 }
 
 // InspectedColumn is a column of the input, feature or not.
 type InspectedColumn struct {
 	Name  string         `json:"name"`
 	Type  string         `json:"type"`
-	Nulls *int64         `json:"nulls"` // null where unknown
+	Nulls *int64         `json:"nulls"` // null if unknown
 	NaNs  *int64         `json:"nan,omitempty"`
 	Infs  *int64         `json:"inf,omitempty"`
 	Min   *stream.Number `json:"min,omitempty"`
@@ -40,68 +40,68 @@ type InspectedColumn struct {
 	Why   string         `json:"why,omitempty"`
 }
 
-// Inspect lists every column of the input, and whether it is a feature and if not why. It
-// reads footers only; with scan it reads the features too, and adds missing values by kind
-// and the range. A single statistics file is inspected as well.
+// Inspect lists every column of the input, whether it is a feature, and if not the reason. It reads footers
+// only; with scan it reads the features too, and adds missing values by kind and the range. A single statistics
+// file is inspected as well.
 func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if err := refuseInputAsOutput(ctx, &q); err != nil {
 		return nil, err
 	}
-	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.fetching()) {
+	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.documentOptions()) {
 		return q.inspectStats(ctx, q.Inputs[0])
 	}
 	if len(q.Inputs) == 0 && q.Plan == "" {
 		return nil, stream.Usagef("inspect: no INPUT given")
 	}
-	if err := q.noStats(ctx, "inspect statistics files one at a time"); err != nil {
+	if err := q.refuseStats(ctx, "inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}
-	r := &run{Request: q, asked: q}
+	r := &run{Request: q, original: q}
 	if q.Plan != "" {
-		if err := r.takePlan(ctx); err != nil {
+		if err := r.applyPlan(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.input(); err != nil {
+	if err := r.settleInput(); err != nil {
 		return nil, err
 	}
-	if err := r.limits(); err != nil {
+	if err := r.fillLimits(); err != nil {
 		return nil, err
 	}
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
-	return r.inspect(ctx, scan)
+	return r.inspectInput(ctx, scan)
 }
 
-// inspectedColumn is what a column takes until it is printed: of 3,000,000 list elements 290 bytes each were
-// allocated, and the process took 240 to 390 as table and as JSON, at this limit.
-const inspectedColumn = 400
+// inspectedColumnBytes is the memory of a column until it is printed: of 3,000,000 list elements 290 bytes each
+// were allocated, and the process took 240 to 390 as table and as JSON, at this limit.
+const inspectedColumnBytes = 400
 
-func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
-	opt := r.reading()
-	opt.Spreads = !scan // which tells more
+func (r *run) inspectInput(ctx context.Context, scan bool) (*Inspection, error) {
+	opt := r.readOptions()
+	opt.Spreads = !scan // a scan shows more
 	var notes []string
 	opt.Note = func(t stream.Text) { notes = append(notes, t.Spell(r.Spelling)) }
 	ds, err := chunkio.Open(ctx, r.Inputs, opt)
 	if err != nil {
-		return nil, r.wholeLimit(err)
+		return nil, r.errForLimit(err)
 	}
 	defer ds.Close()
 	if err := ds.NotInput(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	all := len(ds.Columns()) + len(ds.LeftOut())
-	held := inspectedColumn * int64(all)
-	if need := ds.CatalogBytes() + held; need > opt.Memory {
-		return nil, r.wholeLimit(&stream.MemoryError{What: fmt.Sprintf("inspecting %d columns", all), Need: need, Limit: opt.Memory})
+	columnBytes := inspectedColumnBytes * int64(all)
+	if need := ds.CatalogBytes() + columnBytes; need > opt.Memory {
+		return nil, r.errForLimit(&stream.MemoryError{What: fmt.Sprintf("inspecting %d columns", all), Need: need, Limit: opt.Memory})
 	}
-	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Notes: notes, Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...)}
+	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Notes: notes, Warnings: append([]string{}, spellAll(ds.Warnings(), r.Spelling)...)}
 	var undecoded []stream.LeftOut
 	s.Columns = slices.Grow(s.Columns, all)
 	for f := range ds.Fields() {
@@ -121,22 +121,22 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 			opt.Missing = stream.MissingZero
 		}
 		if ds, err = ds.With(opt); err != nil {
-			return nil, r.wholeLimit(err)
+			return nil, r.errForLimit(err)
 		}
-		plan, err := r.planPass(ds, held+profileColumn*int64(len(ds.Columns())), 0)
+		plan, err := r.planPass(ds, columnBytes+profileColumnBytes*int64(len(ds.Columns())), 0)
 		if err != nil {
 			return nil, err
 		}
 		opt.Memory = plan.Reading
 		if ds, err = ds.With(opt); err != nil {
-			return nil, plan.explain(err)
+			return nil, plan.errForLimit(err)
 		}
 		seen, err := r.inspectValues(ctx, ds, s)
 		if err != nil {
-			return nil, plan.explain(err)
+			return nil, plan.errForLimit(err)
 		}
 		if r.SampleRows == 0 && len(ds.Columns()) > 0 {
-			s.Rows = &seen // a stream tells only now
+			s.Rows = &seen // a stream knows its rows only now
 		}
 	}
 	if n := ds.Rows(); n >= 0 {
@@ -147,14 +147,13 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 	for _, in := range s.Inputs {
 		s.Bytes += in.Bytes
 	}
-	s.count()
-	if remark := remarkOnFilled(r, s.listMissing()); remark != "" && (scan || r.Sparse == "") {
+	s.countFeatures()
+	if remark := filledRemark(r, s.listMissing()); remark != "" && (scan || r.Sparse == "") {
 		s.Notes = append(s.Notes, remark)
 	}
 	return s, nil
 }
 
-// listMissing lists the features of which values are missing, as far as is known.
 func (s *Inspection) listMissing() (list []stream.ColumnReport) {
 	count := func(n *int64) int64 {
 		if n == nil {
@@ -171,8 +170,7 @@ func (s *Inspection) listMissing() (list []stream.ColumnReport) {
 	return list
 }
 
-// count counts the features.
-func (s *Inspection) count() {
+func (s *Inspection) countFeatures() {
 	s.Features = 0
 	for _, col := range s.Columns {
 		if col.Used {
@@ -181,11 +179,10 @@ func (s *Inspection) count() {
 	}
 }
 
-// inspectValues reads all features, adds what it finds to s and returns the number of rows.
 func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspection) (rows int64, err error) {
 	profile, facts := gram.NewProfile(len(ds.Columns())), r.newFacts(len(ds.Columns()))
 	if len(ds.Columns()) > 0 && ds.Rows() != 0 {
-		err := r.track(Progress{What: "scan", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+		err := r.trackProgress(Progress{What: "scan", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
 			return stream.Fold(ctx, ds, stream.FoldOptions{Meter: r.Meter}, profile, facts)
 		})
 		if err != nil {
@@ -193,11 +190,10 @@ func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspect
 		}
 	}
 	s.addProfile(profile, ds.Columns())
-	s.Warnings = append(s.Warnings, spelled(suspicions(facts.Suspects(profile, nil, warnMissing), ds.Columns(), r.Label), r.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(facts.Suspects(profile, nil, warnMissing), ds.Columns(), r.Label), r.Spelling)...)
 	return profile.Seen, nil
 }
 
-// addProfile adds what a profile of some of the columns tells.
 func (s *Inspection) addProfile(profile *gram.Profile, columns []stream.Column) {
 	useless := make(map[string]string)
 	for _, l := range profile.LeftOut(columns) {
@@ -220,7 +216,6 @@ func (s *Inspection) addProfile(profile *gram.Profile, columns []stream.Column) 
 	}
 }
 
-// inspectStats shows what a statistics file records.
 func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, error) {
 	r, err := q.openStats(ctx, path)
 	if err != nil {
@@ -232,8 +227,8 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		return nil, err
 	}
 	rows := e.coveredRows()
-	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.asked(), Part: e.part, Inputs: e.inputs,
-		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, q.Spelling)...)}
+	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.requestedOptions(), Part: e.part, Inputs: e.inputs,
+		Columns: []InspectedColumn{}, Warnings: append([]string{}, spellAll(e.warnings, q.Spelling)...)}
 	for _, in := range e.inputs {
 		s.Bytes += in.Bytes
 	}
@@ -241,10 +236,10 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		s.Columns = append(s.Columns, InspectedColumn{Name: col.Name, Type: col.Type, Used: true})
 	}
 	s.addProfile(e.profile, e.columns)
-	s.Warnings = append(s.Warnings, spelled(suspicions(e.facts.Suspects(e.profile, nil, warnMissing), e.columns, e.options["label"]), q.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(e.facts.Suspects(e.profile, nil, warnMissing), e.columns, e.options["label"]), q.Spelling)...)
 	for _, l := range e.leftOut {
 		s.Columns = append(s.Columns, InspectedColumn{Name: l.Name, Why: l.Why})
 	}
-	s.count()
+	s.countFeatures()
 	return s, nil
 }

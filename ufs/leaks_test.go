@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// answers is a table of nine columns and a label of texts, of which the column score tells the classes, in two
-// files. It returns their folder.
+// answers is a table of nine columns and a text label, in two files; the column score determines the classes.
+// It returns their folder.
 func answers(t *testing.T) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
@@ -51,8 +51,8 @@ func leaks(s *stream.Selection) (names []string) {
 	return names
 }
 
-// TestEveryMethodWarnsOfALeak of a label of texts, without reading the input once more for it, and selects what
-// it does without the label. Of rows that were kept it warns as of the data.
+// TestEveryMethodWarnsOfALeak: every method warns about a leak of a text label without reading the input again,
+// and selects the same as without the label. Selecting from kept rows gives the same warning.
 func TestEveryMethodWarnsOfALeak(t *testing.T) {
 	folder := answers(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {

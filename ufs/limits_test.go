@@ -21,15 +21,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestLimitIsBesideWhatTheCallerHolds: a run has the memory that it was given also in a process that holds
-// as much already; what the caller has dropped before is not counted, and its own limit comes back.
+// TestLimitIsBesideWhatTheCallerHolds: a run has its memory limit also in a process that already holds as much;
+// garbage of the caller is not counted, and the caller's own limit comes back.
 func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
 	limits := func() (request, plan int64) {
 		process.collected = time.Time{} // long ago
-		end, err := (&Request{Memory: memory, Threads: 2}).begin(t.Context())
+		end, err := (&Request{Memory: memory, Threads: 2}).applyLimits(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("applying the limits: %v", err)
 		}
 		defer end()
 		request = debug.SetMemoryLimit(-1)
@@ -57,7 +57,7 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	// A run that follows at once takes the figure as it was: collecting before each of many would take longer than they do.
 	process.collected, process.collecting, process.last = time.Now(), time.Hour, 5<<20
 	again := make([]byte, ballast)
-	if held := heldBefore(); held != 5<<20 {
+	if held := memoryBeforeRun(); held != 5<<20 {
 		t.Errorf("%d bytes held a moment after 5 MiB were", held)
 	}
 	runtime.KeepAlive(again)
@@ -67,8 +67,8 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	}
 }
 
-// TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to
-// find out what else it needs, and the refusal says that it is a lower bound.
+// TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to find
+// its other needs, and the refusal calls its figure a lower bound.
 func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 	const elements = 3_000_000
 	list := arrow.FixedSizeListOf(elements, arrow.PrimitiveTypes.Float32)
@@ -93,8 +93,8 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 			t.Errorf("in %d bytes: %d were allocated", limit, took)
 		}
 	}
-	// With as much the columns are named, and the plan tells what the run needs: within the limit without
-	// collecting anything.
+	// With as much memory the columns are named, and the plan gives the need of the run: within the limit
+	// without a collection.
 	named := int64(programBytes + 200*elements)
 	for what, q := range map[string]Request{
 		"plain":      {Method: "variance"},
@@ -107,15 +107,15 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
-		if !ok || short.AtLeast || short.Need < profileColumn*elements/2 {
-			t.Errorf("%s: %v", what, err)
+		if !ok || short.AtLeast || short.Need < profileColumnBytes*elements/2 {
+			t.Errorf("%s: got %v, want an exact memory error of at least %d bytes", what, err, profileColumnBytes*elements/2)
 		}
 		if took > named {
 			t.Errorf("%s: %d bytes were allocated in %d", what, took, named)
 		}
 	}
 	// So does inspect, which prints them after that.
-	inspected := int64(programBytes+inspectedColumn*elements) + 1<<10 // what is known of the file
+	inspected := int64(programBytes+inspectedColumnBytes*elements) + 1<<10 // what is known of the file
 	took := allocated(func() {
 		q := Request{Inputs: []string{path}, Memory: inspected}
 		if s := must.Get(Inspect(t.Context(), q, false))(t); s.Features != elements {
@@ -169,7 +169,7 @@ func TestWideFilesKeepWithinTheLimit(t *testing.T) {
 	}
 }
 
-// allocated is what a function allocates, in bytes, garbage too.
+// allocated is the number of bytes that a function allocates, including garbage.
 func allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -180,11 +180,11 @@ func allocated(f func()) int64 {
 
 // TestRefusalHearsTheContext: a run that is interrupted while its refusal is made ends as interrupted.
 func TestRefusalHearsTheContext(t *testing.T) {
-	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).settle(t.Context()))(t)
+	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).newRun(t.Context()))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := r.leastMemory(ctx, r.Inputs, r.reading(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
+	err := r.errLeastMemory(ctx, r.Inputs, r.readOptions(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
 	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("with a cancelled context: %v, want its error", err)
 	}
 }

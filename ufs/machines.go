@@ -11,11 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Machines asks how long many machines would take (Forecast.OnMachines).
+// Machines asks for the duration of a job on different numbers of machines (Forecast.OnMachines).
 type Machines struct {
 	Counts []int  // of machines, each 1 or more
 	Cores  int    // of a machine; 0 means as many as this one has
-	Rates  string // NAME=VALUE,… in place of rates that were measured or are assumed; see docs/scale.md
+	Rates  string // NAME=VALUE,… replace measured or assumed rates; see docs/scale.md
 }
 
 // MachinesPoint is the estimate for one number of machines. Times are seconds.
@@ -27,10 +27,10 @@ type MachinesPoint struct {
 	Select   float64 `json:"select_s"`
 	Total    float64 `json:"total_s"`       // from the first command to the selection
 	Speedup  float64 `json:"speedup"`       // over one machine
-	Hours    float64 `json:"machine_hours"` // that are paid for, while others merge not counted
-	Levels   int     `json:"merge_levels"`  // 0 where nothing is merged
+	Hours    float64 `json:"machine_hours"` // paid hours, without machines that idle while others merge
+	Levels   int     `json:"merge_levels"`  // 0 if nothing is merged
 	Parts    float64 `json:"parts_bytes"`   // of all rounds
-	Bound    string  `json:"bound"`         // what most of the time goes to
+	Bound    string  `json:"bound"`         // the part of the job that takes most of the time
 }
 
 // Rate is a figure that the estimate rests on.
@@ -43,8 +43,8 @@ type Rate struct {
 	Text   string  `json:"text"` // value and unit for people
 }
 
-// MachinesForecast is an estimate of how long a job of plan, scan, merge and select takes on
-// many machines. Its formulas are those of docs/scale.md.
+// MachinesForecast is an estimate of the duration of a job of plan, scan, merge and select on many machines.
+// Its formulas are in docs/scale.md.
 type MachinesForecast struct {
 	Estimate bool            `json:"estimate"` // true: nothing of it was run
 	Cores    int             `json:"cores"`
@@ -56,8 +56,8 @@ type MachinesForecast struct {
 	Warnings []string        `json:"warnings"`
 }
 
-// OnMachines fills in f.Machines. What it says of time rests on rates: a few that were measured,
-// and others, of networks and schedulers, that are assumed where m does not give them.
+// OnMachines fills in f.Machines. Its times rest on rates: a few were measured, and others, of networks and
+// schedulers, are assumed unless m gives them.
 func (f *Forecast) OnMachines(m Machines) error {
 	rates, err := scalemodel.Defaults().With(m.Rates)
 	if err != nil {
@@ -100,8 +100,7 @@ func (m *MachinesForecast) warn(format string, args ...any) {
 	m.Warnings = append(m.Warnings, stream.Textf(format, args...).String())
 }
 
-// job is what the request is to the model of scale.
-func (r *run) job(ds *chunkio.Dataset) scalemodel.Job {
+func (r *run) scaleJob(ds *chunkio.Dataset) scalemodel.Job {
 	j := scalemodel.Job{Rows: ds.Rows(), Features: len(ds.Columns()), Files: len(ds.Inputs()), Groups: len(ds.Cuts()) - 1, Shards: r.Stability}
 	for _, in := range ds.Inputs() {
 		j.Bytes += in.Bytes
@@ -116,10 +115,10 @@ func (r *run) job(ds *chunkio.Dataset) scalemodel.Job {
 	case method.FromGraph:
 		kind, j.Anchors = scalemodel.Graph, r.expectedAnchors(j.Rows)
 		if r.Anchors.File == "" {
-			j.Sample = min(j.Rows, int64(r.anchorSample(r.mostAnchors(), j.Features)))
+			j.Sample = min(j.Rows, int64(r.anchorSampleRows(r.maxAnchors(), j.Features)))
 		}
 	}
-	if kind != scalemodel.Profile && r.whyProfile(ds).Format != "" {
+	if kind != scalemodel.Profile && r.profileReason(ds).Format != "" {
 		j.Rounds = append(j.Rounds, scalemodel.Profile)
 	}
 	j.Rounds = append(j.Rounds, kind)

@@ -15,75 +15,73 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// profileColumn is what a profile and its report hold for one column.
-const profileColumn = 512
+// profileColumnBytes is the memory of a profile and its report for one column.
+const profileColumnBytes = 512
 
-// Budget is the plan of a run's memory, in bytes: made before the run, from what the
-// footers tell, and kept by its parts. Results never depend on it.
+// Budget is the plan of a run's memory, in bytes: made before the run, from the footers, and kept by its parts.
+// Results never depend on it.
 type Budget struct {
 	Limit      int64 `json:"limit_bytes"`
 	Program    int64 `json:"program_bytes"`
 	Reading    int64 `json:"reading_bytes"`
 	Statistics int64 `json:"statistics_bytes"`
-	Anchors    int64 `json:"anchors_bytes"` // of the statistics: what the anchor graph takes
+	Anchors    int64 `json:"anchors_bytes"` // the anchor graph's part of the statistics
 	Solver     int64 `json:"solver_bytes"`
-	Kept       int64 `json:"kept_bytes"`                      // of what a pass decodes, for the next ones, at most
-	KeptGroups int   `json:"kept_row_groups"`                 // that fit there whatever they hold
+	Kept       int64 `json:"kept_bytes"`                      // decoded data that a pass keeps for the next ones, at most
+	KeptGroups int   `json:"kept_row_groups"`                 // row groups that fit into Kept whatever their values
 	Groups     int   `json:"row_groups"`                      // in all
-	Slack      int64 `json:"slack_bytes"`                     // for garbage beside Kept
+	Slack      int64 `json:"slack_bytes"`                     // for garbage while Kept is held
 	Peak       int64 `json:"peak_bytes"`                      // of the parts that live at one time
 	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
-	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest that needs no further passes
-	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest that tells how many features are worth keeping, where the request leaves that open
-	Sketch     int64 `json:"sketch_rows"`                     // of the sketch that G is estimated by; 0 where it is exact
-	Factor     int64 `json:"factor_rows"`                     // the rows of G as a factor; 0 where G is in full, or is not made
-	OutOfCore  bool  `json:"out_of_core"`                     // G does not fit: passes over the rows instead; or rows are in scratch files
+	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no further passes
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K, if it is open
+	Sketch     int64 `json:"sketch_rows"`                     // rows of the sketch that estimates G; 0 if G is exact
+	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is in full, or not made
+	OutOfCore  bool  `json:"out_of_core"`                     // passes over the rows replace G, or rows are in scratch files
 
-	scratch    int64 // bytes in files
-	rewritten  int64 // of scratch, what each iteration writes anew: a checkpoint keeps it twice
-	gone       int64 // of the statistics, before the solver begins
-	atOnce     bool  // there is room to judge the anchors' graph and that of a permuted copy at once
-	sizes      bool  // there is room for the rules of the number of features
-	spool      int64 // and of row groups of objects that do not fit into Reading
-	iterations int   // of one setting, at most; 0 where the method does not iterate
-	solves     int   // settings of a path that are solved at a time
-	gram       bool  // FromRows: moments are gathered before the rows are read
-	packing    int64 // of the solver: a block of drawn rows
-	spread     int64 // of the statistics: histograms
-	thin       int64 // what the graph's C by its columns is planned to take; 0 where it is a matrix
+	scratch          int64 // bytes in files
+	rewrittenScratch int64 // the part of scratch that each iteration rewrites: a checkpoint keeps it twice
+	freedStatistics  int64 // statistics that are freed before the solver begins
+	judgesAtOnce     bool  // memory suffices to judge the anchors' graph and that of a permuted copy at once
+	hasSizeRules     bool  // memory suffices for the rules that find the number of features
+	spoolBytes       int64 // scratch for row groups of objects that do not fit into Reading
+	iterations       int   // of one setting, at most; 0 if the method does not iterate
+	parallelSettings int   // settings of a path that are solved at a time
+	gathersMoments   bool  // FromRows: moments are gathered before the rows are read
+	packingBytes     int64 // the solver's part for a block of drawn rows
+	sideStatistics   int64 // the statistics' part for histograms and the like
+	thinColumnBytes  int64 // planned memory of the graph's C stored by columns; 0 if it is a matrix
 
-	atOnceBytes int64         // what statistics then have, before they are there
-	method      method.Passes // over the input, once there are statistics
+	judgingStatistics int64         // memory of the statistics with judgesAtOnce, before they are gathered
+	methodPasses      method.Passes // over the input, once there are statistics
 }
 
-// shapeOf is what a method is asked the cost of where it chooses of c.
-func (r *run) shapeOf(ds *chunkio.Dataset, c *candidates) method.Shape {
+func (r *run) newShape(ds *chunkio.Dataset, c *candidates) method.Shape {
 	shape := method.Shape{
-		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads, Sample: atMostRows(surveyRows(r, len(ds.Columns())), ds),
-		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
+		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads, Sample: limitRows(surveyRows(r, len(ds.Columns())), ds),
+		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.missingPolicy() == stream.MissingDropRow,
 	}
-	r.wants(&shape, c)
+	r.addChoiceToShape(&shape, c)
 	return shape
 }
 
-// planMethod plans selecting from ds.
 func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	d := len(ds.Columns())
-	c, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true)
+	c, err := r.newCandidates(ds.Columns(), ds.LeftOut(), true)
 	if err != nil {
 		return Budget{}, err
 	}
-	shape := r.shapeOf(ds, c)
+	shape := r.newShape(ds, c)
 	switch r.From {
 	case method.FromGraph:
 		if r.sketchRows > 0 {
 			return r.planGraph(ds, &shape, 0, false)
 		}
-		in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, &shape, rank, false) })
+		in, err := r.planBestForm(ds, func(rank int) (Budget, error) { return r.planGraph(ds, &shape, rank, false) })
 		if !r.Takes.Streams {
-			return in, r.orSketched(ds, &shape, in, err)
+			return in, r.errWithSketchAdvice(ds, &shape, in, err)
 		}
-		return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, &shape, 0, true) })
+		return r.chooseInOrOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, &shape, 0, true) })
 	case method.FromRows:
 		return r.planRows(ds, shape, r.expectedMissing(ds))
 	case method.FromProfile:
@@ -91,43 +89,43 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 		if err != nil {
 			return Budget{}, err
 		}
-		return r.planPass(ds, profileColumn*int64(d)+r.rankBytes(ds, d), cost.Bytes)
+		return r.planPass(ds, profileColumnBytes*int64(d)+r.rankBytes(ds, d), cost.Bytes)
 	}
 	if r.sketchRows > 0 {
 		return r.planSketched(ds, shape)
 	}
-	if samplesAlone(r, ds) {
+	if usesSampleGramOnly(r, ds) {
 		if r.AutoK || r.MinGain > 0 {
 			return Budget{}, stream.Usagef("{k} auto and {min-gain} rest on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; give a number", r.Name)
 		}
 		return r.planOutOfCore(ds, shape)
 	}
-	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, shape, rank) })
+	in, err := r.planBestForm(ds, func(rank int) (Budget, error) { return r.planGram(ds, shape, rank) })
 	if r.Takes.Sample { // which rows the choice rests on does not depend on the limit
 		return in, err
 	}
-	return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
+	return r.chooseInOrOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
-// worthPasses is the share of the memory, one in so many, that going out of core must save where the Gram
-// matrix is better a factor. That holds little more than the profile and the blocks that further passes hold
-// too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
-const worthPasses = 4
+// minSaving is the divisor of the memory that going out of core must at least save, a quarter, if the Gram
+// matrix is better a factor. A factor holds little more than the profile and the blocks that further passes
+// hold too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
+const minSaving = 4
 
-// orOutOfCore is the plan in, in memory, or where that does not fit the one without the Gram matrix.
-func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without func() (Budget, error)) (Budget, error) {
+// chooseInOrOutOfCore returns plan in, or the plan of without, which makes no Gram matrix, if in does not fit.
+func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, planOut func() (Budget, error)) (Budget, error) {
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
-	out, outErr := without()
-	pays := r.forms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
+	out, outErr := planOut()
+	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/minSaving
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err
 	case !pays:
 		return in, err
-	case err == nil && outErr == nil && r.sparserThanMatrix(in.Factor, len(ds.Columns())):
+	case err == nil && outErr == nil && r.isRereadingBetter(in.Factor, len(ds.Columns())):
 		out.InMemory = out.Smallest // more memory would not be used
 		return out, nil
 	case err == nil:
@@ -140,17 +138,15 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 	return out, outErr
 }
 
-// planScan plans gathering statistics without selecting from them. sample says whether a
-// profile takes a sample of rows along.
 func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Budget, error) {
 	return func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())
 		var sampled int64
 		if sample {
-			sampled = anchor.SamplerBytes(atMostRows(r.anchorSample(r.mostAnchors(), d), ds), d)
+			sampled = anchor.SamplerBytes(limitRows(r.anchorSampleRows(r.maxAnchors(), d), ds), d)
 		}
 		if r.keepRows > 0 {
-			sampled += rowsample.Bytes(atMostRows(r.keepRows, ds), d)
+			sampled += rowsample.Bytes(limitRows(r.keepRows, ds), d)
 		}
 		switch {
 		case from == method.FromGraph:
@@ -160,66 +156,61 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 			b.Sketch = int64(r.sketchRows)
 			return b, err
 		case from == method.FromProfile:
-			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
+			return r.planPass(ds, profileColumnBytes*int64(d)+sampled+r.rankBytes(ds, d), 0)
 		}
-		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, 0)
-		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
-		b.spread = beside
-		return b, r.smallerScan(ds, b, err)
+		sideBytes := gram.HistogramsBytes(d) + r.splitterBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, 0)
+		b, err := r.planPass(ds, r.gramBytes(ds)+sideBytes, 0)
+		b.sideStatistics = sideBytes
+		return b, r.errTooLargeScan(ds, b, err)
 	}
 }
 
-// smallerScan adds to the refusal of d² numbers, far above the limit, what a scan can gather instead.
-func (r *run) smallerScan(ds *chunkio.Dataset, b Budget, err error) error {
-	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || r.plan != nil {
+func (r *run) errTooLargeScan(ds *chunkio.Dataset, b Budget, err error) error {
+	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || r.planHeader != nil {
 		return err
 	}
-	for _, rows := range []int{autoSketch, autoSketch / 4, autoSketch / 8} {
-		if d := len(ds.Columns()); b.Program+profileColumn*int64(d)+gram.SketchBytes(d, r.expectedMissing(ds), rows)+ds.MinMemory() <= b.Limit {
+	for _, rows := range []int{autoSketchRows, autoSketchRows / 4, autoSketchRows / 8} {
+		if d := len(ds.Columns()); b.Program+profileColumnBytes*int64(d)+gram.SketchBytes(d, r.expectedMissing(ds), rows)+ds.MinMemory() <= b.Limit {
 			return stream.Errorf("%w; or a sketch of the rows, {sketch} %d, from which {method} greedy selects; or {profile-only}", err, gram.SketchRows(rows))
 		}
 	}
 	return stream.Errorf("%w; or {profile-only}, for method variance", err)
 }
 
-// withRules is the plan b with the rules of how many features there are worth keeping, where they
-// are asked for and fit.
-func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
+func (r *run) withSizeRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
 	d := len(ds.Columns())
-	if b.sizes = r.sizedAnyway(d); !r.sizes || b.sizes {
+	if b.hasSizeRules = r.alwaysSizes(d); !r.reportsSizes || b.hasSizeRules {
 		return b
 	}
 	rules := r.sizeBytes(d, rank)
-	if r.plain != nil {
-		rules = max(rules, r.plain.sizeBytes(d, rank))
+	if r.fallback != nil {
+		rules = max(rules, r.fallback.sizeBytes(d, rank))
 	}
-	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, rules)-b.gone)
-	more.Solver, more.gone = max(cost.Bytes, rules), b.gone
+	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, rules)-b.freedStatistics)
+	more.Solver, more.freedStatistics = max(cost.Bytes, rules), b.freedStatistics
 	if err != nil {
 		return b
 	}
-	more.Smallest, more.InMemory, more.sizes = b.Smallest, b.InMemory, true
+	more.Smallest, more.InMemory, more.hasSizeRules = b.Smallest, b.InMemory, true
 	return more
 }
 
-// splitBytes is what telling the rows of hash shards apart takes, with a profile of all of them.
-func (r *run) splitBytes(d int) int64 {
+func (r *run) splitterBytes(d int) int64 {
 	if r.Stability == 0 {
 		return 0
 	}
-	return halves.Bytes(d, r.Stability) + profileColumn*int64(d)
+	return halves.Bytes(d, r.Stability) + profileColumnBytes*int64(d)
 }
 
-// atMostRows is rows, or all of ds if there are fewer.
-func atMostRows(rows int, ds *chunkio.Dataset) int {
+func limitRows(rows int, ds *chunkio.Dataset) int {
 	if n := ds.Rows(); n >= 0 {
 		return int(min(int64(rows), n))
 	}
 	return rows
 }
 
-// planPass plans one pass that leaves so many bytes of statistics, followed by a
-// solver. Reading and solver do not live at the same time.
+// planPass plans one pass that fills this many bytes of statistics, followed by a solver. Reading and solver do
+// not live at the same time.
 func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, error) {
 	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Solver: solver}
 	b.Smallest = b.Program + statistics + max(ds.MinMemory(), solver)
@@ -228,7 +219,7 @@ func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, e
 		return b, b.refusal()
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - statistics)
-	b.spool = ds.ScratchFor(b.Reading)
+	b.spoolBytes = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + statistics + max(b.Reading, solver)
 	return b, nil
 }
@@ -237,28 +228,28 @@ func (b Budget) refusal() error {
 	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
 }
 
-// reopenedBytes is what the input that is too large for the limit may take where it is opened again only to
-// plan: as much as the program, so that a refusal stays within twice what any run takes. It holds
-// 20,000 columns of Parquet in a few row groups, or the names of 250,000 list elements.
+// reopenedBytes is the memory for reopening an input that exceeds the limit, only to plan: as much as the
+// program, so that a refusal stays within twice the memory of any run. It holds 20,000 columns of Parquet in a
+// few row groups, or the names of 250,000 list elements.
 const reopenedBytes = programBytes
 
-// leastMemory turns a complaint of opening the input about memory into the refusal of the whole plan, which
-// names the smallest limit that is enough. It makes the plan by opening the input with reopenedBytes. Of an
-// input that does not fit there either, or had as much already, only a lower bound is known: what it
-// complains about. To open it without a limit took 740 MB of 128 MiB.
-func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
+// errLeastMemory turns a memory error of opening the input into the refusal of the whole plan, which names the
+// smallest limit that is enough. It makes the plan by opening the input with reopenedBytes. If the input does
+// not fit there either, or had as much already, only a lower bound is known: the need in its error. Opening
+// without a limit took 740 MB of 128 MiB.
+func (r *run) errLeastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	if !errors.As(err, new(*stream.MemoryError)) {
 		return err
 	}
 	if opt.Memory >= reopenedBytes {
-		return r.atLeast(err)
+		return r.errLowerBound(err)
 	}
 	opt.Memory = reopenedBytes
-	return r.planAgain(ctx, inputs, opt, plan, err)
+	return r.errOfPlan(ctx, inputs, opt, plan, err)
 }
 
-// planAgain opens the input for the refusal of its plan, and where there is none, complains as before.
-func (r *run) planAgain(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
+// errOfPlan opens the input to get the refusal of its plan; if the plan has none, it returns err restated.
+func (r *run) errOfPlan(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	ds, openErr := openDataset(ctx, inputs, opt)
 	switch {
 	case ctx.Err() != nil:
@@ -267,46 +258,44 @@ func (r *run) planAgain(ctx context.Context, inputs []string, opt chunkio.Option
 		}
 		return ctx.Err()
 	case errors.As(openErr, new(*stream.MemoryError)):
-		return r.atLeast(openErr)
+		return r.errLowerBound(openErr)
 	case openErr != nil:
-		return r.wholeLimit(err)
+		return r.errForLimit(err)
 	}
 	defer ds.Close()
 	if _, planErr := plan(ds); planErr != nil {
 		return planErr
 	}
-	return r.wholeLimit(err)
+	return r.errForLimit(err)
 }
 
-// atLeast is wholeLimit of a complaint of opening the input, to which the plan adds more.
-func (q *Request) atLeast(err error) error {
-	err = q.wholeLimit(err)
+func (q *Request) errLowerBound(err error) error {
+	err = q.errForLimit(err)
 	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.OfMemory() {
 		m.AtLeast = true
 	}
 	return err
 }
 
-// enforce tells the Go runtime to keep to the planned peak rather than to the whole
-// limit, so that garbage does not fill what the plan left free. Where statistics may
-// outgrow the plan the limit itself holds.
+// enforce makes the Go runtime keep to the planned peak rather than to the whole limit, so that garbage does
+// not fill the memory that the plan left free. If statistics may outgrow the plan, the limit itself holds.
 func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
 		process.Lock()
 		defer process.Unlock()
-		debug.SetMemoryLimit(heapWithin(b.Peak) + process.held)
+		debug.SetMemoryLimit(heapLimit(b.Peak) + process.held)
 	}
 }
 
-// room is what the statistics may grow to: the footers do not tell of every missing
-// value, and columns that have some need more.
-func (b Budget) room() int64 {
-	return b.Limit - b.Program - b.Anchors - b.spread - max(b.Reading, b.Solver)
+// statisticsRoom is the memory that the statistics may grow to: footers do not show every missing value, and
+// columns that have some need more.
+func (b Budget) statisticsRoom() int64 {
+	return b.Limit - b.Program - b.Anchors - b.sideStatistics - max(b.Reading, b.Solver)
 }
 
-// explain turns a part's complaint about its share into one about the whole limit.
-// It comes up where the footers could not tell how many columns have missing values.
-func (b Budget) explain(err error) error {
+// errForLimit restates a part's memory error in terms of the whole limit. It occurs if the footers did not show
+// the number of columns with missing values.
+func (b Budget) errForLimit(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
@@ -316,18 +305,17 @@ func (b Budget) explain(err error) error {
 	return &whole
 }
 
-// wholeLimit turns a complaint of reading about its share of the limit into one about the
-// limit itself.
-func (q *Request) wholeLimit(err error) error {
+// errForLimit restates a memory error of reading, about its share of the limit, in terms of the whole limit.
+func (q *Request) errForLimit(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
 	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok { // what is left behind is told too
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // keep the error of removing leftovers
 		each := all.Unwrap()
 		whole := make([]error, len(each))
 		for i, e := range each {
-			whole[i] = q.wholeLimit(e)
+			whole[i] = q.errForLimit(e)
 		}
 		return errors.Join(whole...)
 	}
@@ -339,7 +327,6 @@ func (q *Request) wholeLimit(err error) error {
 	return &whole
 }
 
-// expectedK is the number of features that will be selected from d, as far as known.
 func (r *run) expectedK(d int) int {
 	switch {
 	case r.K > 0:

@@ -12,8 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// planGram plans a method on the Gram matrix in memory, in full or, where rank is not 0, as a factor
-// of so many rows.
+// planGram plans a method on the Gram matrix in memory, in full or, if rank is not 0, as a factor of rank rows.
 func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budget, error) {
 	d := len(ds.Columns())
 	shape.Rank = rank
@@ -21,22 +20,22 @@ func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budge
 	if err != nil {
 		return Budget{}, err
 	}
-	if r.Missing == missingPairwise { // the matrix is mended before the method has it
+	if r.Missing == missingPairwise { // the matrix is repaired before the method has it
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
-	beside := r.splitBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, rank)
-	b, err := r.planPass(ds, r.formBytes(ds, rank)+beside, cost.Bytes)
+	sideBytes := r.splitterBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, rank)
+	b, err := r.planPass(ds, r.gramFormBytes(ds, rank)+sideBytes, cost.Bytes)
 	if err == nil {
-		b = r.withRules(ds, b, cost, rank)
+		b = r.withSizeRules(ds, b, cost, rank)
 	}
-	b.spread = beside
+	b.sideStatistics = sideBytes
 	return b, err
 }
 
-// forms are the forms of the Gram matrix for the shape of ds, the one that pays first: 0 for the matrix in
-// full, and its number of rows for a factor. That pays from two features a row on: there reading takes less
+// gramForms are the forms of the Gram matrix for the shape of ds, the cheaper one first: 0 for the matrix in
+// full, and its number of rows for a factor. A factor pays from two features a row on: there reading takes less
 // arithmetic, 0 for nd², and a method's own takes no more.
-func (r *run) forms(ds *chunkio.Dataset) []int {
+func (r *run) gramForms(ds *chunkio.Dataset) []int {
 	n, d := r.factorRows(ds), int64(len(ds.Columns()))
 	switch {
 	case n == 0 || n >= d:
@@ -47,10 +46,10 @@ func (r *run) forms(ds *chunkio.Dataset) []int {
 	return []int{0, int(n)}
 }
 
-// planForms plans with the Gram matrix in the form that pays for the shape of ds. Where that form does not
-// fit the memory, it is the other one.
-func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
-	forms := r.forms(ds)
+// planBestForm plans with the Gram matrix in the form that pays for the shape of ds, or in the other one if
+// that form does not fit into memory.
+func (r *run) planBestForm(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
+	forms := r.gramForms(ds)
 	best, err := plan(forms[0])
 	best.Factor = int64(forms[0])
 	if len(forms) == 1 || err != nil && !errors.As(err, new(*stream.MemoryError)) {
@@ -67,10 +66,10 @@ func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)
 	return other, otherErr
 }
 
-// factorRows is the number of rows, at most, of a Gram matrix that may be a factor; 0 where it may
-// not, or where the number is not known.
+// factorRows is the largest number of rows of a Gram matrix that may be a factor; 0 if it may not, or if the
+// number is unknown.
 func (r *run) factorRows(ds *chunkio.Dataset) int64 {
-	if !r.Takes.Factor || r.plain != nil && !r.plain.Takes.Factor || r.Stability > 0 || r.Missing == missingPairwise || r.Stats != "" {
+	if !r.Takes.Factor || r.fallback != nil && !r.fallback.Takes.Factor || r.Stability > 0 || r.Missing == missingPairwise || r.Stats != "" {
 		return 0
 	}
 	n := ds.Rows()
@@ -80,68 +79,65 @@ func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 	return max(n, 0)
 }
 
-// gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
+// gramBytes is the memory of the Gram statistics: with hash shards one more set, their sum.
 func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
 	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
 }
 
-// narrowRows says that the rows of a factor are kept as float32: their types fit, nothing makes other numbers
-// of them, and methods on a Gram matrix take them as they come. Those on a graph that do not say so turn the
-// rows in place, or multiply them too often to widen them each time.
-func (r *run) narrowRows(ds *chunkio.Dataset) bool {
-	few := r.From == method.FromGram
-	if by, ok := r.Solver.(method.ByPanels); ok {
-		few = by.ByPanels()
+// hasNarrowRows reports whether the rows of a factor are kept as float32: their types fit, nothing changes the
+// numbers, and methods on a Gram matrix take them as they come. Methods on a graph, unless they declare
+// ByPanels, turn the rows in place, or multiply them too often to widen them each time.
+func (r *run) hasNarrowRows(ds *chunkio.Dataset) bool {
+	isTaken := r.From == method.FromGram
+	if panels, ok := r.Solver.(method.ByPanels); ok {
+		isTaken = panels.ByPanels()
 	}
-	return few && r.scale != gram.ScaleRank && ds.Singles()
+	return isTaken && r.scale != gram.ScaleRank && ds.Singles()
 }
 
-// formBytes is what the Gram statistics take in full, or as so many rows.
-func (r *run) formBytes(ds *chunkio.Dataset, rank int) int64 {
+func (r *run) gramFormBytes(ds *chunkio.Dataset, rank int) int64 {
 	if rank > 0 {
-		return gram.RowsBytes(len(ds.Columns()), int64(rank), r.narrowRows(ds))
+		return gram.RowsBytes(len(ds.Columns()), int64(rank), r.hasNarrowRows(ds))
 	}
 	return r.gramBytes(ds)
 }
 
-// gramCost is what a method, and then what judges its choice, take beside the statistics in
-// memory.
+// gramCost is the memory of a method, and then of judging its choice, in addition to the statistics in memory.
 func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	cost, err := r.Solver.Cost(shape)
 	d := len(shape.Columns)
-	if r.AutoK || r.From != method.FromProfile && r.sizedAnyway(d) {
+	if r.AutoK || r.From != method.FromProfile && r.alwaysSizes(d) {
 		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
 	}
 	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.Appraised(d))))
-	if r.judged() {
+	if r.comparesWithChance() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
 	}
-	if r.Takes.Sample { // of other methods that explain nothing themselves the matrix may be used up
+	if r.Takes.Sample { // the matrix may be used up by other methods, which explain nothing themselves
 		cost.Bytes = max(cost.Bytes, judge.ExplainBytes(d, shape.K, shape.Rank))
 	}
-	if err == nil && r.plain != nil { // which may select from the same moments
+	if err == nil && r.fallback != nil { // it may select from the same moments
 		var other method.Cost
-		other, err = r.plain.gramCost(shape)
+		other, err = r.fallback.gramCost(shape)
 		cost.Bytes = max(cost.Bytes, other.Bytes)
 	}
 	return cost, err
 }
 
-// planOutOfCore plans a method on the Gram matrix without it: reading and solver live
-// together.
+// planOutOfCore plans a method on the Gram matrix without that matrix: reading and solver live together.
 func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
 	shape.OutOfCore = true
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {
 		return Budget{}, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn*int64(len(shape.Columns)) + r.rankBytes(ds, len(shape.Columns)) + surveyBytes(r, ds, 0), OutOfCore: true}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumnBytes*int64(len(shape.Columns)) + r.rankBytes(ds, len(shape.Columns)) + surveyBytes(r, ds, 0), OutOfCore: true}
 	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + cost.Least
 	if b.Smallest > b.Limit {
 		return b, b.refusal()
 	}
-	// Reading may have a quarter, as far as that drives out nothing that saves passes: of basehock
-	// within 130 MiB 50 features took 22 passes with a quarter, and 18 with what reading needs.
+	// Reading may have a quarter, unless that leaves the solver too little to save passes: of basehock within
+	// 130 MiB 50 features took 22 passes with a quarter, and 18 with reading's minimum.
 	room, least := b.Limit-b.Program-b.Statistics, cost.Least
 	for _, reading := range []int64{b.Limit / 4, b.Limit / 8, 0} {
 		b.Reading = ds.MemoryFor(min(max(reading, ds.MinMemory()), room-least))
@@ -150,15 +146,15 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 			break
 		}
 	}
-	b.spool = ds.ScratchFor(b.Reading)
-	b.Solver, b.Peak, b.method = shape.Memory, b.Limit, cost.Passes
+	b.spoolBytes = ds.ScratchFor(b.Reading)
+	b.Solver, b.Peak, b.methodPasses = shape.Memory, b.Limit, cost.Passes
 	return b, err
 }
 
-// expectedMissing is the number of features whose missing values the statistics
-// will have to carry, as far as the metadata tells.
+// expectedMissing is the number of features whose missing values the statistics will have to carry, as far as
+// the metadata show.
 func (r *run) expectedMissing(ds *chunkio.Dataset) int {
-	if r.policy() != stream.MissingKeep {
+	if r.missingPolicy() != stream.MissingKeep {
 		return 0
 	}
 	return ds.WithNulls()

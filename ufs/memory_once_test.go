@@ -33,8 +33,8 @@ func (c columns) rounded() columns {
 	return c
 }
 
-// TestReadOnce: every method selects the same, by as many passes, whether passes read again or have
-// what an earlier one kept; with room for it, all of them read once.
+// TestReadOnce: every method selects the same, with as many passes, whether passes read again or use data kept
+// by an earlier one; with enough memory, all of them read once.
 func TestReadOnce(t *testing.T) {
 	whole, spoiled := faces(1000, 24, 3).rounded().write(t), faces(1000, 24, 3).rounded().spoiled().write(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -51,7 +51,7 @@ func TestReadOnce(t *testing.T) {
 				continue // not for this method
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("method %s: %v", spec.Name, err)
 			}
 			grows := spec.From == method.FromRows && c.missing == "mean" // the statistics, beside the rows
 			once := bytesOfAPass(t, c.path)
@@ -77,7 +77,7 @@ func TestReadOnce(t *testing.T) {
 	})
 }
 
-// bytesOfAPass is what one pass over a file reads, with its footers.
+// bytesOfAPass is the number of bytes that one pass over a file reads, with its footers.
 func bytesOfAPass(t *testing.T, path string) int64 {
 	t.Helper()
 	q := Request{Inputs: []string{path}, Method: "greedy", K: 4, Missing: "mean", Meter: new(stream.Meter)}
@@ -117,8 +117,8 @@ func TestReadOnceFitsThePlan(t *testing.T) {
 	}
 }
 
-// TestReadOnceAcrossCheckpoints: a run that goes on from a checkpoint, and keeps what its own first pass
-// reads, selects as one that was not interrupted.
+// TestReadOnceAcrossCheckpoints: a run that resumes from a checkpoint, and keeps the data of its own first
+// pass, selects the same as an uninterrupted one.
 func TestReadOnceAcrossCheckpoints(t *testing.T) {
 	q := Request{Inputs: []string{faces(2000, 24, 3).rounded().write(t)}, Method: "sfufs", K: 4, Threads: 2, Options: method.Settings{"clusters": 3, "anchors": 30}}
 	want := selected(t, q)
@@ -127,7 +127,7 @@ func TestReadOnceAcrossCheckpoints(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Select(&stopping{Context: ctx, cancel: cancel, left: int64(20 + 20*stop)}, q)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
+			t.Fatalf("the run stopped at %d failed with %v, want a cancelled context", stop, err)
 		}
 		if got := selected(t, q); !reflect.DeepEqual(got.Selected, want.Selected) {
 			t.Errorf("stopped at %d: selected %v, want %v", stop, got.Selected, want.Selected)

@@ -17,7 +17,7 @@ func TestSparseRowsAreNoLargeFactor(t *testing.T) {
 		for features, factor := range map[string]bool{"4862": true, "15999": true, "16500": true, "17000": false} { // 1,993 rows
 			f, err := Plan(t.Context(), Request{Inputs: []string{path}, Label: "label", Method: method, Sparse: "indices,values," + features, K: 5, Memory: 1 << 40})
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("planning %s with %s features: %v", method, features, err)
 			}
 			if got := f.Memory.Factor > 0; got != factor || f.Memory.OutOfCore == factor {
 				t.Errorf("%s of %s features: %+v", method, features, f.Memory)

@@ -11,57 +11,55 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MergeRequest says which statistics files to add up.
+// MergeRequest names statistics files to add up.
 type MergeRequest struct {
-	// Files may be globs, and folders for all *.ufs in them; also in object stores. Parts of a
-	// plan are added in the order of their shards, others in the order given.
+	// Files may be globs, or folders, which stand for all *.ufs in them; also in object stores. Parts of a plan
+	// are added in the order of their shards, others in the order given.
 	Files []string
-	// Window keeps the newest so many of the files: the last ones by base name (of a URL that of
-	// its key), and by path where those are equal, in the order of their bytes. The others are not
-	// opened. 0 means all.
+	// Window keeps only the newest Window files: the last ones by base name (for a URL that of its key), and by
+	// path if those are equal, in byte order. The others are not opened. 0 means all.
 	Window int
-	// Decay is the γ in (0, 1] by which rows weigh less with every newer file: the newest weighs 1,
-	// the one before γ, and so on; 0 means that all weigh 1. One file may be a total that was
-	// merged with the same Decay: it is that of the days before the other files, whatever its name,
-	// so that yesterday's total and today's file make today's total.
+	// Decay is the γ in (0, 1] that multiplies the weight of rows for every newer file: the newest weighs 1, the
+	// one before γ, and so on; 0 means that all weigh 1. One file may be a total that was merged with the same
+	// Decay: it covers the days before the other files, whatever its name, so that yesterday's total and today's
+	// file make today's total.
 	Decay   float64
-	Partial bool   // some shards of a plan may be missing; the result records which are there
+	Partial bool   // some shards of a plan may be missing; the result records which are present
 	Output  string // the merged statistics file
 	Threads int    // default: one a core
 	Memory  int64  // peak resident memory in bytes, default 2 GiB
 
 	TempDir    string // for sums that do not fit into Memory; default: the system's
-	MaxScratch int64  // bytes of those at most; 0 means no bound
+	MaxScratch int64  // limit on the bytes of these; 0 means no bound
 
-	Anonymous bool           // look for no credentials of object stores and sign no request for Files
-	Meter     *stream.Meter  // counts rows that were added, and what is fetched from object stores
-	Progress  func(Progress) // hears of the headers, and then of the files; nil shows nothing
+	Anonymous bool           // use no credentials for object stores, and sign no request for Files
+	Meter     *stream.Meter  // counts added rows and bytes fetched from object stores
+	Progress  func(Progress) // receives the progress of the headers, and then of the files; nil shows nothing
 
-	mostHeader int // bytes; 0 means [chunkio.MaxStatsHeader]; replaced in tests
+	maxHeader int // bytes; 0 means [chunkio.MaxStatsHeader]; replaced in tests
 }
 
-// Gathered says what a statistics file came to hold.
+// Gathered describes the contents of a new statistics file.
 type Gathered struct {
 	Features int
 	Inputs   int
 	Rows     int64 // covered
 	RowsUsed int64
 	Warnings []string
-	Merged   int              // statistics files that were merged; 0 of a scan
+	Merged   int              // statistics files that were merged; 0 for a scan
 	Outside  []string         // the files that Window left out, oldest first
-	Transfer *stream.Transfer // of the inputs; nil where nothing was fetched
-	Path     string           // of the statistics file, as people may see it
-	There    bool             // it was there already, so nothing was scanned
+	Transfer *stream.Transfer // of the inputs; nil if nothing was fetched
+	Path     string           // of the statistics file, for people
+	There    bool             // it existed already, so nothing was scanned
 }
 
-// Merge adds statistics files of parts of the data into one: the result is what one
-// Scan over all of it gives. It refuses files of other columns or options, and files that cover
-// the same rows. Of parts of a plan all shards must be there, once each. With Window or Decay it
-// is what one Scan of the newest files gives, with older rows weighing less: the file records
-// both, and selections from it show them.
+// Merge adds statistics files of parts of the data into one: the result equals that of one Scan over all the
+// data. It refuses files of other columns or options, and files that cover the same rows. For parts of a plan
+// all shards must be present, once each. With Window or Decay the result equals that of one Scan of the newest
+// files, with older rows weighing less: the file records both, and selections from it show them.
 //
-// What the headers say is checked first, before any statistics are read. The files are then
-// added up in a tree, a few at a time, in memory that does not grow with their number.
+// The headers are checked first, before any statistics are read. The files are then added up in a tree, a few
+// at a time, in memory that does not grow with their number.
 func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	q := Request{
 		Threads: m.Threads, Memory: m.Memory, Output: m.Output, Anonymous: m.Anonymous, Meter: m.Meter,
@@ -79,10 +77,10 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	case !(m.Decay >= 0 && m.Decay <= 1):
 		return nil, stream.Usagef("{decay} %v: want a number above 0 and up to 1, by which every day before weighs less", m.Decay)
 	}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return nil, err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +89,15 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	fetched := q.Meter.Transfer()
-	g := &merger{MergeRequest: m, q: &q}
-	paths, err := g.expand(ctx)
+	g := &merger{MergeRequest: m, request: &q}
+	paths, err := g.expandFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	paths, outside := g.arrange(paths)
-	var e *gathered
-	err = q.track(Progress{What: "headers of " + plural(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(Progress)) error {
-		if err := g.survey(ctx, paths); err != nil {
+	paths, outside := g.orderByDay(paths)
+	var e *bundle
+	err = q.trackProgress(Progress{What: "headers of " + plural(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(Progress)) error {
+		if err := g.readHeaders(ctx, paths); err != nil {
 			return err
 		}
 		var rows int64
@@ -107,7 +105,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 			rows += f.rows
 		}
 		next(Progress{What: "adding " + plural(len(paths), "file"), Pass: 2, Passes: 2, Rows: rows})
-		e, err = g.sum(ctx)
+		e, err = g.sumFiles(ctx)
 		return err
 	})
 	if err != nil {
@@ -121,19 +119,18 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	return done, nil
 }
 
-// summary is what there is to say of e.
-func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
+func (e *bundle) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 	return &Gathered{
-		Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), RowsUsed: e.profile.Rows, Warnings: spelled(e.warnings, say), Transfer: t,
+		Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), RowsUsed: e.profile.Rows, Warnings: spellAll(e.warnings, say), Transfer: t,
 	}
 }
 
-// expand lists the files. The output of an earlier merge that lies among them is not one of
-// them; named as one it is refused, but for a total that every day adds to.
-func (m *merger) expand(ctx context.Context) ([]string, error) {
+// expandFiles lists the files. An earlier output in one of the folders or globs is skipped; the output named as
+// a file is refused, except with Decay, which lets a total grow every day.
+func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 	var paths []string
 	for _, arg := range m.Files {
-		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.q.fetching())
+		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.request.documentOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -147,54 +144,52 @@ func (m *merger) expand(ctx context.Context) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.Name(m.Output))
 	}
-	if m.Decay > 0 { // today's total may take the place of yesterday's
+	if m.Decay > 0 { // today's total may replace yesterday's
 		return paths, nil
 	}
 	return paths, atomicfile.NotInput(ctx, m.Output, paths...)
 }
 
-// merger is a merge under way.
+// merger holds the state of one Merge.
 type merger struct {
 	MergeRequest
-	q *Request
+	request *Request
 
-	files    []mergedFile // in the order in which they are added
-	kind     string       // of all of them
-	head     chunkio.StatsHeader
-	coverage coverage
-	warnings warnings
-	dropped  bool  // some of the files tell of rows that were dropped
-	bookkept int64 // bytes of all that grows with the number of files
+	files          []mergedFile // in the order in which they are added
+	kind           string       // of all files
+	header         chunkio.StatsHeader
+	coverage       coverage
+	warnings       warnings
+	hasDroppedRows bool  // some of the files report dropped rows
+	bookkeeping    int64 // bytes of everything that grows with the number of files
 
-	first     *gathered // what the file records that gives the columns their order; their positions once it was read
-	firstPath string
+	firstBundle *bundle // header of the file that orders the columns; its positions are read later
+	firstPath   string
 }
 
-// described is the sum as headers tell it, without any statistics.
-func (m *merger) described() *gathered {
-	e := recordedIn(m.head)
-	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.covered(), m.warnings.list()
+func (m *merger) headerBundle() *bundle {
+	e := newBundle(m.header)
+	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.coveredRanges(), m.warnings.list()
 	return e
 }
 
-// sum adds up the statistics of all files.
-func (m *merger) sum(ctx context.Context) (*gathered, error) {
+func (m *merger) sumFiles(ctx context.Context) (*bundle, error) {
 	t, err := newTree(m)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	e, err := t.all(ctx)
+	e, err := t.sumAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	whole := m.described()
-	e.kind, e.columns, e.leftOut, e.decided, e.table, e.part = whole.kind, whole.columns, whole.leftOut, whole.decided, whole.table, whole.part
+	whole := m.headerBundle()
+	e.kind, e.columns, e.leftOut, e.useless, e.table, e.part = whole.kind, whole.columns, whole.leftOut, whole.useless, whole.table, whole.part
 	e.inputs, e.covered, e.options, e.warnings = whole.inputs, whole.covered, whole.options, whole.warnings
-	e.takePositions(m.first)
-	if m.dropped && e.profile.Seen > e.profile.Rows {
-		e.warnings = append(e.warnings, e.dropped())
+	e.takePositions(m.firstBundle)
+	if m.hasDroppedRows && e.profile.Seen > e.profile.Rows {
+		e.warnings = append(e.warnings, e.droppedWarning())
 	}
-	m.record(e)
+	m.recordMerge(e)
 	return e, nil
 }

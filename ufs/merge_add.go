@@ -7,25 +7,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// add merges the states of o into e. Their files were found to belong together by what their
-// headers say, so that only the states themselves can disagree.
-func (e *gathered) add(o *gathered) error {
+// addStates merges the states of o into e. Their headers were found to match, so that only the states
+// themselves can disagree.
+func (e *bundle) addStates(o *bundle) error {
 	if err := addSample(e, o); err != nil {
 		return err
 	}
-	if e.spread != nil && o.spread != nil {
-		if err := e.spread.Merge(o.spread); err != nil {
+	if e.histograms != nil && o.histograms != nil {
+		if err := e.histograms.Merge(o.histograms); err != nil {
 			return err
 		}
 	} else {
-		e.spread = nil // without those of one part there are none of the whole
+		e.histograms = nil // if one part lacks them, so does the whole
 	}
 	if e.facts != nil && o.facts != nil {
 		if err := e.facts.Merge(o.facts); err != nil {
 			return err
 		}
 	} else {
-		e.facts = nil // likewise
+		e.facts = nil // if one part lacks them, so does the whole
 	}
 	if e.sketch != nil {
 		if err := e.sketch.Merge(o.sketch); err != nil {
@@ -37,18 +37,18 @@ func (e *gathered) add(o *gathered) error {
 			return err
 		}
 	}
-	if err := e.addRows(o); err != nil {
+	if err := e.addRowSamples(o); err != nil {
 		return err
 	}
 	if err := e.addRanks(o); err != nil {
 		return err
 	}
-	if e.hashed != nil && o.hashed != nil {
-		if err := e.hashed.merge(o.hashed); err != nil {
+	if e.shardStats != nil && o.shardStats != nil {
+		if err := e.shardStats.merge(o.shardStats); err != nil {
 			return err
 		}
 	} else {
-		e.hashed = nil // likewise
+		e.shardStats = nil // if one part lacks them, so does the whole
 	}
 	switch {
 	case e.graph != nil:
@@ -65,44 +65,42 @@ func (e *gathered) add(o *gathered) error {
 	return e.profile.Merge(o.profile)
 }
 
-// addSample merges the samples of rows that profiles or moments have.
-func addSample(e, o *gathered) error {
+func addSample(e, o *bundle) error {
 	switch {
 	case e.sample != nil && o.sample != nil:
 		return e.sample.Merge(o.sample)
 	case e.moments != nil:
-		e.sample = nil // without that of one part there is none of the whole
+		e.sample = nil // if one part lacks one, so does the whole
 	case e.sample != o.sample:
 		return stream.Usagef("only one of them has a sample of rows; make both with {profile-only} and the same options")
 	}
 	return nil
 }
 
-// bytes bounds what the states of e hold once those of o, if it is not nil, are merged into them.
-func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
+func (e *bundle) mergedBytes(o *bundle, threads int) (int64, error) {
 	if o == nil {
-		o = &gathered{}
+		o = &bundle{}
 	}
 	var n int64
-	if e.spread != nil {
+	if e.histograms != nil {
 		n += gram.HistogramsBytes(len(e.columns))
 	}
 	if e.facts != nil {
 		n += e.facts.Bytes()
 	}
 	shards := 0
-	if e.hashed != nil {
-		shards = len(e.hashed.moments)
-		n += e.hashed.momentsBytes(o.hashed)
+	if e.shardStats != nil {
+		shards = len(e.shardStats.moments)
+		n += e.shardStats.momentsBytes(o.shardStats)
 	}
 	if e.ranks != nil {
 		n += gram.RankHistogramsBytes(len(e.columns), -1, threads)
 	}
-	if e.raw != nil {
-		n += profileColumn * int64(len(e.columns))
+	if e.rawProfile != nil {
+		n += profileColumnBytes * int64(len(e.columns))
 	}
 	if e.moments == nil {
-		n += profileColumn * int64(len(e.columns))
+		n += profileColumnBytes * int64(len(e.columns))
 	} else {
 		n += e.moments.MergedBytes(o.moments)
 	}
@@ -112,7 +110,7 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	if e.weights != nil {
 		n += e.weights.MergedBytes(o.weights)
 	}
-	n += sampledBytes(e, o)
+	n += samplesBytes(e, o)
 	if e.graph == nil {
 		return n, nil
 	}
@@ -120,19 +118,17 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	return n + graph, err
 }
 
-// sampledBytes bounds what the samples of rows in e hold once those of o are merged into them.
-func sampledBytes(e, o *gathered) (n int64) {
+func samplesBytes(e, o *bundle) (n int64) {
 	if e.sample != nil {
 		n += e.sample.MergedBytes(o.sample)
 	}
-	if e.rows != nil {
-		n += e.rows.MergedBytes(o.rows)
+	if e.rowSample != nil {
+		n += e.rowSample.MergedBytes(o.rowSample)
 	}
 	return n
 }
 
-// optionsDiffer names the first option in which two runs differ.
-func optionsDiffer(a, b map[string]string) stream.Text {
+func firstOptionDifference(a, b map[string]string) stream.Text {
 	both := make(map[string]string, len(a)+len(b))
 	maps.Copy(both, a)
 	maps.Copy(both, b)

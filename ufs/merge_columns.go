@@ -8,36 +8,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of files that are merged are matched by name, by the rule that one read of all the data
-// has: numbers of any width are one column, and a column that is a feature in one file and not in
-// another is an error. The columns of the sum stand in the order of the file whose first input has
-// the lowest path, as one read has them, in whatever order the files are named.
+// Columns of merged files are matched by name, by the same rule as one read of all the data: numbers of any
+// width are one column, and a column that is a feature in one file and not in another is an error. The sum has
+// the column order of the file whose first input has the lowest path, like one read of all, in whatever order
+// the files are named.
 
-// matchColumns finds the features of a file's header in another: order[j] is where a's feature j
-// stands in b, and nil where all stand alike. An error says which column is not in both.
+// matchColumns finds the features of header a in header b: a's feature j is b's feature order[j]; order is nil
+// if it changes nothing. An error names a column that is not in both.
 func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
 	if slices.Equal(a.Columns, b.Columns) {
 		return nil, nil
 	}
-	at := make(map[string]int, len(b.Columns))
+	index := make(map[string]int, len(b.Columns))
 	for j, c := range b.Columns {
-		at[c.Name] = j
+		index[c.Name] = j
 	}
 	same := true
 	for j, c := range a.Columns {
-		k, ok := at[c.Name]
+		k, ok := index[c.Name]
 		if !ok {
-			return nil, lacks("second", c, b)
+			return nil, errLacksColumn("second", c, b)
 		}
 		if _, ok := chunkio.TypesAgree(c.Type, b.Columns[k].Type); !ok {
 			return nil, stream.Usagef("their columns differ: %q is %s in the first and %s in the second", c.Name, c.Type, b.Columns[k].Type)
 		}
-		delete(at, c.Name)
+		delete(index, c.Name)
 		order, same = append(order, k), same && k == j
 	}
 	for _, c := range b.Columns {
-		if _, left := at[c.Name]; left {
-			return nil, lacks("first", c, a)
+		if _, left := index[c.Name]; left {
+			return nil, errLacksColumn("first", c, a)
 		}
 	}
 	if same {
@@ -46,8 +46,7 @@ func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
 	return order, nil
 }
 
-// lacks is the error of a column that is a feature in one of two files only.
-func lacks(which string, c stream.Column, h chunkio.StatsHeader) error {
+func errLacksColumn(which string, c stream.Column, h chunkio.StatsHeader) error {
 	for _, l := range h.Decided {
 		if l.Name == c.Name {
 			return stream.Usagef("their columns differ: %q is useless in the %s (%s), and each part left out what is useless in it: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}", c.Name, which, l.Why)
@@ -66,16 +65,16 @@ func lacks(which string, c stream.Column, h chunkio.StatsHeader) error {
 
 // sumColumns are the columns of a sum, as far as headers were read.
 type sumColumns struct {
-	types            []stream.Column     // those of the file that all others are compared with, of types that hold all
+	types            []stream.Column     // of the file that all others are compared with, with types that hold all values
 	first            chunkio.StatsHeader // of the file whose first input has the lowest path: it gives the order
 	firstPath        string              // of that file
-	order            []int               // how the compared one's columns stand in it
+	order            []int               // index in first of each compared column
 	leftOut, decided leftOutOfAny
 }
 
-// add adds the columns of a file's header, in which those of the first stand by order, and returns the bytes that are held
-// for it.
-func (s *sumColumns) add(path string, h chunkio.StatsHeader, order []int) (bytes int64) {
+// addHeader adds the columns of a file's header, whose column order[j] is the compared file's column j, and
+// returns the bytes held for it.
+func (s *sumColumns) addHeader(path string, h chunkio.StatsHeader, order []int) (bytes int64) {
 	bytes = s.leftOut.add(h.LeftOut) + s.decided.add(h.Decided)
 	if s.types == nil {
 		s.types, s.first, s.firstPath = h.Columns, h, path
@@ -89,32 +88,31 @@ func (s *sumColumns) add(path string, h chunkio.StatsHeader, order []int) (bytes
 	}
 	s.types = slices.Clone(s.types)
 	for j, c := range s.types {
-		s.types[j].Type, _ = chunkio.TypesAgree(c.Type, h.Columns[placeIn(order, j)].Type)
+		s.types[j].Type, _ = chunkio.TypesAgree(c.Type, h.Columns[orderedIndex(order, j)].Type)
 	}
 	return bytes
 }
 
-// placeIn is where column j stands in an order, which is nil for the same.
-func placeIn(order []int, j int) int {
+func orderedIndex(order []int, j int) int {
 	if order == nil {
 		return j
 	}
 	return order[j]
 }
 
-// settleColumns gives the sum its columns. The order of every file, which was one from the columns of
-// the file that all were compared with, becomes one from those.
+// settleColumns gives the sum its columns. The order of every file, relative to the file that all were compared
+// with, becomes relative to the sum.
 func (m *merger) settleColumns(s *sumColumns) {
-	m.first, m.firstPath = recordedIn(s.first), s.firstPath
-	m.head.LeftOut, m.head.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
-	m.head.Columns = slices.Clone(s.first.Columns)
+	m.firstBundle, m.firstPath = newBundle(s.first), s.firstPath
+	m.header.LeftOut, m.header.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
+	m.header.Columns = slices.Clone(s.first.Columns)
 	for j, c := range s.types {
-		m.head.Columns[placeIn(s.order, j)].Type = c.Type
+		m.header.Columns[orderedIndex(s.order, j)].Type = c.Type
 	}
 	if s.order == nil {
 		return
 	}
-	known := make(map[*int][]int) // by the order before, nil too: many files share one
+	known := make(map[*int][]int) // by the earlier order, also nil: many files share one
 	for i := range m.files {
 		f := &m.files[i]
 		var key *int
@@ -126,8 +124,8 @@ func (m *merger) settleColumns(s *sumColumns) {
 			order = make([]int, len(s.types))
 			same := true
 			for j := range s.types {
-				order[placeIn(s.order, j)] = placeIn(f.order, j)
-				same = same && placeIn(s.order, j) == placeIn(f.order, j)
+				order[orderedIndex(s.order, j)] = orderedIndex(f.order, j)
+				same = same && orderedIndex(s.order, j) == orderedIndex(f.order, j)
 			}
 			if same {
 				order = nil
@@ -138,26 +136,25 @@ func (m *merger) settleColumns(s *sumColumns) {
 	}
 }
 
-// leftOutOfAny are the columns that are no features of any of the files that are merged, each as often as in the file
-// that has most of its name. Of reasons that differ one stands, so that the files may come in any order: that the name is
-// shared, which selecting refuses it for, and else the first in the alphabet.
+// leftOutOfAny collects the columns that are no features in any merged file, each as often as in the file that
+// repeats its name most. If reasons differ, the result does not depend on the order of the files: it is the
+// shared name, which selecting refuses, or else the first reason in the alphabet.
 type leftOutOfAny struct {
-	columns map[string]leftOutAs
-	one     []stream.LeftOut // of the file before, which most files' are
+	columns  map[string]leftOutEntry
+	previous []stream.LeftOut // of the previous file: most files have the same
 }
 
-type leftOutAs struct {
+type leftOutEntry struct {
 	why   string
 	times int
 }
 
-// add adds those of one file, and returns the bytes that are held for it.
 func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
-	if slices.Equal(l.one, columns) {
+	if slices.Equal(l.previous, columns) {
 		return 0
 	}
-	if l.one = columns; l.columns == nil {
-		l.columns = make(map[string]leftOutAs)
+	if l.previous = columns; l.columns == nil {
+		l.columns = make(map[string]leftOutEntry)
 	}
 	times := make(map[string]int, len(columns))
 	for _, c := range columns {
@@ -175,7 +172,7 @@ func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 	return bytes
 }
 
-// list lists them: those of one file in its order, then what only others have, by name.
+// list lists the columns of one file in its order, then the columns of other files, by name.
 func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	others := maps.Clone(l.columns)
 	take := func(name string) {
@@ -194,27 +191,27 @@ func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	return all
 }
 
-// takePositions says of the columns of a sum where they stand in the input, as first, the file that gives them their order,
-// has them: one read of all inputs has them in the order of the first too. What other files alone leave out has no position.
-func (e *gathered) takePositions(first *gathered) {
-	e.places = first.places
+// takePositions gives the columns of a sum the positions in first, the file that gives them their order: one
+// read of all inputs uses the order of the first too. Columns that only other files leave out have no position.
+func (e *bundle) takePositions(first *bundle) {
+	e.positionCount = first.positionCount
 	for j, c := range first.columns {
 		e.columns[j].Position = c.Position
 	}
-	at := make(map[string][]stream.Position, len(first.leftOut))
+	positions := make(map[string][]stream.Position, len(first.leftOut))
 	for _, l := range first.leftOut {
-		at[l.Name] = append(at[l.Name], l.Column)
+		positions[l.Name] = append(positions[l.Name], l.Column)
 	}
 	for i := range e.leftOut {
 		l := &e.leftOut[i]
-		if list := at[l.Name]; len(list) > 0 {
-			l.Column, at[l.Name] = list[0], list[1:]
+		if list := positions[l.Name]; len(list) > 0 {
+			l.Column, positions[l.Name] = list[0], list[1:]
 		}
 	}
 }
 
-// orderedAs makes the columns of e those of the sum: column j is what order[j] was in its file.
-func (e *gathered) orderedAs(order []int) {
+// reorderColumns gives e the sum's column order: column j was order[j] in its file.
+func (e *bundle) reorderColumns(order []int) {
 	if order == nil {
 		return
 	}
@@ -223,23 +220,23 @@ func (e *gathered) orderedAs(order []int) {
 	} else {
 		e.profile.Reorder(order)
 	}
-	if e.raw != nil {
-		e.raw.Reorder(order)
+	if e.rawProfile != nil {
+		e.rawProfile.Reorder(order)
 	}
 	if e.sample != nil {
 		e.sample.Reorder(order)
 	}
-	if e.rows != nil {
-		e.rows.Reorder(order)
+	if e.rowSample != nil {
+		e.rowSample.Reorder(order)
 	}
-	if e.spread != nil {
-		e.spread.Reorder(order)
+	if e.histograms != nil {
+		e.histograms.Reorder(order)
 	}
 	if e.ranks != nil {
 		e.ranks.Reorder(order)
 	}
-	if e.hashed != nil {
-		for _, m := range e.hashed.moments {
+	if e.shardStats != nil {
+		for _, m := range e.shardStats.moments {
 			m.Reorder(order)
 		}
 	}

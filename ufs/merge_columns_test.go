@@ -46,9 +46,8 @@ func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
 	}
 }
 
-// TestMergeOfManyNames: files that each leave out many columns of their own are refused as soon as the names do not fit,
-// with a limit that is enough; and
-// before anything is added up, where no header can hold them.
+// TestMergeOfManyNames: files that each leave out many columns of their own are refused as soon as the names do
+// not fit, with a limit that suffices; and before anything is added up, if no header can hold them.
 func TestMergeOfManyNames(t *testing.T) {
 	dir := t.TempDir()
 	makeParts(t, dir, 12, 3)
@@ -64,16 +63,16 @@ func TestMergeOfManyNames(t *testing.T) {
 	_, err := ufs.Merge(t.Context(), m)
 	short := (*stream.MemoryError)(nil)
 	if !errors.As(err, &short) || short.What != "merging these files" {
-		t.Fatal(err)
+		t.Fatalf("merging within 100 MiB: %v, want a memory error for merging these files", err)
 	}
 	m.Memory = short.Need + 16<<20 // for the statistics
 	if got := must.Get(ufs.Merge(t.Context(), m))(t); got.Merged != 12 || len(headerOf(t, m.Output).LeftOut) != 12*20_000 {
-		t.Errorf("%+v", got)
+		t.Errorf("merged: %+v, want 12 files and 240,000 columns left out", got)
 	}
 	must.Do(t, os.Remove(m.Output))
 	must.Do(t, os.Truncate(files[11], must.Get(os.Stat(files[11]))(t).Size()-100)) // which only reading its statistics finds
 	_, err = ufs.Merge(t.Context(), m.WithHeaderOf(8<<20))
 	if err == nil || !strings.Contains(err.Error(), "cannot merge 12 files: the header of the sum would have ") || !strings.Contains(err.Error(), "240000 columns that are left out") {
-		t.Error(err)
+		t.Errorf("merging with headers up to 8 MiB: %v, want a refusal before any statistics are read", err)
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What a merged file records of how it was merged, and selections from it show.
+// The options of a merge that a merged file records, and selections from it show.
 const (
 	optionWindow = "window"
 	optionDecay  = "decay"
 )
 
-// arrange orders the files, the oldest first, where a window or a decay makes the order
-// matter, and says which are outside the window.
-func (m *merger) arrange(files []string) (days, outside []string) {
+// orderByDay sorts the files, the oldest first, if a window or a decay makes the order matter, and returns the
+// files outside the window.
+func (m *merger) orderByDay(files []string) (days, outside []string) {
 	if m.Window == 0 && m.Decay == 0 {
 		return files, nil
 	}
@@ -36,10 +36,10 @@ func (m *merger) arrange(files []string) (days, outside []string) {
 	return days[n:], outside
 }
 
-// accepts refuses a file that cannot be added to those before it, by what it records; the first
-// of those stands for all.
-func (m *merger) accepts(first, f *mergedFile, isFirst bool) error {
-	if err := isKind(f.name, f.kind); err != nil {
+// checkAddable refuses a file that cannot be added to the files before it, by its record; first stands for all
+// of them.
+func (m *merger) checkAddable(first, f *mergedFile, isFirst bool) error {
+	if err := checkKind(f.name, f.kind); err != nil {
 		return err
 	}
 	switch recorded, _ := strconv.ParseFloat(f.decay, 64); {
@@ -48,7 +48,7 @@ func (m *merger) accepts(first, f *mergedFile, isFirst bool) error {
 	case m.Decay > 0 && (f.kind == kindProfile || f.kind == kindSketch || f.kind == kindSketchedGraph):
 		return stream.Usagef("{decay} is for statistics to select from, and %s holds a profile only", f.name)
 	case m.Window == 0 && m.Decay == 0:
-		return alikeTotals(first, f)
+		return checkTotals(first, f)
 	case f.window != "":
 		return stream.Usagef("%s is the total of a window of %s files already; merge the files that it was made from, and the new ones, with {window}", f.name, f.window)
 	case f.decay == "":
@@ -62,8 +62,8 @@ func (m *merger) accepts(first, f *mergedFile, isFirst bool) error {
 	return nil
 }
 
-// alikeTotals refuses to add a total of days to what is none, without saying how days weigh.
-func alikeTotals(first, f *mergedFile) error {
+// checkTotals refuses to add a decayed total to other files without a {decay}.
+func checkTotals(first, f *mergedFile) error {
 	if first.decay == f.decay {
 		return nil
 	}
@@ -75,13 +75,11 @@ func alikeTotals(first, f *mergedFile) error {
 		total.name, total.decay, other.name)
 }
 
-// discount multiplies the weight of all rows of e by γ, if there is one, for each of so many
-// files that come after it.
-func (m *merger) discount(e *gathered, files int) error {
+func (m *merger) discountByAge(e *bundle, files int) error {
 	if m.Decay == 0 {
 		return nil
 	}
-	// A weight that is no number any more is refused as the least one is.
+	// A weight that underflows to 0 is refused like the smallest positive one.
 	gamma := max(math.Pow(m.Decay, float64(files)), math.SmallestNonzeroFloat64)
 	if err := e.discount(gamma); err != nil {
 		return stream.Usagef("{decay}: %v; {window} keeps the newest files only", err)
@@ -89,9 +87,8 @@ func (m *merger) discount(e *gathered, files int) error {
 	return nil
 }
 
-// discount multiplies the weight of all rows by γ.
-func (e *gathered) discount(gamma float64) error {
-	e.sample = nil // whose rows would count as much as ever
+func (e *bundle) discount(gamma float64) error {
+	e.sample = nil // its rows cannot be discounted
 	if err := e.moments.Discount(gamma); err != nil {
 		return err
 	}
@@ -100,19 +97,18 @@ func (e *gathered) discount(gamma float64) error {
 			return err
 		}
 	}
-	if e.hashed != nil {
-		if err := e.hashed.discount(gamma); err != nil {
+	if e.shardStats != nil {
+		if err := e.shardStats.discount(gamma); err != nil {
 			return err
 		}
 	}
-	if e.spread != nil {
-		return e.spread.Discount(gamma)
+	if e.histograms != nil {
+		return e.histograms.Discount(gamma)
 	}
 	return nil
 }
 
-// record records how the files were merged among the options of the whole.
-func (m *merger) record(e *gathered) {
+func (m *merger) recordMerge(e *bundle) {
 	if e.options == nil {
 		e.options = make(map[string]string)
 	}

@@ -10,21 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shard is the first shard of its plan that f holds; 0 where it is of no plan, or of all shards:
-// then it is the statistics of some files as any other.
-func (f *mergedFile) shard() int {
+// firstShard is the first shard of its plan that f holds; 0 if it belongs to no plan, or holds all shards: then
+// it is like any other file of statistics.
+func (f *mergedFile) firstShard() int {
 	if f.part == nil || f.part.Complete() || len(f.part.Shards) == 0 {
 		return 0
 	}
 	return f.part.Shards[0].From
 }
 
-// settleParts refuses parts that do not make a whole, and finds what they are together.
-func (m *merger) settleParts() error {
-	at := slices.IndexFunc(m.files, func(f mergedFile) bool { return f.shard() > 0 })
-	if at < 0 { // totals, whatever they were made from
+func (m *merger) checkParts() error {
+	at := slices.IndexFunc(m.files, func(f mergedFile) bool { return f.firstShard() > 0 })
+	if at < 0 { // the files are totals, from plans or not
 		if len(m.files) > 1 {
-			m.head.Part = nil
+			m.header.Part = nil
 		}
 		return nil
 	}
@@ -32,31 +31,30 @@ func (m *merger) settleParts() error {
 	if m.Window > 0 || m.Decay > 0 {
 		return stream.Usagef("{window} and {decay} are for the files of days, and %s is a part of a plan; merge all parts of the plan first", first.name)
 	}
-	var shards []shardsOf
+	var shards []fileShards
 	for i := range m.files {
 		f := &m.files[i]
-		if err := samePlan(first, f); err != nil {
+		if err := checkSamePlan(first, f); err != nil {
 			return err
 		}
 		for _, r := range f.part.Shards {
-			shards = append(shards, shardsOf{r, f})
+			shards = append(shards, fileShards{r, f})
 		}
 	}
-	together, err := unitedShards(shards)
+	together, err := joinShards(shards)
 	if err != nil {
 		return err
 	}
 	whole := *first.part
 	whole.Shards = together
-	m.head.Part = &whole
+	m.header.Part = &whole
 	if whole.Complete() || m.Partial {
 		return nil
 	}
-	return m.missing(&whole, first)
+	return m.errMissingShards(&whole, first)
 }
 
-// samePlan refuses a file that is no part of the same plan and round as first is.
-func samePlan(first, f *mergedFile) error {
+func checkSamePlan(first, f *mergedFile) error {
 	if f.part == nil {
 		return stream.Usagef("%s is a part of a plan and %s is not: merge all parts of the plan first, then their sum with others", first.name, f.name)
 	}
@@ -78,21 +76,20 @@ func samePlan(first, f *mergedFile) error {
 	return stream.Usagef("%s and %s were scanned with two profiles: merge the parts of one round", first.name, f.name)
 }
 
-// shardsOf is some shards, and the file that holds them.
-type shardsOf struct {
+// fileShards is a range of shards, and the file that holds it.
+type fileShards struct {
 	stream.ShardRange
-	in *mergedFile
+	file *mergedFile
 }
 
-// unitedShards sorts shards and joins neighbours. A shard that is in two files is refused.
-func unitedShards(shards []shardsOf) ([]stream.ShardRange, error) {
-	slices.SortStableFunc(shards, func(a, b shardsOf) int { return cmp.Compare(a.From, b.From) })
+func joinShards(shards []fileShards) ([]stream.ShardRange, error) {
+	slices.SortStableFunc(shards, func(a, b fileShards) int { return cmp.Compare(a.From, b.From) })
 	var united []stream.ShardRange
 	for i, s := range shards {
 		switch n := len(united); {
 		case n > 0 && s.From <= united[n-1].To: // shards[i-1] ends there: none before it reaches further
 			both := stream.ShardRange{From: s.From, To: min(s.To, shards[i-1].To)}
-			return nil, stream.Usagef("%s and %s both hold shard %v: give one of them", shards[i-1].in.name, s.in.name, both)
+			return nil, stream.Usagef("%s and %s both hold shard %v: give one of them", shards[i-1].file.name, s.file.name, both)
 		case n > 0 && united[n-1].To+1 == s.From:
 			united[n-1].To = s.To
 		default:
@@ -102,27 +99,26 @@ func unitedShards(shards []shardsOf) ([]stream.ShardRange, error) {
 	return united, nil
 }
 
-// missing is the error of shards that are not there, with the command that makes them. It is
-// about data, not usage: the same request is right once the shards are made.
-func (m *merger) missing(whole *stream.Part, first *mergedFile) error {
+// errMissingShards lists the missing shards, with the command that makes them. It is about data, not usage: the
+// same request is right once the shards are made.
+func (m *merger) errMissingShards(whole *stream.Part, first *mergedFile) error {
 	missing := whole.Missing()
-	folder := folderOf(first.name)
-	how := stream.Textf("{plan} JOB.plan.json {shard} %d/%d", missing[0].From, whole.Of)
+	folder := parentFolder(first.name)
+	command := stream.Textf("{plan} JOB.plan.json {shard} %d/%d", missing[0].From, whole.Of)
 	switch {
 	case whole.Round != "":
-		how = stream.Textf("%v {profile} PROFILE.ufs", how)
+		command = stream.Textf("%v {profile} PROFILE.ufs", command)
 	case m.kind == kindProfile:
-		how = stream.Textf("%v {profile-only}", how)
-		if rows := m.head.Options[optionSampleRows]; rows != "" {
-			how = stream.Textf("%v {sample-rows} %s", how, rows)
+		command = stream.Textf("%v {profile-only}", command)
+		if rows := m.header.Options[optionSampleRows]; rows != "" {
+			command = stream.Textf("%v {sample-rows} %s", command, rows)
 		}
 	}
 	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(missing), isOrAre(missing))
-	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, shell.Quote(folder))
+	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", command, shell.Quote(folder))
 	return e
 }
 
-// isOrAre is the verb of a list of shards.
 func isOrAre(shards []stream.ShardRange) string {
 	if len(shards) == 1 && shards[0].From == shards[0].To {
 		return "is"
@@ -130,32 +126,31 @@ func isOrAre(shards []stream.ShardRange) string {
 	return "are"
 }
 
-// folderOf is the folder of a file, or of an object, as people may see it, with a slash behind it.
-func folderOf(name string) string {
+// parentFolder is the folder of a file or object, for people, with a trailing slash.
+func parentFolder(name string) string {
 	if !place.IsURL(name) {
 		return filepath.Dir(name) + string(filepath.Separator)
 	}
 	return place.Parent(name)
 }
 
-// checkWhole compares the sum of all shards with what their plan says of the whole.
 func (m *merger) checkWhole() error {
-	p := m.head.Part
+	p := m.header.Part
 	if p == nil || p.Whole == nil || !p.Complete() || len(m.files) == 1 {
 		return nil
 	}
-	var rows, covered int64
+	var rows, coveredRows int64
 	for _, in := range m.coverage.files {
 		rows += in.Rows
 	}
 	for _, r := range m.coverage.runs {
-		covered += r.to - r.from
+		coveredRows += r.to - r.from
 	}
-	if want := p.Whole; rows != want.Rows || covered != want.Rows || len(m.coverage.files) > want.Files {
+	if want := p.Whole; rows != want.Rows || coveredRows != want.Rows || len(m.coverage.files) > want.Files {
 		return &stream.DataError{
-			Path: folderOf(m.files[0].name), RowGroup: -1, Row: -1,
+			Path: parentFolder(m.files[0].name), RowGroup: -1, Row: -1,
 			Err: stream.Errorf("all %d shards are there, but they cover %s of %s rows of %d files, and the plan has %s rows of %d files",
-				p.Of, comma(covered), comma(rows), len(m.coverage.files), comma(want.Rows), want.Files),
+				p.Of, comma(coveredRows), comma(rows), len(m.coverage.files), comma(want.Rows), want.Files),
 			Remedy: stream.Textf("make the plan again, and scan all shards by it"),
 		}
 	}

@@ -11,166 +11,162 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fetchedAhead is how many files in object stores are downloaded to temporary files at a time:
-// one connection brings some 50 to 100 MB/s.
-const fetchedAhead = 8
+// maxDownloads is the number of files in object stores that are downloaded to temporary files at a time: one
+// connection brings some 50 to 100 MB/s.
+const maxDownloads = 8
 
-// readBytes is what reading one more file at a time takes: blocks of its sections, packed and not,
-// and their decoder. As many are read at a time as there are threads, beside the one that is added,
-// because unpacking takes most: of the processor time of merging 400 parts of 1,000 columns zstd had
-// 28 % in a profile, adding 17 %, fresh memory 12 %, and decoding words 5 % before it went in runs.
-// Files are not verified as a whole before they are read, which would read each twice: the
-// checksum of a section holds before its state is added (chunkio.OpenStatsAs).
-const readBytes = 4 << 20
+// readerBytes is the memory for reading one more file at a time: blocks of its sections, packed and not, and
+// their decoder. One file for each thread is read ahead while another is added, because unpacking takes most:
+// of the processor time of merging 400 parts of 1,000 columns zstd had 28 % in a profile, adding 17 %, fresh
+// memory 12 %, and decoding words 5 % before it went in runs. Files are not verified as a whole before they are
+// read, which would read each twice: the checksum of a section holds before its state is added
+// (chunkio.OpenStatsAs).
+const readerBytes = 4 << 20
 
-// partsReader reads the files of a merge in order, ahead of those who add them as far as the
-// memory allows. It is used by one goroutine.
+// partsReader reads the files of a merge in order, ahead of the additions as far as memory allows. It is used
+// by one goroutine.
 type partsReader struct {
-	t       *tree
-	started int                // files that were begun
-	queue   []*partRead        // begun and not taken, in order
-	opened  map[int]*openedOne // opened, or on the way
-	largest int64              // state so far: what the next one will hardly exceed
+	tree         *tree
+	started      int                 // files whose reading was started
+	queue        []*partRead         // started and not taken, in order
+	files        map[int]*openedFile // open, or being opened
+	largestState int64               // state so far: the next one will hardly exceed it
 }
 
-// partRead is a file that is read.
+// partRead is a file being read.
 type partRead struct {
 	index  int
-	limit  int64 // that the state may hold
+	limit  int64 // bound on the memory of the state
 	cancel context.CancelFunc
-	done   chan struct{} // closed once s and err are set
-	s      *sum
+	done   chan struct{} // closed once sum and err are set
+	sum    *sum
 	err    error
 }
 
-// openedOne is a file that is opened.
-type openedOne struct {
+// openedFile is a file that is open or being opened.
+type openedFile struct {
 	done chan struct{}
 	file *chunkio.StatsReader
 	err  error
 }
 
-// next is the state of the next file. The memory that it takes is part of used from here on.
+// next returns the state of the next file. Its memory is part of used from here on.
 func (r *partsReader) next(ctx context.Context) (*sum, error) {
-	t := r.t
+	t := r.tree
 	if len(r.queue) == 0 {
-		limit := r.expected()
+		limit := r.expectedBytes()
 		if err := t.makeRoom(limit); err != nil {
 			return nil, err
 		}
-		r.start(ctx, limit)
+		r.startNext(ctx, limit)
 	}
 	read := r.queue[0]
 	<-read.done
 	if short := (*stream.MemoryError)(nil); errors.As(read.err, &short) && read.limit < t.share {
-		// It is larger than those before it, so it is read again on its own.
-		for r.giveUp() {
+		// This state is larger than all before it, so it is read again on its own.
+		for r.abandonLast() {
 		}
 		if err := t.makeRoom(t.share); err != nil {
 			return nil, err
 		}
-		r.start(ctx, t.share)
+		r.startNext(ctx, t.share)
 		read = r.queue[0]
 		<-read.done
 	}
 	r.queue = r.queue[1:]
 	read.cancel()
 	t.used -= read.limit
-	r.shut(read.index)
+	r.closeFile(read.index)
 	if read.err != nil {
-		return nil, t.tooLittle(read.err, 0)
+		return nil, t.errMergeMemory(read.err, 0)
 	}
-	s := read.s
+	s := read.sum
 	t.used += s.bytes
-	r.largest = max(r.largest, s.bytes)
-	t.samples = max(t.samples, t.m.sampleBytes(s.e))
-	if s.e.moments != nil {
-		s.e.moments.SetLimit(t.limit())
-		if s.e.hashed != nil {
-			s.e.hashed.setLimit(t.limit())
+	r.largestState = max(r.largestState, s.bytes)
+	t.sampleSize = max(t.sampleSize, t.merger.sampleBytes(s.bundle))
+	if s.bundle.moments != nil {
+		s.bundle.moments.SetLimit(t.stateLimit())
+		if s.bundle.shardStats != nil {
+			s.bundle.shardStats.setLimit(t.stateLimit())
 		}
 	}
-	if s.e.sketch != nil {
-		s.e.sketch.SetLimit(t.limit())
+	if s.bundle.sketch != nil {
+		s.bundle.sketch.SetLimit(t.stateLimit())
 	}
-	if s.e.sample != nil {
-		s.e.sample.SetLimit(t.limit())
+	if s.bundle.sample != nil {
+		s.bundle.sample.SetLimit(t.stateLimit())
 	}
-	if s.e.rows != nil {
-		s.e.rows.SetLimit(t.limit())
+	if s.bundle.rowSample != nil {
+		s.bundle.rowSample.SetLimit(t.stateLimit())
 	}
-	r.ahead(ctx)
+	r.readAhead(ctx)
 	return s, nil
 }
 
-// expected is what the next state will hardly exceed: a quarter more than any before.
-func (r *partsReader) expected() int64 {
-	if r.largest == 0 {
-		return r.t.share
+// expectedBytes is a bound that the next state will hardly exceed: a quarter more than any before.
+func (r *partsReader) expectedBytes() int64 {
+	if r.largestState == 0 {
+		return r.tree.share
 	}
-	return min(r.largest+r.largest/4, r.t.share)
+	return min(r.largestState+r.largestState/4, r.tree.share)
 }
 
-// ahead begins to read files, as many as there are threads and there is memory left for.
-func (r *partsReader) ahead(ctx context.Context) {
-	limit, spare := r.expected(), int64(0)
-	if statesAtOnce(r.t.m.kind) > 2 {
-		spare = r.largest // of the sum that is copied while the next is added
+func (r *partsReader) readAhead(ctx context.Context) {
+	limit, spare := r.expectedBytes(), int64(0)
+	if statesAtOnce(r.tree.merger.kind) > 2 {
+		spare = r.largestState // for the copy of a sum while the next state is added
 	}
-	for len(r.queue) < r.t.m.q.Threads && r.started < len(r.t.m.files) && r.t.used+spare+limit+readBytes*int64(len(r.queue)+1) <= r.t.room {
-		r.start(ctx, limit)
+	for len(r.queue) < r.tree.merger.request.Threads && r.started < len(r.tree.merger.files) && r.tree.used+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.room {
+		r.startNext(ctx, limit)
 	}
 }
 
-// start begins to read the next file.
-func (r *partsReader) start(ctx context.Context, limit int64) {
-	for i := r.started; i < min(r.started+fetchedAhead, len(r.t.m.files)); i++ {
-		if i == r.started || place.IsURL(r.t.m.files[i].path) {
-			r.open(ctx, i)
+func (r *partsReader) startNext(ctx context.Context, limit int64) {
+	for i := r.started; i < min(r.started+maxDownloads, len(r.tree.merger.files)); i++ {
+		if i == r.started || place.IsURL(r.tree.merger.files[i].path) {
+			r.openFile(ctx, i)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	read := &partRead{index: r.started, limit: limit, cancel: cancel, done: make(chan struct{})}
-	file := r.opened[r.started]
+	file := r.files[r.started]
 	r.queue = append(r.queue, read)
-	r.t.used += limit
+	r.tree.used += limit
 	r.started++
 	go func() {
 		defer close(read.done)
 		<-file.done
 		if read.err = file.err; read.err == nil {
-			read.s, read.err = r.t.read(ctx, file.file, read.index, limit)
+			read.sum, read.err = r.tree.readSum(ctx, file.file, read.index, limit)
 		}
 	}()
 }
 
-// open opens file number i, unless that was begun.
-func (r *partsReader) open(ctx context.Context, i int) {
-	if r.opened[i] != nil {
+func (r *partsReader) openFile(ctx context.Context, i int) {
+	if r.files[i] != nil {
 		return
 	}
-	o := &openedOne{done: make(chan struct{})}
-	r.opened[i] = o
-	f := &r.t.m.files[i]
-	head := chunkio.StatsHead{Header: r.t.m.head, Check: f.check}
+	o := &openedFile{done: make(chan struct{})}
+	r.files[i] = o
+	f := &r.tree.merger.files[i]
+	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.check}
 	go func() {
 		defer close(o.done)
-		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.t.m.q.fetching())
+		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.tree.merger.request.documentOptions())
 	}()
 }
 
-// shut closes file number i.
-func (r *partsReader) shut(i int) {
-	o := r.opened[i]
-	delete(r.opened, i)
+func (r *partsReader) closeFile(i int) {
+	o := r.files[i]
+	delete(r.files, i)
 	if <-o.done; o.err == nil {
 		o.file.Close()
 	}
 }
 
-// giveUp gives up the last of the files that were begun, for its memory: it will be read again. It
-// reports whether there was one.
-func (r *partsReader) giveUp() bool {
+// abandonLast abandons the last file that was started, for its memory: it will be read again. It reports
+// whether there was one.
+func (r *partsReader) abandonLast() bool {
 	n := len(r.queue) - 1
 	if n < 0 {
 		return false
@@ -178,29 +174,27 @@ func (r *partsReader) giveUp() bool {
 	read := r.queue[n]
 	read.cancel()
 	<-read.done
-	r.t.used -= read.limit
+	r.tree.used -= read.limit
 	r.queue, r.started = r.queue[:n], r.started-1
 	return true
 }
 
-// close ends all that is under way; its context has ended, or nothing is.
 func (r *partsReader) close() {
-	for r.giveUp() {
+	for r.abandonLast() {
 	}
-	for i := range r.opened {
-		r.shut(i)
+	for i := range r.files {
+		r.closeFile(i)
 	}
 }
 
-// read reads all that is merged of a file, within limit bytes.
-func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit int64) (*sum, error) {
+func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, limit int64) (*sum, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m := t.m
+	m := t.merger
 	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile, kindSketch: method.FromProfile, kindSketchedGraph: method.FromProfile}[m.kind]
-	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.beside(), 1)}
-	shards, err := shardsIn(file)
+	opt := gram.Options{Threads: m.request.Threads, Limit: max(limit-t.sideBytes(), 1)}
+	shards, err := hashShardCount(file)
 	if err != nil {
 		return nil, err
 	}
@@ -213,32 +207,32 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 			err = e.readRanks(file, opt.Threads)
 		}
 		if err == nil && (m.kind == kindSketch || m.kind == kindSketchedGraph) {
-			err = e.readSketch(file, gram.Options{Threads: opt.Threads, Limit: max(opt.Limit-t.graph, 1)})
+			err = e.readSketch(file, gram.Options{Threads: opt.Threads, Limit: max(opt.Limit-t.graphSize, 1)})
 			if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
-				err = &stream.MemoryError{What: short.What, Need: short.Need + t.graph, Limit: opt.Limit}
+				err = &stream.MemoryError{What: short.What, Need: short.Need + t.graphSize, Limit: opt.Limit}
 			}
 		}
 		if err == nil && m.kind == kindSketchedGraph {
 			err = e.readSketchedGraph(file, opt.Threads)
 		}
 	} else if err == nil {
-		if err = e.readSpread(file, opt.Threads); err == nil && from == method.FromGram {
+		if err = e.readHistograms(file, opt.Threads); err == nil && from == method.FromGram {
 			err = e.readSample(file, opt.Limit)
 		}
 	}
 	if err == nil && m.files[i].path == m.firstPath {
-		err = m.first.readPositions(file)
+		err = m.firstBundle.readPositions(file)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.orderedAs(m.files[i].order)
-	s := &sum{e: e, files: 1, name: m.files[i].name}
-	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, weights: e.weights != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil, facts: e.facts != nil}
-	if e.hashed != nil {
-		s.has.shards = shards
+	e.reorderColumns(m.files[i].order)
+	s := &sum{bundle: e, files: 1, name: m.files[i].name}
+	s.present = stateSet{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, weights: e.weights != nil, sample: e.sample != nil, rowSample: e.rowSample != nil, histograms: e.histograms != nil, rawProfile: e.rawProfile != nil, ranks: e.ranks != nil, facts: e.facts != nil}
+	if e.shardStats != nil {
+		s.present.shards = shards
 	}
 	e.path = s.name
-	s.bytes, err = e.bytes(nil, m.q.Threads)
+	s.bytes, err = e.mergedBytes(nil, m.request.Threads)
 	return s, err
 }

@@ -67,7 +67,7 @@ func contents(t *testing.T, path string) []byte {
 	return must.Get(os.ReadFile(path))(t)
 }
 
-// headerOf is what a statistics file says of itself.
+// headerOf is the header of a statistics file.
 func headerOf(t *testing.T, path string) chunkio.StatsHeader {
 	t.Helper()
 	return must.Get(chunkio.ReadStatsHeader(t.Context(), path, chunkio.FetchOptions{}))(t)
@@ -100,8 +100,8 @@ func near(t *testing.T, what, got, want string) {
 	}
 }
 
-// TestMergeParts: the parts of a plan make what one scan makes, whatever their number and the order
-// in which they are named, bit for bit the same with any threads and memory; and in two levels too.
+// TestMergeParts: the parts of a plan merge to the result of one scan, whatever their number and the order in
+// which they are named, bit for bit the same with any threads and memory; and in two levels too.
 func TestMergeParts(t *testing.T) {
 	for _, shards := range []int{1, 16, 17, 40} {
 		plan, folder := job(t, shards, ufs.Request{}, nil)
@@ -167,7 +167,7 @@ func TestMergeRounds(t *testing.T) {
 	graphs := scanned(t, plan, filepath.Join(filepath.Dir(plan), "graphs")+"/", shards, func(s *ufs.ScanRequest) { s.Profile = profile })
 	all := merged(t, ufs.MergeRequest{}, graphs)
 	if h := headerOf(t, all); h.Kind != "graph" || !h.Part.Complete() || h.Part.Round == "" {
-		t.Errorf("%s: %+v", h.Kind, h.Part)
+		t.Errorf("the merged file is of kind %s and part %+v, want a complete graph of a round", h.Kind, h.Part)
 	}
 	select1 := func(q ufs.Request) []stream.Selected {
 		q.K, q.Method = 6, "laplacian"
@@ -193,7 +193,7 @@ func TestMergeRounds(t *testing.T) {
 	refused(t, exit.Data, "shard 7/20 profile-only o "+profiles, ufs.MergeRequest{}, profiles)
 }
 
-// section is what a section of a statistics file holds.
+// section is the contents of a section of a statistics file.
 func section(t *testing.T, path, name string) []byte {
 	t.Helper()
 	r := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
@@ -211,7 +211,7 @@ func rewritten(t *testing.T, path string, edit func(*chunkio.StatsHeader)) strin
 	return to
 }
 
-// refused merges what cannot be merged, and wants that said and no output.
+// refused merges files that cannot be merged, and wants an error with this text and no output.
 func refused(t *testing.T, code int, says string, m ufs.MergeRequest, files ...string) {
 	t.Helper()
 	m.Files, m.Output = files, filepath.Join(t.TempDir(), "all.ufs")
@@ -224,7 +224,7 @@ func refused(t *testing.T, code int, says string, m ufs.MergeRequest, files ...s
 	}
 }
 
-// TestMergeCompleteness: what is missing, there twice or of something else is told by name.
+// TestMergeCompleteness: a shard that is missing, duplicate or of another plan is named.
 func TestMergeCompleteness(t *testing.T) {
 	dir := t.TempDir()
 	makeParts(t, dir, 40, 3)
@@ -283,13 +283,13 @@ func smallest(t *testing.T, files ...string) int64 {
 	_, err := ufs.Merge(t.Context(), ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Memory: 1 << 20})
 	var short *stream.MemoryError
 	if !errors.As(err, &short) {
-		t.Fatal(err)
+		t.Fatalf("merging within 1 MiB: %v, want a memory error", err)
 	}
 	return short.Need
 }
 
-// TestMergeSpills: in the least memory sums wait in scratch files, and no bit of the result tells;
-// where there is no room for them, that is said, and nothing is left.
+// TestMergeSpills: with the least memory sums wait in scratch files, and no bit of the result changes; without
+// disk space for them there is an error, and nothing is left.
 func TestMergeSpills(t *testing.T) {
 	dir, scratch := t.TempDir(), t.TempDir()
 	makeParts(t, dir, 300, 150)
@@ -313,7 +313,7 @@ func TestMergeSpills(t *testing.T) {
 	refused(t, exit.Data, bad, ufs.MergeRequest{}, dir)
 }
 
-// inUse is the memory of what is not garbage: no more and no less, however busy the machine.
+// inUse is the memory in use without garbage: exact, however busy the machine.
 func inUse() int64 {
 	runtime.GC()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}

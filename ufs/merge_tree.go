@@ -16,67 +16,65 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fanIn is how many sums of one level of the tree make one of the next. Every number passes
-// through at most fanIn-1 additions at a level, 4·15 of 10,000 files, where one after another it would be
-// through 9,999: rounding grows with the depth. It is a constant, so that no bit depends on
-// memory or threads, and up to as many files are added one after another. With 8 there are more
-// sums that wait, with 64 more additions.
+// fanIn is the number of sums of one level of the tree that make one of the next. Every number passes through
+// at most fanIn-1 additions at a level, 4·15 for 10,000 files, instead of 9,999 in a sequential sum: rounding
+// grows with the depth. It is a constant, so that no bit depends on memory or threads, and up to fanIn files
+// are added one after another. With 8 more sums would wait, with 64 there would be more additions.
 const fanIn = 16
 
-// tree adds up files as they come. Sums of fanIn files wait until there are fanIn of them, these
-// sums of sums likewise: of N files log(N)/log(fanIn) sums wait, in memory, or in
-// scratch files where that does not suffice.
+// tree adds up files as they arrive. Sums of fanIn files wait until there are fanIn of them, and so do sums of
+// sums: for N files log(N)/log(fanIn) sums wait, in memory, or in scratch files if memory does not suffice.
 type tree struct {
-	m       *merger
-	reader  *partsReader
-	scratch *scratch.Space
-	room    int64  // bytes for all states
-	share   int64  // of room, for one state: two always fit
-	used    int64  // of room, by states that are there and those that are read
-	sums    []*sum // that wait, by level; nil where none does
-	graph   int64  // bytes of a graph beside the moments, and of those of the hash shards
-	shards  int    // as the files record them
-	samples int64  // bytes that samples of rows will hold in the end, at most, as far as known
+	merger     *merger
+	reader     *partsReader
+	scratch    *scratch.Space
+	room       int64  // bytes for all states
+	share      int64  // part of room for one state: two always fit
+	used       int64  // part of room taken by present states and those being read
+	waiting    []*sum // waiting sums by level; nil if none waits
+	graphSize  int64  // bytes of a graph and of the graphs of its hash shards, without moments
+	shards     int    // as the files record them
+	sampleSize int64  // bound on the bytes of row samples in the end, as far as known
 }
 
 // sum is the sum of some files, which follow one another.
 type sum struct {
-	e      *gathered       // nil while it is stored
-	stored *scratch.Stored // nil while it is in memory
-	bytes  int64           // that e holds
-	files  int
-	parts  int    // sums of the level below
-	name   string // of the first file
-	has    states // that e has
+	bundle  *bundle         // nil while it is stored
+	stored  *scratch.Stored // nil while it is in memory
+	bytes   int64           // memory of the bundle
+	files   int
+	parts   int      // sums of the level below
+	name    string   // of the first file
+	present stateSet // states in the bundle
 }
 
-// states is which states a sum has.
-type states struct {
-	moments, graph, sketch, weights, sample, rows, spread, raw, ranks, facts bool
-	shards                                                                   int // that are apart; 0 for none
+// stateSet lists the states in a sum.
+type stateSet struct {
+	moments, graph, sketch, weights, sample, rowSample, histograms, rawProfile, ranks, facts bool
+	shards                                                                                   int // kept apart; 0 for none
 }
 
 func newTree(m *merger) (*tree, error) {
-	t := &tree{m: m, room: m.q.Memory - programBytes - m.bookkept}
+	t := &tree{merger: m, room: m.request.Memory - programBytes - m.bookkeeping}
 	if m.kind != kindProfile {
-		t.shards, _ = strconv.Atoi(m.head.Options[optionStability]) // which reading checks
+		t.shards, _ = strconv.Atoi(m.header.Options[optionStability]) // reading checks it
 	}
 	if m.kind == kindGraph || m.kind == kindSketchedGraph {
 		var err error
-		if t.graph, err = recordedIn(m.head).graphBytes(m.files[0].name, m.q.Threads, t.shards); err != nil {
+		if t.graphSize, err = newBundle(m.header).graphBytes(m.files[0].name, m.request.Threads, t.shards); err != nil {
 			return nil, err
 		}
 	}
 	t.share = max(t.room/statesAtOnce(m.kind), 1)
-	t.samples = m.sampleBytes(nil)
+	t.sampleSize = m.sampleBytes(nil)
 	t.scratch = scratch.New(scratch.Options{
-		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Ledger: m.q.ledger, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
+		Dir: m.request.TempDir, Limit: m.request.MaxScratch, Ledger: m.request.ledger, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
 	})
-	t.reader = &partsReader{t: t, opened: make(map[int]*openedOne)}
+	t.reader = &partsReader{tree: t, files: make(map[int]*openedFile)}
 	return t, nil
 }
 
-// statesAtOnce is how many states of a kind are in memory while two are merged.
+// statesAtOnce is the number of states of a kind that are in memory while two are merged.
 func statesAtOnce(kind string) int64 {
 	if kind == kindProfile { // merging samples copies rows
 		return 3
@@ -86,35 +84,34 @@ func statesAtOnce(kind string) int64 {
 
 func (t *tree) close() {
 	t.reader.close()
-	t.scratch.Close() // nothing in it is wanted any more
+	t.scratch.Close() // nothing in it is needed any more
 }
 
-// all is the sum of all files.
-func (t *tree) all(ctx context.Context) (*gathered, error) {
+func (t *tree) sumAll(ctx context.Context) (*bundle, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.reader.close()
 	defer cancel()
-	for _, f := range t.m.files {
+	for _, f := range t.merger.files {
 		next, err := t.reader.next(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t.m.q.Meter.Rows.Add(f.rows)
+		t.merger.request.Meter.Rows.Add(f.rows)
 		for level := 0; next != nil; level++ {
-			if next, err = t.addAt(ctx, level, next); err != nil {
+			if next, err = t.addAtLevel(ctx, level, next); err != nil {
 				return nil, err
 			}
 		}
 	}
 	var whole *sum
-	for level, s := range t.sums {
-		t.sums[level] = nil
+	for level, s := range t.waiting {
+		t.waiting[level] = nil
 		switch {
 		case s == nil:
 		case whole == nil:
 			whole = s
 		default:
-			if err := t.into(ctx, s, whole); err != nil {
+			if err := t.addInto(ctx, s, whole); err != nil {
 				return nil, err
 			}
 			whole = s
@@ -123,187 +120,185 @@ func (t *tree) all(ctx context.Context) (*gathered, error) {
 	if err := t.load(whole); err != nil {
 		return nil, err
 	}
-	return whole.e, nil
+	return whole.bundle, nil
 }
 
-// addAt adds a sum of the level below to the one that waits at a level, and returns that once it is full.
-func (t *tree) addAt(ctx context.Context, level int, next *sum) (full *sum, err error) {
-	if level == len(t.sums) {
-		t.sums = append(t.sums, nil)
+// addAtLevel adds a sum of the level below to the one that waits at level, and returns the latter once it is
+// full.
+func (t *tree) addAtLevel(ctx context.Context, level int, next *sum) (full *sum, err error) {
+	if level == len(t.waiting) {
+		t.waiting = append(t.waiting, nil)
 	}
-	s := t.sums[level]
+	s := t.waiting[level]
 	if s == nil {
 		next.parts = 1
-		t.sums[level] = next
+		t.waiting[level] = next
 		return nil, nil
 	}
-	if err := t.into(ctx, s, next); err != nil {
+	if err := t.addInto(ctx, s, next); err != nil {
 		return nil, err
 	}
 	if s.parts++; s.parts < fanIn {
 		return nil, nil
 	}
-	t.sums[level] = nil
+	t.waiting[level] = nil
 	return s, nil
 }
 
-// into adds next, whose files follow those of s, to s, and gives next's memory back.
-func (t *tree) into(ctx context.Context, s, next *sum) error {
+// addInto adds next, whose files follow the files of s, to s, and frees next's memory.
+func (t *tree) addInto(ctx context.Context, s, next *sum) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for _, of := range []*sum{s, next} {
-		if of.e == nil {
-			if err := t.makeRoom(of.bytes, s, next); err != nil {
+	for _, each := range []*sum{s, next} {
+		if each.bundle == nil {
+			if err := t.makeRoom(each.bytes, s, next); err != nil {
 				return err
 			}
 		}
-		if err := t.load(of); err != nil {
+		if err := t.load(each); err != nil {
 			return err
 		}
 	}
-	after, err := s.e.bytes(next.e, t.m.q.Threads)
+	after, err := s.bundle.mergedBytes(next.bundle, t.merger.request.Threads)
 	if err != nil {
 		return err
 	}
-	beside := after - s.bytes
-	if s.has.sample || s.has.rows {
-		beside += sampledBytes(s.e, new(gathered)) // rows are copied
+	extra := after - s.bytes
+	if s.present.sample || s.present.rowSample {
+		extra += samplesBytes(s.bundle, new(bundle)) // rows are copied
 	}
-	if err := t.makeRoom(beside, s, next); err != nil {
+	if err := t.makeRoom(extra, s, next); err != nil {
 		return err
 	}
-	if err := t.m.discount(s.e, next.files); err != nil {
+	if err := t.merger.discountByAge(s.bundle, next.files); err != nil {
 		return err
 	}
-	if err := s.e.add(next.e); err != nil {
-		return t.tooLittle(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), t.graph)
+	if err := s.bundle.addStates(next.bundle); err != nil {
+		return t.errMergeMemory(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), t.graphSize)
 	}
-	s.has.facts = s.has.facts && next.has.facts
-	lacking := s.has.sample != next.has.sample && t.m.Decay == 0
-	if s.has.sample = s.e.sample != nil; lacking {
-		t.m.warnings.add(stream.Textf("a part keeps no sample of its rows, as scans by an earlier version or for another method, so the whole has none either, and without {method} method %s selects from it: scan it again", methods.Fallback))
+	s.present.facts = s.present.facts && next.present.facts
+	lacking := s.present.sample != next.present.sample && t.merger.Decay == 0
+	if s.present.sample = s.bundle.sample != nil; lacking {
+		t.merger.warnings.add(stream.Textf("a part keeps no sample of its rows, as scans by an earlier version or for another method, so the whole has none either, and without {method} method %s selects from it: scan it again", methods.Fallback))
 	}
-	if s.has.spread != next.has.spread {
-		s.has.spread = false
-		t.m.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
+	if s.present.histograms != next.present.histograms {
+		s.present.histograms = false
+		t.merger.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
 	}
-	if s.has.shards != next.has.shards {
-		s.has.shards = 0
-		t.m.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again where {stability} is wanted"))
+	if s.present.shards != next.present.shards {
+		s.present.shards = 0
+		t.merger.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again where {stability} is wanted"))
 	}
-	if after, err = s.e.bytes(nil, t.m.q.Threads); err != nil {
+	if after, err = s.bundle.mergedBytes(nil, t.merger.request.Threads); err != nil {
 		return err
 	}
 	t.used += after - s.bytes - next.bytes
-	s.bytes, s.files, next.e = after, s.files+next.files, nil
+	s.bytes, s.files, next.bundle = after, s.files+next.files, nil
 	return nil
 }
 
-// makeRoom frees memory for so many bytes: waiting sums are stored, the highest first, which will
-// wait longest, and then files that were read ahead are given up. Some sums are in use.
+// makeRoom frees this many bytes: it stores waiting sums, the highest first, because they wait longest, and
+// then abandons files that were read ahead. It leaves the sums in use.
 func (t *tree) makeRoom(bytes int64, inUse ...*sum) error {
-	for level := len(t.sums) - 1; t.used+bytes > t.room && level >= 0; level-- {
-		s := t.sums[level]
-		if s == nil || s.e == nil || slices.Contains(inUse, s) {
+	for level := len(t.waiting) - 1; t.used+bytes > t.room && level >= 0; level-- {
+		s := t.waiting[level]
+		if s == nil || s.bundle == nil || slices.Contains(inUse, s) {
 			continue
 		}
 		if err := t.store(s); err != nil {
 			return err
 		}
 	}
-	for t.used+bytes > t.room && t.reader.giveUp() {
+	for t.used+bytes > t.room && t.reader.abandonLast() {
 	}
 	return nil
 }
 
-// store moves a sum from memory to a scratch file.
 func (t *tree) store(s *sum) (err error) {
 	var states []io.WriterTo
-	for _, state := range s.e.states(s.has) {
+	for _, state := range s.bundle.storedStates(s.present) {
 		states = append(states, state)
 	}
 	if s.stored, err = t.scratch.Store("a sum of statistics", states...); err != nil {
 		return err
 	}
-	s.e = nil
+	s.bundle = nil
 	t.used -= s.bytes
 	return nil
 }
 
-// load moves a sum from its scratch file to memory, with the same bits.
 func (t *tree) load(s *sum) (err error) {
-	if s.e != nil {
+	if s.bundle != nil {
 		return nil
 	}
-	e := &gathered{columns: t.m.head.Columns, options: t.m.head.Options, path: s.name}
+	e := &bundle{columns: t.merger.header.Columns, options: t.merger.header.Options, path: s.name}
 	d := len(e.columns)
 	e.profile = gram.NewProfile(d)
-	if s.has.moments {
-		e.moments = gram.NewMoments(d, gram.Options{Threads: t.m.q.Threads, Limit: t.limit()})
+	if s.present.moments {
+		e.moments = gram.NewMoments(d, gram.Options{Threads: t.merger.request.Threads, Limit: t.stateLimit()})
 		e.profile = &e.moments.Profile
 	}
-	if s.has.graph {
-		if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.m.q.Threads, Limit: s.bytes}); err != nil {
+	if s.present.graph {
+		if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.request.Threads, Limit: s.bytes}); err != nil {
 			return err
 		}
 	}
-	if s.has.shards > 0 {
+	if s.present.shards > 0 {
 		empty := e.graph
 		if empty != nil {
-			if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.m.q.Threads, Limit: s.bytes}); err != nil {
+			if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.request.Threads, Limit: s.bytes}); err != nil {
 				return err
 			}
 		}
-		if e.hashed, err = newHashed(s.has.shards, d, gram.Options{Threads: t.m.q.Threads, Limit: gram.WholeOf(t.limit(), d, s.has.shards+1)}, empty); err != nil {
+		if e.shardStats, err = newShardStats(s.present.shards, d, gram.Options{Threads: t.merger.request.Threads, Limit: gram.WholeOf(t.stateLimit(), d, s.present.shards+1)}, empty); err != nil {
 			return err
 		}
 	}
-	if s.has.sketch {
-		e.sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.m.q.Threads, Limit: t.limit()})
+	if s.present.sketch {
+		e.sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.merger.request.Threads, Limit: t.stateLimit()})
 	}
-	if s.has.weights {
-		e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: t.m.q.Threads, Limit: t.limit()})
+	if s.present.weights {
+		e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: t.merger.request.Threads, Limit: t.stateLimit()})
 	}
-	if s.has.sample {
-		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit(), Entries: s.has.moments && e.options["sparse"] != ""})
+	if s.present.sample {
+		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.stateLimit(), Entries: s.present.moments && e.options["sparse"] != ""})
 	}
-	if s.has.rows {
-		e.rows = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.limit()}))
+	if s.present.rowSample {
+		e.rowSample = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.stateLimit()}))
 	}
-	if s.has.spread {
-		e.spread = gram.NewHistograms(d, t.m.q.Threads)
+	if s.present.histograms {
+		e.histograms = gram.NewHistograms(d, t.merger.request.Threads)
 	}
-	if s.has.raw {
-		e.raw = gram.NewProfile(d)
+	if s.present.rawProfile {
+		e.rawProfile = gram.NewProfile(d)
 	}
-	if s.has.ranks {
-		e.ranks = gram.NewRankHistograms(d, t.m.q.Threads)
+	if s.present.ranks {
+		e.ranks = gram.NewRankHistograms(d, t.merger.request.Threads)
 	}
-	if s.has.facts {
-		e.facts = hygiene.New(d, t.m.q.Threads, false)
+	if s.present.facts {
+		e.facts = hygiene.New(d, t.merger.request.Threads, false)
 	}
 	var states []io.ReaderFrom
-	for _, state := range e.states(s.has) {
+	for _, state := range e.storedStates(s.present) {
 		states = append(states, state)
 	}
 	if err := s.stored.Load(states...); err != nil {
 		return err
 	}
-	s.stored.Close() // it was read, and is wanted no more
-	s.e, s.stored = e, nil
+	s.stored.Close() // read for the last time
+	s.bundle, s.stored = e, nil
 	t.used += s.bytes
 	return nil
 }
 
-// state is one that can be stored.
+// state is a part of a bundle that can be stored.
 type state interface {
 	io.WriterTo
 	io.ReaderFrom
 }
 
-// states are those of e that are stored, in their order in a scratch file.
-func (e *gathered) states(has states) (list []state) {
+func (e *bundle) storedStates(has stateSet) (list []state) {
 	if has.moments {
 		list = append(list, e.moments) // the profile among them
 	} else {
@@ -321,17 +316,17 @@ func (e *gathered) states(has states) (list []state) {
 	if has.sample {
 		list = append(list, e.sample)
 	}
-	if has.rows {
-		list = append(list, e.rows)
+	if has.rowSample {
+		list = append(list, e.rowSample)
 	}
-	if has.spread {
-		list = append(list, e.spread)
+	if has.histograms {
+		list = append(list, e.histograms)
 	}
 	if has.shards > 0 {
-		list = append(list, e.hashed)
+		list = append(list, e.shardStats)
 	}
-	if has.raw {
-		list = append(list, e.raw)
+	if has.rawProfile {
+		list = append(list, e.rawProfile)
 	}
 	if has.ranks {
 		list = append(list, e.ranks)
@@ -342,52 +337,49 @@ func (e *gathered) states(has states) (list []state) {
 	return list
 }
 
-// beside is what a state holds beside its moments and graph, or its sample: the rest of its share
-// is theirs. Whether there are histograms may differ from file to file, so that there is always
-// room for them.
-func (t *tree) beside() int64 {
-	return t.besideFacts() + hygiene.Bytes(len(t.m.head.Columns), t.m.head.Options["label"] != "")
+// sideBytes is the memory of a state without its moments and graph, or its sample, which get the rest of its
+// share. Only some files may have histograms, so room is always kept for them.
+func (t *tree) sideBytes() int64 {
+	return t.sideBytesWithoutFacts() + hygiene.Bytes(len(t.merger.header.Columns), t.merger.header.Options["label"] != "")
 }
 
-func (t *tree) besideFacts() int64 {
-	d := len(t.m.head.Columns)
-	ranked := t.m.head.Options["scale"] == scaleRank
+func (t *tree) sideBytesWithoutFacts() int64 {
+	d := len(t.merger.header.Columns)
+	isRanked := t.merger.header.Options["scale"] == scaleRank
 	switch {
-	case t.m.kind == kindProfile && ranked:
-		return profileColumn*int64(d) + gram.RankHistogramsBytes(d, -1, t.m.q.Threads)
-	case t.m.kind == kindSketchedGraph:
-		e := recordedIn(t.m.head)
-		return profileColumn*int64(d) + gram.SketchBytes(e.anchorCount(), 0, e.sketchRows())
-	case t.m.kind == kindProfile || t.m.kind == kindSketch:
-		return profileColumn * int64(d)
-	case ranked:
-		return gram.HistogramsBytes(d) + profileColumn*int64(d)
+	case t.merger.kind == kindProfile && isRanked:
+		return profileColumnBytes*int64(d) + gram.RankHistogramsBytes(d, -1, t.merger.request.Threads)
+	case t.merger.kind == kindSketchedGraph:
+		e := newBundle(t.merger.header)
+		return profileColumnBytes*int64(d) + gram.SketchBytes(e.anchorCount(), 0, e.sketchRowCount())
+	case t.merger.kind == kindProfile || t.merger.kind == kindSketch:
+		return profileColumnBytes * int64(d)
+	case isRanked:
+		return gram.HistogramsBytes(d) + profileColumnBytes*int64(d)
 	}
 	return gram.HistogramsBytes(d)
 }
 
-// limit is what the moments, of each of the hash shards too, or the sample of a sum may hold.
-func (t *tree) limit() int64 {
-	room := t.share - t.beside() - t.graph
+// stateLimit is the memory for the moments of a sum, or of each of its hash shards, or for its sample.
+func (t *tree) stateLimit() int64 {
+	room := t.share - t.sideBytes() - t.graphSize
 	if t.shards > 0 {
-		room = gram.ShareOf(room, len(t.m.head.Columns), t.shards+1)
+		room = gram.ShareOf(room, len(t.merger.header.Columns), t.shards+1)
 	}
 	return max(room, 1)
 }
 
-// tooLittle turns a complaint about what one state holds, with so many bytes beside it, into one
-// about the limit.
-func (t *tree) tooLittle(err error, beside int64) error {
+func (t *tree) errMergeMemory(err error, extra int64) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !short.OfMemory() {
 		return err
 	}
-	n := statesAtOnce(t.m.kind)
-	need := max(short.Need, t.samples)                                        // parts keep less than their sum does
-	if d := len(t.m.head.Columns); t.shards > 0 && short.Limit <= t.limit() { // of one of the moments
+	n := statesAtOnce(t.merger.kind)
+	need := max(short.Need, t.sampleSize)                                                 // parts keep less than their sum does
+	if d := len(t.merger.header.Columns); t.shards > 0 && short.Limit <= t.stateLimit() { // the limit of one shard's moments
 		need = gram.WholeOf(need, d, t.shards+1)
 	}
 	return &stream.MemoryError{
-		What: "merging two of these files", Need: n*(need+beside+t.beside()) + programBytes + t.m.bookkept, Limit: t.m.q.Memory,
+		What: "merging two of these files", Need: n*(need+extra+t.sideBytes()) + programBytes + t.merger.bookkeeping, Limit: t.merger.request.Memory,
 	}
 }

@@ -58,8 +58,8 @@ func alikeSelections(t *testing.T, got, want *stream.Selection) {
 	}
 }
 
-// TestGroupsOutOfCore: groups are chosen for a target that fits where the Gram matrix does not, at a cost and within a
-// budget too, and greedy itself, which has no such target, names the limit that is enough.
+// TestGroupsOutOfCore: groups are chosen for a target that fits although the Gram matrix does not, also with
+// costs and within a budget. Greedy, which has no such target, names the limit that suffices.
 func TestGroupsOutOfCore(t *testing.T) {
 	path := noiseFile(t, 1300, 1200, 1)
 	groups, costs := `regex:^px_\d_(\d*)\d$`, textFile(t, "costs.csv", "px_0_3,3\n12,4.5\n")

@@ -7,25 +7,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// packed is the rows drawn from a source, in full blocks: the blocks of the source itself
-// hold as few rows each as the sample is thin.
-type packed struct {
-	from stream.Source
-	rows int64 // drawn
+// packedSource yields the rows drawn from a source in full blocks: the source's own blocks hold few of them if
+// the sample is thin.
+type packedSource struct {
+	source stream.Source
+	rows   int64 // drawn
 }
 
-func (p *packed) Columns() []stream.Column { return p.from.Columns() }
-func (p *packed) Rows() int64              { return p.rows }
-func (p *packed) Cuts() []int64            { return []int64{0, p.rows} }
+func (p *packedSource) Columns() []stream.Column { return p.source.Columns() }
+func (p *packedSource) Rows() int64              { return p.rows }
+func (p *packedSource) Cuts() []int64            { return []int64{0, p.rows} }
 
-func (p *packed) height() int { return int(min(int64(stream.BlockRows(len(p.Columns()))), p.rows)) }
+func (p *packedSource) blockRows() int {
+	return int(min(int64(stream.BlockRows(len(p.Columns()))), p.rows))
+}
 
-func (p *packed) bytes() int64 { return 8 * int64(p.height()) * int64(len(p.Columns())+1) }
+func (p *packedSource) blockBytes() int64 {
+	return 8 * int64(p.blockRows()) * int64(len(p.Columns())+1)
+}
 
 // Chunks implements stream.Source, for all rows.
-func (p *packed) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+func (p *packedSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		h, d := p.height(), len(p.Columns())
+		h, d := p.blockRows(), len(p.Columns())
 		out := &stream.Chunk{Cols: d, Stride: h, Data: make([]float64, h*d), Positions: make([]int64, 0, h)}
 		flush := func() bool {
 			out.Block, out.Rows = len(out.Positions), len(out.Positions)
@@ -36,14 +40,14 @@ func (p *packed) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.C
 			out.Positions = out.Positions[:0]
 			return true
 		}
-		for c, err := range p.from.Chunks(ctx, r) {
+		for c, err := range p.source.Chunks(ctx, r) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			for at := 0; at < c.Rows; {
 				n := min(c.Rows-at, h-len(out.Positions))
-				p.copy(out, c, at, n)
+				p.copyRows(out, c, at, n)
 				at += n
 				if len(out.Positions) == h && !flush() {
 					return
@@ -56,18 +60,18 @@ func (p *packed) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.C
 	}
 }
 
-// copy appends n rows of c to out, which is dense.
-func (p *packed) copy(out, c *stream.Chunk, at, n int) {
+// copyRows appends n rows of c to out, which is dense.
+func (p *packedSource) copyRows(out, c *stream.Chunk, at, n int) {
 	filled := len(out.Positions)
 	for i := range n {
 		out.Positions = append(out.Positions, c.Position(at+i))
 	}
 	for j := range out.Cols {
-		to := out.Data[j*out.Stride+filled:][:n]
+		column := out.Data[j*out.Stride+filled:][:n]
 		if c.Sparse == nil {
-			copy(to, c.Col(j)[at:])
+			copy(column, c.Col(j)[at:])
 		} else {
-			clear(to)
+			clear(column)
 		}
 	}
 	if c.Sparse == nil {

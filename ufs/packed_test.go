@@ -23,13 +23,13 @@ func TestPacked(t *testing.T) {
 		c.opt.Seed, c.opt.Threads, c.opt.Memory = 7, 1, 1<<30
 		ds, err := chunkio.Open(ctx, []string{c.path}, c.opt)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening %s: %v", c.path, err)
 		}
 		defer ds.Close()
 		var want []float64 // row-major
 		for b, err := range ds.Chunks(ctx, stream.Range{}) {
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading the source: %v", err)
 			}
 			for i := range b.Rows {
 				row := make([]float64, b.Cols)
@@ -45,12 +45,12 @@ func TestPacked(t *testing.T) {
 				want = append(append(want, float64(b.Position(i))), row...)
 			}
 		}
-		p := &packed{ds, c.opt.Sample}
+		p := &packedSource{ds, c.opt.Sample}
 		var got []float64
 		var heights []int
 		for b, err := range p.Chunks(ctx, stream.Range{}) {
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading full blocks: %v", err)
 			}
 			heights = append(heights, b.Rows)
 			for i := range b.Rows {
@@ -64,8 +64,8 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: rows differ", c.path)
 		}
 		for _, h := range heights[:len(heights)-1] {
-			if h != p.height() {
-				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.height())
+			if h != p.blockRows() {
+				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.blockRows())
 			}
 		}
 		if n := len(got) / (len(ds.Columns()) + 1); int64(n) != c.opt.Sample {
@@ -80,7 +80,7 @@ func plant(t *testing.T, rows int64) string {
 	path := filepath.Join(t.TempDir(), "planted.parquet")
 	table := planted.New(planted.Options{Rows: rows, GroupRow: 100})
 	if err := chunkio.WriteParquet(context.Background(), path, table, chunkio.WriteOptions{RowGroupRows: 100}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	return path
 }

@@ -36,7 +36,7 @@ func BenchmarkParts(b *testing.B) {
 	for b.Loop() {
 		sum := must.Get(ufs.Merge(b.Context(), m))(b)
 		if want := int64(parts) * rowsOfPart; sum.Rows != want || sum.RowsUsed != want || sum.Merged != parts {
-			b.Fatalf("%+v", sum)
+			b.Fatalf("merged: %+v, want %d rows of %d parts", sum, want, parts)
 		}
 		runs++
 	}

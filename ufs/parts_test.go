@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// rowsOfPart is few: what a merge does depends on columns alone.
+// rowsOfPart is small: the work of a merge depends on columns alone.
 const rowsOfPart = 256
 
 // makeParts makes the parts of a plan in dir, where those of another run stay, and returns their

@@ -9,17 +9,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Paths is what Path returns: one of the two.
+// Paths is the result of Path: one of the two.
 type Paths struct {
 	Curve *stream.Curve // of the error over k
 	Grid  *stream.Grid  // of settings
 }
 
-// Path shows many settings from one gathering: a method whose options take several values
-// solves every setting of their grid; one whose selections are nested gives the error over
-// k. The errors are those of Select; Paths are there with a *stream.UnconvergedError as well.
+// Path shows many settings from one gathering: a method whose options take several values solves every setting
+// of their grid; one whose selections are nested gives the error over k. The errors are the same as of Select; Paths
+// also accompany a *stream.UnconvergedError.
 func Path(ctx context.Context, q Request) (*Paths, error) {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +30,12 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	case ok && q.MinGain > 0:
 		return nil, stream.Usagef("path: {min-gain} is for one selection, and method %s shows a grid of them; use {k}", r.Name)
 	case ok:
-		return r.grid(ctx, varied)
+		return r.solveGrid(ctx, varied)
 	case r.Takes.Nested:
 		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested().Format != "" {
 			return nil, stream.Usagef("path: method %s %s", r.Name, one.Unnested())
 		}
-		return r.curve(ctx)
+		return r.selectCurve(ctx)
 	case r.PathAdvice.Format != "":
 		return nil, stream.Usagef("path: method %s %s", r.Name, r.PathAdvice)
 	}
@@ -52,9 +52,9 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Name, list)
 }
 
-// Curved says whether the path of a request is a curve over k rather than a grid.
+// Curved reports whether the path of a request is a curve over k rather than a grid.
 func Curved(ctx context.Context, q Request) bool {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return false
 	}
@@ -62,10 +62,10 @@ func Curved(ctx context.Context, q Request) bool {
 	return !varied && r.Takes.Nested
 }
 
-func (r *run) curve(ctx context.Context) (*Paths, error) {
-	r.sizes = true
-	if r.plain != nil {
-		r.plain.sizes = true
+func (r *run) selectCurve(ctx context.Context) (*Paths, error) {
+	r.reportsSizes = true
+	if r.fallback != nil {
+		r.fallback.reportsSizes = true
 	}
 	s, err := r.selectFeatures(ctx)
 	if s == nil {

@@ -10,24 +10,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grid solves every setting.
-func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
-	r.many = true
+func (r *run) solveGrid(ctx context.Context, varied method.Varied) (*Paths, error) {
+	r.manySettings = true
 	out := new(stream.Grid)
-	s, err := r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
-		t, err := g.evidence(e, s)
+	s, err := r.runSelection(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
+		t, err := g.newTrial(e, s)
 		if err != nil {
-			return placed(err, e)
+			return withPlace(err, e)
 		}
-		if err := t.sizeUp(ctx); err != nil {
+		if err := t.recommendSize(ctx); err != nil {
 			return errors.Join(err, t.close(s))
 		}
 		var found *method.Grid
 		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {
-			found, err = varied.Path(ctx, t.asked())
+			found, err = varied.Path(ctx, t.methodEvidence())
 			if err == nil {
 				for i := range found.Settings {
-					found.Settings[i].Ranking = t.ranked(found.Settings[i].Ranking)
+					found.Settings[i].Ranking = t.rankCandidates(found.Settings[i].Ranking)
 				}
 			}
 			return err
@@ -47,48 +46,48 @@ func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 	return &Paths{Grid: out}, err
 }
 
-// writeUpGrid puts the settings into out. The error is a *stream.UnconvergedError for the
-// first setting whose iteration did not end as it must.
+// writeUpGrid puts the settings into out. The error is a *stream.UnconvergedError for the first setting whose
+// iteration did not converge as required.
 func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
-	s := t.s
+	s := t.selection
 	for option, value := range found.Used {
 		s.Options[option] = value
 	}
-	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(found.Warnings, t.Spelling)...)
 	chosen := make([][]pick, len(found.Settings))
 	for i, set := range found.Settings {
-		if err := t.fits(set.Ranking); err != nil {
+		if err := t.checkRanking(set.Ranking); err != nil {
 			return err
 		}
-		chosen[i] = t.enough(set.Ranking, t.picks(set.Ranking, t.K))
+		chosen[i] = t.enoughPicks(set.Ranking, t.firstPicks(set.Ranking, t.K))
 	}
-	agreement := t.compare(found, chosen, out)
+	agreement := t.compareSettings(found, chosen, out)
 	if len(chosen) > 0 {
-		t.sayEstimated(featuresOf(chosen[max(out.Recommended, 0)]), false)
+		t.noteEstimate(pickedFeatures(chosen[max(out.Recommended, 0)]), false)
 	}
 	var first error
 	most, short := 0, 0
 	for i, set := range found.Settings {
 		r := set.Ranking
-		one := stream.GridSetting{
+		setting := stream.GridSetting{
 			Alpha: stream.Number(set.Alpha), Gamma: stream.Number(set.Gamma),
 			Objective:  stream.Number(math.NaN()),
 			Iterations: len(r.Trace), Converged: !r.Unsettled && r.Rose == nil,
-			Agreement: stream.Number(agreement[i]), Warnings: spelled(r.Warnings, t.Spelling),
+			Agreement: stream.Number(agreement[i]), Warnings: spellAll(r.Warnings, t.Spelling),
 		}
 		if n := len(r.Trace); n > 0 {
-			one.Objective = r.Trace[n-1].Objective
+			setting.Objective = r.Trace[n-1].Objective
 		}
 		if beta := stream.Number(set.Beta); !math.IsNaN(set.Beta) {
-			one.Beta = &beta
+			setting.Beta = &beta
 		}
 		if set.Flags.Format != "" {
-			one.Flags = set.Flags.Spell(t.Spelling)
+			setting.Flags = set.Flags.Spell(t.Spelling)
 		}
 		var selected []stream.Selected
 		for rank, p := range chosen[i] {
-			f := t.selected(rank+1, p)
-			selected, one.Selected = append(selected, f), append(one.Selected, f.Name)
+			f := t.newSelected(rank+1, p)
+			selected, setting.Selected = append(selected, f), append(setting.Selected, f.Name)
 			if f.Members != nil {
 				if out.Members == nil {
 					out.Members = make(map[string][]string)
@@ -96,9 +95,9 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 				out.Members[f.Name] = f.Members
 			}
 		}
-		one.Cost, most = t.totalCost(selected), max(most, len(selected))
-		out.Settings = append(out.Settings, one)
-		if !one.Converged {
+		setting.Cost, most = t.totalCost(selected), max(most, len(selected))
+		out.Settings = append(out.Settings, setting)
+		if !setting.Converged {
 			short++
 		}
 		at := set.Name.Spell(t.Spelling)
@@ -110,7 +109,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 			first = &stream.UnconvergedError{What: "not converged at " + at}
 		}
 	}
-	if t.AutoK { // which counts features until groups are chosen
+	if t.AutoK { // K counts features until groups are chosen
 		s.K = most
 	}
 	if short > 0 {
@@ -119,18 +118,19 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	return first
 }
 
-// compare recommends a setting, and says how far each agrees with its neighbours in what is chosen of it: features,
-// or groups where groups are chosen. A budget may leave more of them to one setting than to another.
-func (t *trial) compare(found *method.Grid, chosen [][]pick, out *stream.Grid) []float64 {
+// compareSettings recommends a setting, and returns each setting's agreement with its neighbours on the chosen
+// features, or on the chosen groups if there are groups. A budget may give one setting more of them than
+// another.
+func (t *trial) compareSettings(found *method.Grid, chosen [][]pick, out *stream.Grid) []float64 {
 	g := &agree.Grid{Width: found.Width, K: []int{t.K}}
 	for i, set := range found.Settings {
-		one := agree.Setting{Apart: set.Apart}
+		setting := agree.Setting{Apart: set.Apart}
 		for _, p := range chosen[i] {
-			one.Order = append(one.Order, p.candidate)
+			setting.Order = append(setting.Order, p.candidate)
 		}
-		from, to := set.Ranking.Ties.At(len(one.Order))
-		one.Sound = set.Sound && from == to
-		g.Settings = append(g.Settings, one)
+		from, to := set.Ranking.Ties.At(len(setting.Order))
+		setting.Sound = set.Sound && from == to
+		g.Settings = append(g.Settings, setting)
 	}
 	switch out.Recommended, out.Why = g.Recommend(); {
 	case out.Recommended < 0:

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// peakMemory is the process's peak resident memory in bytes, 0 where the kernel
-// does not tell. VmHWM counts what a memory limit is about: resident pages of
-// any kind.
+// peakMemory is the process's peak resident memory in bytes, or 0 if the kernel does not report it. VmHWM
+// counts the same as a memory limit: resident pages of any kind.
 func peakMemory() int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

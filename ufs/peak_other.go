@@ -4,8 +4,8 @@ package ufs
 
 import "runtime"
 
-// peakMemory stands in for the peak resident memory where the system does not
-// tell it simply: what the Go runtime has obtained, which only grows.
+// peakMemory approximates the peak resident memory on systems that do not report it simply: by the memory that
+// the Go runtime has obtained, which only grows.
 func peakMemory() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

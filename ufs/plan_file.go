@@ -16,68 +16,68 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Planned says what a plan file came to hold.
+// Planned describes the contents of a new plan file.
 type Planned struct {
 	Path     string `json:"path"`
 	ID       string `json:"id"`
 	Files    int    `json:"files"`
-	Groups   int    `json:"row_groups"` // which no shard can be smaller than
+	Groups   int    `json:"row_groups"` // no shard can be smaller than a row group
 	Rows     int64  `json:"rows"`
 	Bytes    int64  `json:"bytes"`  // of the files
-	Weight   int64  `json:"weight"` // bytes of the row groups that have to be read, which shards have equal parts of
+	Weight   int64  `json:"weight"` // bytes of the row groups to read, divided equally among shards
 	Features int    `json:"features"`
-	// Profile says why a round of profiles comes first; empty where one round of Scan does.
+	// Profile is the reason for a first round of profiles; empty if one round of Scan suffices.
 	Profile string `json:"profile,omitempty"`
-	// KeepRows is set for a method that iterates over rows: the round of profiles is the only
-	// one, with so many rows kept (ScanRequest.KeepRows), from which Select draws.
+	// KeepRows is set for a method that iterates over rows: the round of profiles is the only one, and keeps
+	// this many rows (ScanRequest.KeepRows), from which Select draws.
 	KeepRows int      `json:"keep_rows,omitempty"`
 	Smallest int64    `json:"smallest_bytes"` // memory limit for scanning a shard
 	Warnings []string `json:"warnings"`
 }
 
-// WritePlan freezes in the plan file q.Output what Scan is to read and how: files with
-// their sizes and versions, row groups, columns, and the options that shape statistics. It
-// reads footers only. Many machines then Scan their shards of it, each on its own.
+// WritePlan freezes in the plan file q.Output the work of a Scan: files with their sizes and versions, row
+// groups, columns, and the options that shape statistics. It reads footers only. Many machines then Scan their
+// shards of it, each on its own.
 func WritePlan(ctx context.Context, q Request) (*Planned, error) {
-	if err := q.keepsAll("plan"); err != nil {
+	if err := q.refuseExclusion("plan"); err != nil {
 		return nil, err
 	}
-	r, err := settleGathering(ctx, q)
+	r, err := newGatheringRun(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case q.Stats != "":
 		return nil, stream.Usagef("%s: statistics are there already, so there is nothing to plan", place.Name(q.Stats))
-	case slices.Contains(q.Inputs, "-"): // which need not be read to find that out
+	case slices.Contains(q.Inputs, "-"): // it need not be read to refuse it
 		return nil, stream.Usagef("standard input cannot be planned: who scans by the plan does not have it; save it to a file first")
 	case q.SampleRows > 0:
 		return nil, stream.Usagef("{rows} is a quick try, which takes one machine; leave it out of the plan")
 	case !chunkio.IsPlan(q.Output):
 		return nil, stream.Usagef("{o} %s: want the name of a plan file, JOB.plan.json", place.Name(q.Output))
 	}
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
 		return nil, err
 	}
-	if err := r.countAnchors(ctx); err != nil {
+	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
-	opt := r.reading()
+	opt := r.readOptions()
 	opt.ForPlan, opt.Sample = true, 0
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
-		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planShard, err)
+		return nil, r.errLeastMemory(ctx, r.Inputs, opt, r.planShard, err)
 	}
 	defer ds.Close()
-	settleHeader(&r.Request, ds)
+	recordHeader(&r.Request, ds)
 	if err := ds.NotInput(ctx, q.Output); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	tellFilled(r, listPromised(r, ds))
+	noteFilled(r, listPromisedMissing(r, ds))
 	_, least := ds.RowsMemory() // before all passes, of each shard
 	b.Smallest = max(b.Smallest, b.Program+least)
 	var keep int
@@ -105,62 +105,61 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	}
 	return &Planned{
 		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
-		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
-		Warnings: append([]string{}, spelled(append(slices.Clip(ds.Warnings()), r.willRefuse(ds)...), r.Spelling)...),
+		Features: len(ds.Columns()), Profile: r.profileReason(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
+		Warnings: append([]string{}, spellAll(append(slices.Clip(ds.Warnings()), r.missingWarnings(ds)...), r.Spelling)...),
 	}, nil
 }
 
-// rowsToKeep is the number of rows that the profiles of shards keep for a method that iterates over
-// rows: those that it would draw itself.
+// rowsToKeep is the number of rows that the profiles of shards keep for a method that iterates over rows: as
+// many as it would draw itself.
 func (r *run) rowsToKeep(ds *chunkio.Dataset) int {
 	return int(min(cmp.Or(r.Sample, ds.Rows()), rowsample.MostRows))
 }
 
 // planShard plans the scan of a shard: of its rounds the one that needs more memory.
 func (r *run) planShard(ds *chunkio.Dataset) (Budget, error) {
-	one := *r
+	shardRun := *r
 	switch r.From {
 	case method.FromRows:
-		one.keepRows = r.rowsToKeep(ds)
-		return one.planScan(method.FromProfile, false)(ds)
+		shardRun.keepRows = r.rowsToKeep(ds)
+		return shardRun.planScan(method.FromProfile, false)(ds)
 	case method.FromGraph:
-		// The first round keeps a sample, and the second has the merged one beside the statistics.
+		// The first round keeps a sample; the second holds the merged sample in addition to the statistics.
 		sampled := r.Anchors.File == ""
 		first, err := r.planScan(method.FromProfile, sampled)(ds)
 		if err != nil {
 			return first, err
 		}
 		if d := len(ds.Columns()); sampled {
-			one.sampleBytes = anchor.SamplerBytes(atMostRows(r.anchorSample(r.mostAnchors(), d), ds), d)
+			shardRun.sampleBytes = anchor.SamplerBytes(limitRows(r.anchorSampleRows(r.maxAnchors(), d), ds), d)
 		}
-		second, err := one.planScan(method.FromGraph, false)(ds)
+		second, err := shardRun.planScan(method.FromGraph, false)(ds)
 		second.Smallest = max(first.Smallest, second.Smallest)
 		return second, err
 	}
 	return r.planScan(method.FromGram, false)(ds)
 }
 
-// whyProfile says why shards must know a profile of all of them; empty where they need not.
-func (r *run) whyProfile(ds *chunkio.Dataset) stream.Text {
+func (r *run) profileReason(ds *chunkio.Dataset) stream.Text {
 	switch {
 	case r.From == method.FromGraph:
 		return stream.Textf("method %s needs the scaling and the anchors of all rows", r.Name)
 	case r.From == method.FromRows:
 		return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", r.Name)
-	case r.policy() != stream.MissingKeep && r.Sparse == "" && promisesMissing(ds):
+	case r.missingPolicy() != stream.MissingKeep && r.Sparse == "" && promisesMissing(ds):
 		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", r.Missing)
 	}
 	return stream.Text{}
 }
 
-// willRefuse warns of columns that the footers tell to have missing values beside others: where
-// these are errors, the last round would be the first to say so.
-func (r *run) willRefuse(ds *chunkio.Dataset) []stream.Text {
-	if r.policy() != stream.MissingError || r.From == method.FromRows {
+// missingWarnings warns about columns that have some missing values by the footers: if the policy refuses
+// these, only the last round would report it.
+func (r *run) missingWarnings(ds *chunkio.Dataset) []stream.Text {
+	if r.missingPolicy() != stream.MissingError || r.From == method.FromRows {
 		return nil
 	}
 	var names []string
-	for _, c := range listPromised(r, ds) {
+	for _, c := range listPromisedMissing(r, ds) {
 		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
@@ -173,35 +172,33 @@ func (r *run) willRefuse(ds *chunkio.Dataset) []stream.Text {
 	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", plural(len(names), "column"), text)}
 }
 
-// planOptions are the options that shape statistics, as a plan records them.
 func (r *run) planOptions() map[string]string {
-	options := r.shape()
+	options := r.statisticsShape()
 	options["seed"] = strconv.FormatUint(r.Seed, 10)
-	planned := r.plan != nil && r.plan.Method == r.Name && r.plan.Options["scale"] != ""
-	if r.From == method.FromGraph || r.asked.Scale != "" || planned {
+	planned := r.planHeader != nil && r.planHeader.Method == r.Name && r.planHeader.Options["scale"] != ""
+	if r.From == method.FromGraph || r.original.Scale != "" || planned {
 		options["scale"] = r.Scale
 	}
 	for option := range r.Request.Options {
-		options[option] = fromRoot(option, r.Request.Options.Text(option))
+		options[option] = rootedPath(option, r.Request.Options.Text(option))
 	}
 	return options
 }
 
-// fromRoot is the text of an option that means the same on every machine: files of methods are
-// named from the root.
-func fromRoot(option, text string) string {
+// rootedPath is an option's text with the same meaning on every machine: files of methods are named from the
+// root.
+func rootedPath(option, text string) string {
 	if !namesFile(option, text) {
 		return text
 	}
 	path, err := place.WithoutParameters(text)
-	if err != nil { // whoever reads it says what is wrong with it
+	if err != nil { // the reader of the option reports the error
 		return text
 	}
 	return path
 }
 
-// takePlan reads the header of the plan file, and fills in what it has settled.
-func (r *run) takePlan(ctx context.Context) error {
+func (r *run) applyPlan(ctx context.Context) error {
 	q := &r.Request
 	switch {
 	case len(q.Inputs) > 0:
@@ -211,20 +208,20 @@ func (r *run) takePlan(ctx context.Context) error {
 	case q.SkipBad:
 		return stream.Usagef("{on-error} skip-file leaves files out when the plan is made; by then all of it is read")
 	}
-	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, q.fetching())
+	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, q.documentOptions())
 	if err != nil {
-		return q.wholeLimit(err)
+		return q.errForLimit(err)
 	}
-	r.plan = &h
+	r.planHeader = &h
 	settings := make(method.Settings, len(h.Options))
 	for option, text := range h.Options {
 		settings[option] = text
 	}
-	if h.Method == "" { // of another program, which knows files only
+	if h.Method == "" { // made by another program, which knows files only
 		q.Where = cmp.Or(q.Where, h.Options["where"])
 		return nil
 	}
-	p, err := fromRecord(h.Method, settings, q.Methods)
+	p, err := requestFromRecord(h.Method, settings, q.Methods)
 	if err != nil {
 		return stream.Dataf(place.Name(q.Plan), "%w", err)
 	}
@@ -236,31 +233,32 @@ func (r *run) takePlan(ctx context.Context) error {
 			return err
 		}
 	}
-	q.fillFrom(p)
+	q.fillFromPlan(p)
 	return nil
 }
 
-// checkPlannedTexts refuses readings of text beside a plan with footers, which are those of other readings.
+// checkPlannedTexts refuses options for reading text that differ from a plan with footers, which depend on
+// them.
 func checkPlannedTexts(r *run, planned map[string]string) error {
-	asked := map[string]string{}
-	(&Request{Texts: r.Texts}).shapeColumns(asked)
-	for _, option := range sortedKeys(asked) {
-		if asked[option] != planned[option] {
-			return r.frozenOption(option, asked[option], planned[option])
+	requested := map[string]string{}
+	(&Request{Texts: r.Texts}).addColumnShape(requested)
+	for _, option := range sortedKeys(requested) {
+		if requested[option] != planned[option] {
+			return r.errFrozenOption(option, requested[option], planned[option])
 		}
 	}
 	return nil
 }
 
-// fillFrom takes from p what q leaves open. Scale and options of a method go with it.
-func (q *Request) fillFrom(p Request) {
+// fillFromPlan takes from p the options that q leaves open. Scale and options of a method go with the method.
+func (q *Request) fillFromPlan(p Request) {
 	q.Label = cmp.Or(q.Label, p.Label)
 	q.Weight = cmp.Or(q.Weight, p.Weight)
 	q.Sparse = cmp.Or(q.Sparse, p.Sparse)
 	q.Missing = cmp.Or(q.Missing, p.Missing)
 	q.Where = cmp.Or(q.Where, p.Where)
 	q.Seed = cmp.Or(q.Seed, p.Seed)
-	q.fillColumns(&p)
+	q.fillColumnOptions(&p)
 	q.Stability = cmp.Or(q.Stability, p.Stability)
 	q.Sketch = cmp.Or(q.Sketch, p.Sketch)
 	if len(q.Columns)+len(q.Exclude) == 0 {

@@ -23,10 +23,10 @@ func TestPlanOfAnotherProgram(t *testing.T) {
 	file := must.Get(os.Create(path))(t)
 	files := iter.Seq2[planfile.File, error](func(yield func(planfile.File, error) bool) { yield(planfile.File{Path: in}, nil) })
 	if _, err := planfile.Write(file, planfile.Header{Count: 1, Roots: []string{filepath.Dir(in)}, Options: map[string]string{"where": condition}}, files); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the plan: %v", err)
 	}
 	if err := file.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the plan: %v", err)
 	}
 	want := chosen(t, Request{Inputs: []string{in}, Where: condition, K: 4, Label: "px_0_2"})
 	for _, where := range []string{"", condition} {
@@ -41,16 +41,16 @@ func TestPlanOfAnotherProgram(t *testing.T) {
 	job := filepath.Join(t.TempDir(), "job.plan.json")
 	parts := t.TempDir()
 	if _, err := WritePlan(t.Context(), Request{Plan: path, Label: "px_0_2", Output: job}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("planning from the foreign plan: %v", err)
 	}
 	for _, shard := range []string{"1/2", "2/2"} {
 		if _, err := Scan(t.Context(), ScanRequest{Request: Request{Plan: job, Output: parts}, Shard: shard}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning shard %s: %v", shard, err)
 		}
 	}
 	all := filepath.Join(t.TempDir(), "all.ufs")
 	if _, err := Merge(t.Context(), MergeRequest{Files: []string{parts}, Output: all}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("merging: %v", err)
 	}
 	one, got := selected(t, Request{Plan: path, K: 4, Label: "px_0_2", Method: methods.Fallback}), selected(t, Request{Stats: all, K: 4})
 	if one.RowsUsed == one.Rows || got.RowsUsed != one.RowsUsed || len(got.Selected) != 4 {

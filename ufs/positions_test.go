@@ -25,8 +25,8 @@ type placed struct {
 	cols  [][]float64
 }
 
-// newPlaced has features, a list, a label in the middle, a constant and texts, also at both ends. Column j has the mean 10j,
-// so that a mean tells where a value came from.
+// newPlaced has features, a list, a label in the middle, a constant and texts, also at both ends. Column j has
+// the mean 10j, so that a mean identifies the column of a value.
 func newPlaced(rows int, seed uint64) placed {
 	p := placed{names: []string{"id", "a", "flat", "e[0]", "e[1]", "e[2]", "label", "g.p", "g.t", "b", "end"}}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -216,7 +216,7 @@ func (p placed) rowsWith(keep func(i int) bool) placed {
 	return out
 }
 
-// positionsIn is all that a selection says of where columns stand.
+// positionsIn collects every position of a column in a selection.
 func positionsIn(s *stream.Selection) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, s.InputColumns)
@@ -234,8 +234,8 @@ func positionsIn(s *stream.Selection) string {
 	return b.String()
 }
 
-// TestPositionsOfStatistics: a scan and a selection, shards and their sum, and a plan say what one run over the rows says,
-// whatever the order in which the files are named, and though the files have their columns in another order.
+// TestPositionsOfStatistics: a scan and a selection, shards and their sum, and a plan give the positions of one
+// run over the rows, in whatever order the files are named, and although their columns are in different orders.
 func TestPositionsOfStatistics(t *testing.T) {
 	dir := t.TempDir()
 	first := newPlaced(60, 1).csv(t, filepath.Join(dir, "1.csv"))
@@ -335,7 +335,8 @@ func TestPositionsBehindWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestPositionsInAUnion: columns have their positions in the united schema, where those that a later file adds are last.
+// TestPositionsInAUnion: columns have their positions in the united schema, with the columns of later files
+// last.
 func TestPositionsInAUnion(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) { must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) }

@@ -1,14 +1,14 @@
 package ufs
 
-// track runs do, which makes the step p, and reports its progress until do returns. Where
-// do makes several passes, or has something else to say of one, it does so by next.
-func (q *Request) track(p Progress, do func(next func(Progress)) error) error {
+// trackProgress calls makeStep for the step p, and reports its progress until makeStep returns. If it makes several
+// passes, or has other progress to show, it calls next.
+func (q *Request) trackProgress(p Progress, makeStep func(next func(Progress)) error) error {
 	if q.Progress == nil {
-		return do(func(Progress) {})
+		return makeStep(func(Progress) {})
 	}
 	last := p
 	q.Progress(p)
-	err := do(func(p Progress) {
+	err := makeStep(func(p Progress) {
 		last = p
 		q.Progress(p)
 	})
@@ -17,8 +17,7 @@ func (q *Request) track(p Progress, do func(next func(Progress)) error) error {
 	return err
 }
 
-// takingIn shows that a file of rows is read before any pass.
-func (r *run) takingIn(name string) (ended func(error)) {
+func (r *run) showReading(name string) (ended func(error)) {
 	if r.Progress == nil {
 		return func(error) {}
 	}

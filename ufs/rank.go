@@ -14,38 +14,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scale rank goes this way: a pass over the whole input counts the values of each column in
-// fine histograms, beside a profile; every later pass reads the rows mapped to normal scores, so
-// that moments, anchors, graphs and methods over rows know nothing of it. Shards need a round for
-// it: all of them are profiled first.
+// Scale rank gathers as follows. A pass over the whole input counts the values of each column in fine
+// histograms, together with a profile; every later pass reads the rows mapped to normal scores, so that
+// moments, anchors, graphs and methods over rows need not know about it. Shards need a round for it: all of
+// them are profiled first.
 
 const (
 	scaleRank = "rank"
-	// optionRanks is what statistics of scores record of their ranks: those of other ranks do
-	// not add up.
+	// optionRanks identifies the ranks that scores were made with: statistics of scores with other ranks do not
+	// add up.
 	optionRanks = "ranks"
 )
 
-// rank makes the pass that ranks are taken from, or takes them from the profile of all shards, and
-// settles how later passes read.
-func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset) error {
+// rankColumns makes the pass that counts ranks, or takes the ranks from the profile of all shards, and settles
+// how later passes read.
+func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	var err error
-	p.opt.Missing = p.g.policy()
+	p.opt.Missing = p.gatherer.missingPolicy()
 	switch {
-	case p.g.profile != nil:
-		err = p.ranksBefore(ds)
+	case p.gatherer.wholeProfile != nil:
+		err = p.ranksFromProfile(ds)
 	default:
-		p.keep(ds)
-		err = p.spareUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
+		p.keepDecoded(ds)
+		err = p.readWithoutUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
 	}
 	if err != nil {
-		return p.plan.explain(err)
+		return p.plan.errForLimit(err)
 	}
-	p.scores, err = gram.NewScores(p.ranks, p.raw)
+	p.scores, err = gram.NewScores(p.ranks, p.rawProfile)
 	return err
 }
 
-// countRanks makes the pass. It draws rows for anchors where the method wants any.
+// countRanks makes the pass that counts ranks. It draws rows for anchors if the method needs them.
 func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	ds, err := ds.With(p.opt)
 	if err != nil {
@@ -55,66 +55,64 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 		return err
 	}
 	d := len(ds.Columns())
-	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
-	p.facts = p.g.newFacts(d)
-	adders := []stream.Adder{p.raw, p.ranks, p.facts}
-	body := []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
-	if p.g.from == method.FromGraph {
-		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
+	p.rawProfile, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
+	p.facts = p.gatherer.newFacts(d)
+	adders := []stream.Adder{p.rawProfile, p.ranks, p.facts}
+	body := []chunkio.Section{{Name: valuesSection, Body: p.rawProfile}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
+	if p.gatherer.gatherKind == method.FromGraph {
+		p.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), d, p.plan, noBound)
 		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: sampleSection, Body: p.sample})
 	}
-	p.g.expect(2, p.plan)
-	return p.read(ctx, ds, reading{name: ranksPass, what: "ranks", opt: p.opt, body: body, keeps: true}, adders...)
+	p.gatherer.expectPasses(2, p.plan)
+	return p.makePass(ctx, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, sections: body, alwaysSave: true}, adders...)
 }
 
-// ranksBefore takes the ranks from the profile of all shards.
-func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
-	whole := p.g.profile
-	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
+func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
+	whole := p.gatherer.wholeProfile
+	if p.opt.LeaveOut, err = p.gatherer.matchingLeftOut(ds); err != nil {
 		return err
 	}
 	if p.opt.Missing == stream.MissingDropRow && whole.options["missing"] != missingDropRow && whole.hasMissing() {
 		return stream.Usagef("{missing} drop-row: the ranks of {profile} are of all rows, before any is dropped; use {missing} mean or pairwise, or scan on one machine")
 	}
 	var index []int
-	p.raw = &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}
+	p.rawProfile = &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}
 	for j, col := range whole.columns {
 		if !slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
 			index = append(index, j)
-			p.raw.Columns = append(p.raw.Columns, whole.profile.Columns[j])
+			p.rawProfile.Columns = append(p.rawProfile.Columns, whole.profile.Columns[j])
 		}
 	}
 	p.ranks = whole.ranks.Only(index)
 	return nil
 }
 
-// drawScored is draw from what the pass for the ranks left, or from Scan's profile: the rows
-// that anchors are taken from are mapped, and the profile of the scores follows from their table.
-func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
-	if p.g.profile != nil {
-		if d, err = p.drawnBefore(ds); err != nil {
+// drawScoredRows replaces the drawing pass after ranks were counted or profiled by a scan: it maps the rows for
+// anchors to scores, and computes the profile of the scores from their table.
+func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
+	if p.gatherer.wholeProfile != nil {
+		if d, err = p.anchorDataFromProfile(ds); err != nil {
 			return nil, err
 		}
 	} else {
 		if ds, err = ds.With(p.opt); err != nil {
 			return nil, err
 		}
-		d = &drawn{columns: ds.Columns(), sample: p.sample}
+		d = &anchorData{columns: ds.Columns(), sample: p.sample}
 	}
-	sparse, fill := p.opt.Sparse != "", p.g.fill()
-	d.profile = p.scores.Profile(p.ranks, p.raw, fill, sparse)
+	sparse, fill := p.opt.Sparse != "", p.gatherer.missingFill()
+	d.profile = p.scores.Profile(p.ranks, p.rawProfile, fill, sparse)
 	if d.sample != nil {
 		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
 	}
 	return d, nil
 }
 
-// source is what passes after the ranks read.
-func (p *pass) source(ds *chunkio.Dataset) rowInput {
+func (p *pass) readableRows(ds *chunkio.Dataset) rowInput {
 	if p.scores == nil {
 		return ds
 	}
-	return scoredRows{ds, p.scores, p.g.fill()}
+	return scoredRows{ds, p.scores, p.gatherer.missingFill()}
 }
 
 // scoredRows are rows mapped to scores.
@@ -143,26 +141,25 @@ func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*strea
 	}
 }
 
-// rankBytes is what ranks take: their histograms, and the scores with a chunk of them.
+// rankBytes is the memory of ranks: their histograms, and the scores with a chunk of them.
 func (r *run) rankBytes(ds stream.Source, d int) int64 {
 	if r.scale != gram.ScaleRank {
 		return 0
 	}
 	rows := ds.Rows()
-	if r.profile != nil { // then ds may be a part only
-		rows = r.profile.profile.Seen
+	if r.wholeProfile != nil { // then ds may be only a part
+		rows = r.wholeProfile.profile.Seen
 	}
 	return gram.RankHistogramsBytes(d, rows, r.Threads) + gram.ScoresBytes(d, rows)
 }
 
-// rankPasses is how often gather reads the input.
 func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	then := "one for the ranks, then the statistics"
 	if r.From == method.FromGraph {
 		then = "one for the ranks, which draws the anchors, then the statistics"
 	}
 	switch {
-	case r.policy() == stream.MissingKeep || r.Sparse != "":
+	case r.missingPolicy() == stream.MissingKeep || r.Sparse != "":
 		return method.Passes{Least: 2, Most: 2, Why: stream.PlainText(then)}
 	case promisesMissing(ds):
 		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, %s", then)}
@@ -170,43 +167,41 @@ func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	return method.Passes{Least: 2, Most: 4, Why: stream.Textf("%s, if nothing is missing; else two more", then)}
 }
 
-// takeRanks reads the ranks of the profile of all shards.
-func (r *run) takeRanks(file *chunkio.StatsReader) error {
-	if err := r.profile.readRanks(file, r.Threads); err != nil {
+func (r *run) readProfileRanks(file *chunkio.StatsReader) error {
+	if err := r.wholeProfile.readRanks(file, r.Threads); err != nil {
 		return err
 	}
-	if r.profile.ranks == nil {
+	if r.wholeProfile.ranks == nil {
 		return stream.Usagef("{scale} rank: {profile} %s has no ranks; make it with {profile-only} {scale} rank", file.Path())
 	}
 	return nil
 }
 
-// ranked reports whether statistics are of scores. A profile is of the values themselves, and has
-// ranks beside them.
-func (e *gathered) ranked() bool {
+// isRanked reports whether statistics are of scores. A profile is of the values themselves, with the ranks as
+// an extra section.
+func (e *bundle) isRanked() bool {
 	return e.kind != kindProfile && e.options["scale"] == scaleRank
 }
 
-// recordedRank settles the scale by what the file is of: values or their scores.
-func (r *run) recordedRank(e *gathered) error {
-	switch ranked := e.ranked(); {
-	case !ranked && r.scale == gram.ScaleRank && e.kind == kindProfile:
+func (r *run) settleRank(e *bundle) error {
+	switch isRanked := e.isRanked(); {
+	case !isRanked && r.scale == gram.ScaleRank && e.kind == kindProfile:
 		return stream.Usagef("{scale} rank: %s holds a profile of the values; select from the data, or scan it with {scale} rank", r.Stats)
-	case !ranked && r.scale == gram.ScaleRank:
+	case !isRanked && r.scale == gram.ScaleRank:
 		return stream.Usagef("{scale} rank: %s was scanned without ranks; scan again with {scale} rank", r.Stats)
-	case ranked && r.asked.Scale != "" && r.scale != gram.ScaleRank:
-		return stream.Usagef("{scale} %s: %s was scanned with {scale} rank, and knows no values; scan again without it", r.asked.Scale, r.Stats)
-	case ranked:
+	case isRanked && r.original.Scale != "" && r.scale != gram.ScaleRank:
+		return stream.Usagef("{scale} %s: %s was scanned with {scale} rank, and knows no values; scan again without it", r.original.Scale, r.Stats)
+	case isRanked:
 		r.Scale = scaleRank
 		return r.settleScale()
 	}
 	return nil
 }
 
-// addRanks merges what scale rank has beside other statistics. Scores have no ranks beside them: every
-// part has the raw profile of all rows that the ranks are of, as its options tell.
-func (e *gathered) addRanks(o *gathered) error {
-	if (e.ranks == nil) != (o.ranks == nil) || (e.raw == nil) != (o.raw == nil) {
+// addRanks merges the ranks. Statistics of scores have no ranks: every part has the raw profile of all rows
+// that were ranked, as its options record.
+func (e *bundle) addRanks(o *bundle) error {
+	if (e.ranks == nil) != (o.ranks == nil) || (e.rawProfile == nil) != (o.rawProfile == nil) {
 		return stream.Usagef("only one of them was scanned with {scale} rank")
 	}
 	if e.ranks == nil {
@@ -215,8 +210,7 @@ func (e *gathered) addRanks(o *gathered) error {
 	return e.ranks.Merge(o.ranks)
 }
 
-// digestOf tells ranks from others.
-func digestOf(ranks io.WriterTo) (string, error) {
+func ranksDigest(ranks io.WriterTo) (string, error) {
 	sum := sha256.New()
 	if _, err := ranks.WriteTo(sum); err != nil {
 		return "", err

@@ -21,8 +21,8 @@ func scannedFaces(t *testing.T, q Request) (input, stats string) {
 	return input, stats
 }
 
-// TestStatisticsAreLookedAtWithinMemory: to look at the sample of rows that statistics keep takes memory too. If there
-// is too little, the named method refuses and names the limit that is enough; where none is named the fallback selects.
+// TestStatisticsAreLookedAtWithinMemory: surveying the sample of rows in statistics takes memory too. If there
+// is too little, a named method refuses and names the limit that suffices; without a name the fallback selects.
 func TestStatisticsAreLookedAtWithinMemory(t *testing.T) {
 	_, stats := scannedFaces(t, Request{})
 	want := selected(t, Request{Stats: stats, K: 3, Method: methods.Recommended})

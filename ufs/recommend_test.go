@@ -29,7 +29,7 @@ func chance(n, d int) columns {
 	return c
 }
 
-// choiceOf is what of a selection does not tell how its method was found.
+// choiceOf is a selection without the fields that depend on how its method was found.
 func choiceOf(t *testing.T, s *stream.Selection) string {
 	t.Helper()
 	copied := *s
@@ -37,8 +37,8 @@ func choiceOf(t *testing.T, s *stream.Selection) string {
 	return answerOf(t, &copied)
 }
 
-// TestMethodWithoutName: the selection is that of the method that it names, by that very name,
-// and it says why it is this one.
+// TestMethodWithoutName: the selection equals one by the method that it names, and gives the reason for this
+// method.
 func TestMethodWithoutName(t *testing.T) {
 	clustered, noise, few := faces(300, 64, 1).write(t), chance(200, 64).write(t), faces(5, 64, 1).write(t)
 	for name, c := range map[string]struct {
@@ -104,9 +104,9 @@ func TestTrustOfCounts(t *testing.T) {
 	}
 }
 
-// TestSampleGoesWithStatistics: the choice, its scale and its trust are the same from the input, from statistics and from
-// the merged statistics of its shards, in the scale that the sample of rows tells and in another. Statistics without a
-// sample, as scans for another method make, serve the fallback.
+// TestSampleGoesWithStatistics: the choice, its scale and its trust are the same from the input, from
+// statistics and from the merged statistics of its shards, in the scale settled by the sample of rows and in
+// another. Statistics without a sample, from scans for another method, serve the fallback.
 func TestSampleGoesWithStatistics(t *testing.T) {
 	for name, table := range map[string]columns{"clusters": faces(300, 64, 1), "noise": chance(200, 64)} {
 		t.Run(name, func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestSampleGoesWithStatistics(t *testing.T) {
 	}
 }
 
-// TestFallbackForgets: where the recommended method runs out of memory on its way, because values turn
-// out to be missing in later rows, the state that it saved does not stand in the way of the fallback.
+// TestFallbackForgets: if the recommended method runs out of memory during gathering, because later rows have
+// missing values, its saved state does not hinder the fallback.
 func TestFallbackForgets(t *testing.T) {
 	table := faces(304, 600, 1) // not so wide that its rows are the better form
 	for _, c := range table.Cols {

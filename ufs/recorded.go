@@ -17,23 +17,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Recorded is the request that a selection records: what shapes the answer, without inputs,
-// limits and outputs. list are the methods to choose from, nil meaning methods.All(). What
-// the selection records beyond that is left alone; the number of features selected stands
-// for a share that was to be explained.
+// Recorded is the request that a selection records: the options that shape the answer, without inputs, limits
+// and outputs. list holds the methods to choose from, nil meaning methods.All(). Other records of the selection
+// are ignored; the number of features selected replaces a share that was to be explained.
 func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 	if s == nil {
 		return Request{}, stream.Usagef("no selection given")
 	}
-	q, err := fromRecord(s.Method, s.Options, list)
-	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // which shapes no answer
-	q.Sketch, q.Reads = "", 0                             // who judges the selection has the matrix itself
+	q, err := requestFromRecord(s.Method, s.Options, list)
+	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // Stability shapes no answer
+	q.Sketch, q.Reads = "", 0                             // a judge of the selection has the matrix itself
 	return q, err
 }
 
-// fromRecord is the request that a method and options, as selections and plans record them,
-// stand for.
-func fromRecord(name string, settings method.Settings, list []method.Spec) (Request, error) {
+func requestFromRecord(name string, settings method.Settings, list []method.Spec) (Request, error) {
 	q := Request{Method: name, Methods: list, Options: method.Settings{}}
 	if list == nil {
 		list = methods.All()
@@ -45,8 +42,8 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 	declared := spec.Declare().Options
 	for option := range settings {
 		text := settings.Text(option)
-		if len(text) > mostOptionBytes {
-			return q, stream.Errorf("option %s has %d bytes, and none has more than %d", option, len(text), mostOptionBytes)
+		if len(text) > maxOptionBytes {
+			return q, stream.Errorf("option %s has %d bytes, and none has more than %d", option, len(text), maxOptionBytes)
 		}
 		switch option {
 		case "columns":
@@ -93,7 +90,7 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			_, err = fmt.Sscan(text, &q.Seed)
 		default:
 			var known bool
-			if known, err = q.takeColumnOption(option, text); !known && declared.Find(option) != nil {
+			if known, err = q.setColumnOption(option, text); !known && declared.Find(option) != nil {
 				q.Options[option] = settings[option]
 			}
 		}
@@ -101,7 +98,7 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			return q, stream.Errorf("option %s: %w", option, err)
 		}
 	}
-	if q.Options["anchors-file"] != nil { // it says how many there are
+	if q.Options["anchors-file"] != nil { // the file determines the number of anchors
 		delete(q.Options, "anchors")
 		delete(q.Options, "anchor-method")
 	}
@@ -111,18 +108,19 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 	return q, nil
 }
 
-// mostOptionBytes is more than a record has for any option. Of 60 MB of categories 440 MiB were held.
-const mostOptionBytes = 16 << 20
+// maxOptionBytes is more than a record has for any option. 60 MB of categories took 440 MiB of memory.
+const maxOptionBytes = 16 << 20
 
-// isKindOf reports whether the text of an option is one of the kinds, or begins with one that ends with a colon.
+// isKindOf reports whether the text of an option is one of the kinds, or begins with one that ends with a
+// colon.
 func isKindOf(text string, kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool {
 		return text == kind || strings.HasSuffix(kind, ":") && strings.HasPrefix(text, kind)
 	})
 }
 
-// namesFile reports whether the text of an option is the name of a file: that of groups and costs which are neither
-// JSON nor of a kind, of anchors, and of a tree of no kind, whatever its ending.
+// namesFile reports whether the text of an option is the name of a file: for groups and costs if it is neither
+// JSON nor of a kind, for anchors always, for a tree if it is of no kind, whatever its ending.
 func namesFile(option, text string) bool {
 	switch option {
 	case "groups", "costs":
@@ -130,13 +128,13 @@ func namesFile(option, text string) bool {
 	case "anchors-file":
 		return text != ""
 	case "tree":
-		return text != "" && !isKindOf(text, groupsPrefix, "image", "correlation") // its prefix: is alike
+		return text != "" && !isKindOf(text, groupsPrefix, "image", "correlation") // its prefix: is the same
 	}
 	return false
 }
 
-// checkInline refuses a recorded option that names a file: a record holds groups and costs themselves, so a name in
-// their place is of a file that its maker wants to be opened.
+// checkInline refuses a recorded option that names a file: a record holds groups and costs themselves, so a
+// file name in their place is an attempt to have that file opened.
 func checkInline(option, text string) error {
 	if namesFile(option, text) {
 		return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.Name(text))
@@ -144,33 +142,32 @@ func checkInline(option, text string) error {
 	return nil
 }
 
-// resolveFiles replaces the files that recorded options of a method name by the paths or URLs that open them.
 func resolveFiles(options method.Settings, resolve func(name string) (string, error)) error {
 	for option := range options {
 		text := options.Text(option)
 		if !namesFile(option, text) {
 			continue
 		}
-		opened, err := resolve(text)
+		location, err := resolve(text)
 		if err != nil {
 			return err
 		}
-		options[option] = opened
+		options[option] = location
 	}
 	return nil
 }
 
-// smallDocument is what a document may take that is within the program's own share of the memory: most selections
-// and headers of statistics.
-const smallDocument = 4 << 20
+// smallDocumentBytes is the size of a document that fits into the program's own share of the memory: most
+// selections and headers of statistics.
+const smallDocumentBytes = 4 << 20
 
-// Within has read do with what a memory limit leaves beside the program, and its complaint be about the limit; 0
-// means no limit.
+// Within calls read with the memory that a limit leaves to it, and restates its memory error in terms of the
+// limit; 0 means no limit.
 func Within(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)
 	}
-	return (&Request{Memory: limit}).wholeLimit(read(max(limit-programBytes, smallDocument)))
+	return (&Request{Memory: limit}).errForLimit(read(max(limit-programBytes, smallDocumentBytes)))
 }
 
 // ReadSelection reads a Selection from a JSON file or object. opt.Memory is the memory limit of the process.
@@ -182,57 +179,56 @@ func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (
 	return all[0], nil
 }
 
-// ReadSelections is ReadSelection of several, which are held together.
+// ReadSelections is ReadSelection for several files, which are held in memory together.
 func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOptions) (all []*stream.Selection, err error) {
 	err = Within(opt.Memory, func(room int64) error {
 		opt.Memory = room
-		held := int64(0)
+		heldBytes := int64(0)
 		for _, path := range paths {
-			s, took, err := readSelection(ctx, path, opt, held)
+			s, took, err := readSelection(ctx, path, opt, heldBytes)
 			if err != nil {
 				return err
 			}
-			all, held = append(all, s), held+took
+			all, heldBytes = append(all, s), heldBytes+took
 		}
 		return nil
 	})
 	return all, err
 }
 
-// readSelection reads a Selection if there is room for it in addition to the held bytes, and returns its size.
-func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, held int64) (s *stream.Selection, took int64, err error) {
+func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, heldBytes int64) (s *stream.Selection, size int64, err error) {
 	name, room := place.Name(path), opt.Memory
 	if room > 0 {
-		opt.Memory = max(room-held, 1)
+		opt.Memory = max(room-heldBytes, 1)
 	}
 	text, err := chunkio.ReadAll(ctx, path, opt, stream.Textf("check the path of {selection}"))
 	if err == nil {
-		took, err = jsonsize.Of(ctx, text, reflect.TypeFor[stream.Selection]())
-		if need := int64(len(text)) + took; ctx.Err() == nil && room > 0 && need > opt.Memory {
-			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: held + need, Limit: room}
+		size, err = jsonsize.Of(ctx, text, reflect.TypeFor[stream.Selection]())
+		if need := int64(len(text)) + size; ctx.Err() == nil && room > 0 && need > opt.Memory {
+			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: heldBytes + need, Limit: room}
 		}
-		if err == nil || ctx.Err() == nil { // what is no JSON the decoder finds out too
+		if err == nil || ctx.Err() == nil { // the decoder reports invalid JSON too
 			s, err = stream.DecodeSelection(bytes.NewBuffer(text))
 		}
 	}
-	short, tooLittle := errors.AsType[*stream.MemoryError](err)
+	short, isShort := errors.AsType[*stream.MemoryError](err)
 	switch {
-	case tooLittle:
+	case isShort:
 		whole := *short
-		whole.Need, whole.Limit = short.Need+held, room
+		whole.Need, whole.Limit = short.Need+heldBytes, room
 		return nil, 0, &whole
 	case ctx.Err() != nil:
 		return nil, 0, ctx.Err()
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.OutputError)):
 		return nil, 0, err
 	case err != nil:
-		return nil, 0, notSelection(name, err)
+		return nil, 0, errNotSelection(name, err)
 	case len(s.Selected) == 0:
 		return nil, 0, stream.Dataf(name, "the selection has no features")
 	}
-	return s, took, nil
+	return s, size, nil
 }
 
-func notSelection(name string, err error) error {
+func errNotSelection(name string, err error) error {
 	return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
 }

@@ -17,29 +17,27 @@ const (
 	DefaultProportion = alike.DefaultProportion
 )
 
-// RedundancyRequest says whose columns to compare: Inputs or Stats, as in Select, and how. A zero
-// field means its default; what is for a method is left alone.
+// RedundancyRequest names the data whose columns to compare, Inputs or Stats as in Select, and the thresholds.
+// A zero field means its default; options of a method are ignored.
 type RedundancyRequest struct {
 	Request
-	// Threshold is the absolute correlation that no pair of the columns kept is above: default
-	// DefaultThreshold.
+	// Threshold is the absolute correlation that no pair of kept columns exceeds: default DefaultThreshold.
 	Threshold float64
-	// A cluster is divided where its second eigenvalue is above MaxEigen, default 1, or where its
-	// component explains less than Proportion, default 0.7, of one of its columns.
+	// A cluster is divided if its second eigenvalue is above MaxEigen, default 1, or if its component explains
+	// less than Proportion, default 0.7, of one of its columns.
 	MaxEigen, Proportion float64
 }
 
-// Redundant says which columns are alike. It is plain data. Clusters, and columns in them, are the largest or
-// nearest first, everything else is in the order of the names; no answer depends on the order of the
-// columns.
+// Redundant lists columns that are alike. It is plain data. Clusters, and columns in them, are sorted by size
+// or nearness, everything else by name; no answer depends on the order of the columns.
 type Redundant struct {
 	Schema   string `json:"schema"`
 	Version  string `json:"version"`
 	Rows     int64  `json:"rows"`
 	RowsUsed int64  `json:"rows_used"`
 	Features int    `json:"features"`
-	Rank     int    `json:"rank"`  // features that are no copies nor combinations of others
-	Scale    string `json:"scale"` // "rank" where correlations are of normal scores
+	Rank     int    `json:"rank"`  // features that are neither copies nor combinations of others
+	Scale    string `json:"scale"` // "rank" if correlations are of normal scores
 	Missing  string `json:"missing"`
 
 	Threshold  stream.Number `json:"threshold"`
@@ -47,13 +45,13 @@ type Redundant struct {
 	Proportion stream.Number `json:"proportion"`
 
 	Clusters []AlikeCluster `json:"clusters"`
-	// Kept are columns no two of which are correlated above the threshold; every one Dropped is, with
-	// the one that it is dropped for.
+	// No two Kept columns have a correlation above the threshold; each Dropped column has one above it with the
+	// column that it is dropped for.
 	Kept         []string            `json:"kept"`
 	Dropped      []AlikeDrop         `json:"dropped"`
 	Duplicates   []Duplicates        `json:"duplicates"`
 	Combinations []LinearCombination `json:"combinations"`
-	// Longer is the number of further combinations, of more terms than anybody reads: 20.
+	// Longer is the number of further combinations, of more than 20 terms, which nobody reads.
 	Longer int `json:"longer_combinations"`
 
 	LeftOut  []stream.LeftOut `json:"left_out"`
@@ -65,7 +63,7 @@ type Redundant struct {
 	Transfer *stream.Transfer `json:"transfer,omitempty"`
 }
 
-// AlikeCluster is columns that one component explains, the first principal component of theirs.
+// AlikeCluster is a cluster of columns that their first principal component explains.
 type AlikeCluster struct {
 	Cluster        int           `json:"cluster"` // from 1
 	Representative string        `json:"representative"`
@@ -78,14 +76,14 @@ type AlikeCluster struct {
 type AlikeColumn struct {
 	Name   string        `json:"name"`
 	R2Own  stream.Number `json:"r2_own"`  // squared correlation with its cluster's component
-	R2Next stream.Number `json:"r2_next"` // the largest with that of another cluster
+	R2Next stream.Number `json:"r2_next"` // the largest squared correlation with another cluster's component
 	Next   int           `json:"next,omitempty"`
 	Ratio  stream.Number `json:"ratio"` // (1 − R2Own)/(1 − R2Next): the representative has the smallest
-	VIF    stream.Number `json:"vif"`   // 1/(1 − R² on all others); null where these determine it
+	VIF    stream.Number `json:"vif"`   // 1/(1 − R² on all others); null if these determine it
 	Exact  bool          `json:"determined,omitempty"`
 }
 
-// AlikeDrop is a column left out for one that is kept.
+// AlikeDrop is a column left out in favour of a kept one.
 type AlikeDrop struct {
 	Name        string        `json:"name"`
 	For         string        `json:"for"`
@@ -98,9 +96,9 @@ type Duplicates struct {
 	Copies []Copy `json:"copies"`
 }
 
-// Redundancy says which columns of the input, or of its statistics, are alike: see package alike for the
-// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. The errors are
-// those of Select.
+// Redundancy finds columns of the input, or of its statistics, that are alike: see package alike for the
+// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. The errors are the same
+// as of Select.
 func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 	switch {
 	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold < 1):
@@ -117,9 +115,9 @@ func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 		out.Threshold = DefaultThreshold
 	}
 	var record *correlations
-	err := o.correlate(ctx, alike.Bytes, func(c *correlations) error {
+	err := o.withCorrelations(ctx, alike.Bytes, func(c *correlations) error {
 		record = c
-		return c.redundancy(ctx, options, out)
+		return c.fillRedundancy(ctx, options, out)
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +126,7 @@ func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 	return out, nil
 }
 
-func (c *correlations) redundancy(ctx context.Context, options alike.ClusterOptions, out *Redundant) error {
+func (c *correlations) fillRedundancy(ctx context.Context, options alike.ClusterOptions, out *Redundant) error {
 	dependence, err := c.Dependence()
 	if err != nil {
 		return err
@@ -159,12 +157,12 @@ func (c *correlations) redundancy(ctx context.Context, options alike.ClusterOpti
 	for _, group := range dependence.Copies {
 		d := Duplicates{Name: c.Names[group.Column]}
 		for _, n := range group.Of {
-			d.Copies = append(d.Copies, c.copyOf(group.Column, n))
+			d.Copies = append(d.Copies, c.describeCopy(group.Column, n))
 		}
 		out.Duplicates = append(out.Duplicates, d)
 	}
 	for _, found := range dependence.Combinations {
-		out.Combinations = append(out.Combinations, c.combination(found))
+		out.Combinations = append(out.Combinations, c.linearCombination(found))
 	}
 	out.Longer = dependence.Longer
 	return nil

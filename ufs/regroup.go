@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ranked is the ranking of candidates that follows from a method's scores of features, where the method
-// knows nothing of what binds the choice. A group's score is the norm √Σs² of its features' where higher
-// is better, and their mean where lower is. What is kept comes first, then the best that may be chosen and
-// fits the budget: a score is no gain, so that costs do not divide it.
-func (t *trial) ranked(r *method.Ranking) *method.Ranking {
+// rankCandidates makes a ranking of candidates from a method's scores of features, if the method knows no
+// constraints on the choice. A group's score is the norm √Σs² of its features' scores if higher is better, else
+// their mean. Kept candidates come first, then the best that may be chosen and fit the budget: a score is no
+// gain, so costs do not divide it.
+func (t *trial) rankCandidates(r *method.Ranking) *method.Ranking {
 	c := t.candidates
-	if t.Takes.Choice || t.Takes.Turns || !c.bound && len(c.keep) == 0 || r.Scores == nil {
+	if t.Takes.Choice || t.Takes.Turns || !c.isConstrained && len(c.keep) == 0 || r.Scores == nil {
 		return r
 	}
 	scores := make([]float64, c.Candidates(len(c.columns)))
@@ -26,11 +26,11 @@ func (t *trial) ranked(r *method.Ranking) *method.Ranking {
 		}
 	}
 	order, _ := method.Rank(signed, func(largest, score float64) bool { return largest-score <= tieShare*math.Abs(largest) })
-	forbidden, kept := c.Forbidden(len(c.columns)), make([]bool, len(scores))
+	forbidden, isKept := c.Forbidden(len(c.columns)), make([]bool, len(scores))
 	for _, i := range c.keep {
-		kept[i] = true
+		isKept[i] = true
 	}
-	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return kept[i] }))
+	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return isKept[i] }))
 	out := *r
 	out.Order, out.Blocks, out.Turns, out.Ties = nil, nil, nil, nil
 	taken, left := make(map[int]int), math.Inf(1)
@@ -64,18 +64,17 @@ func (t *trial) ranked(r *method.Ranking) *method.Ranking {
 const (
 	// tieShare: scores within this share of each other are equal, and the first in column order wins.
 	tieShare = 1e-9
-	// budgetShare is how far costs may go over a budget: their rounding.
+	// budgetShare is the share by which costs may exceed a budget: their rounding.
 	budgetShare = 1e-12
 )
 
-// groupScore is the score of a group of features.
-func groupScore(scores []float64, members []int, lower bool) float64 {
+func groupScore(scores []float64, members []int, isMean bool) float64 {
 	if len(members) == 1 {
 		return scores[members[0]]
 	}
 	sum := 0.0
 	for _, j := range members {
-		if lower {
+		if isMean {
 			sum += scores[j] / float64(len(members))
 		} else {
 			sum = math.Hypot(sum, scores[j])
@@ -90,52 +89,49 @@ type pick struct {
 	features  []int // in the order of the ranking
 }
 
-// picks are the first n of a ranking.
-func (t *trial) picks(r *method.Ranking, n int) (list []pick) {
+func (t *trial) firstPicks(r *method.Ranking, n int) (list []pick) {
 	if r.Blocks == nil {
 		for _, j := range r.Order[:min(n, len(r.Order))] {
 			i := j
 			if t.Blocks != nil {
-				i = t.candidates.of[j]
+				i = t.candidates.blockOf[j]
 			}
 			list = append(list, pick{i, []int{j}})
 		}
 		return list
 	}
-	at := 0
+	start := 0
 	for _, i := range r.Blocks[:min(n, len(r.Blocks))] {
 		size := len(t.Blocks[i].Members)
-		list = append(list, pick{i, r.Order[at : at+size]})
-		at += size
+		list = append(list, pick{i, r.Order[start : start+size]})
+		start += size
 	}
 	return list
 }
 
-// turns is how many candidates a ranking has.
-func turns(r *method.Ranking) int {
+func countCandidates(r *method.Ranking) int {
 	if r.Blocks != nil {
 		return len(r.Blocks)
 	}
 	return len(r.Order)
 }
 
-// featuresOf are the features of picks, one after the other.
-func featuresOf(list []pick) (features []int) {
+func pickedFeatures(list []pick) (features []int) {
 	for _, p := range list {
 		features = append(features, p.features...)
 	}
 	return features
 }
 
-// enough is as many picks of a method that scores features as it takes to have the number of features that
-// {k} auto recommends: its rules count features, and groups have several.
-func (t *trial) enough(r *method.Ranking, list []pick) []pick {
-	if !t.AutoK || t.Blocks == nil || r.Error != nil { // it has chosen as many as it was to, and says what they leave
+// enoughPicks returns as many picks as reach the number of features that {k} auto recommends, for a method that
+// scores features: the rules count features, and groups have several.
+func (t *trial) enoughPicks(r *method.Ranking, list []pick) []pick {
+	if !t.AutoK || t.Blocks == nil || r.Error != nil { // the method has chosen the number itself, and reports the errors
 		return list
 	}
 	features := 0
 	for i, p := range list {
-		if i >= len(t.Keep) && features >= t.s.Size.Recommended {
+		if i >= len(t.Keep) && features >= t.selection.Size.Recommended {
 			return list[:i]
 		}
 		features += len(p.features)
@@ -143,8 +139,7 @@ func (t *trial) enough(r *method.Ranking, list []pick) []pick {
 	return list
 }
 
-// selected is the entry of a pick.
-func (t *trial) selected(rank int, p pick) stream.Selected {
+func (t *trial) newSelected(rank int, p pick) stream.Selected {
 	c, i := t.candidates, p.candidate
 	members := c.members(i)
 	f := stream.Selected{Rank: rank, Name: c.name(i), Column: t.Columns[members[0]].Position, Error: stream.Number(math.NaN())}
@@ -152,21 +147,20 @@ func (t *trial) selected(rank int, p pick) stream.Selected {
 		for _, j := range members {
 			f.Members = append(f.Members, t.Columns[j].Name)
 		}
-		f.Reads = c.reads(i)
-		for j := range c.parts(members) {
+		f.Reads = c.inputNames(i)
+		for j := range c.inputColumns(members) {
 			f.Columns = append(f.Columns, t.Columns[j].Position)
 		}
 	}
-	if c.priced {
+	if c.reportsCosts {
 		cost := stream.Number(c.Blocks[i].Cost)
 		f.Cost = &cost
 	}
 	return f
 }
 
-// totalCost is what the selected cost together; nil where costs are not told.
 func (t *trial) totalCost(selected []stream.Selected) *stream.Number {
-	if !t.candidates.priced {
+	if !t.candidates.reportsCosts {
 		return nil
 	}
 	sum := stream.Number(0)

@@ -27,7 +27,7 @@ func TestManySelects(t *testing.T) {
 	for n := 1; n <= last; n++ {
 		q := Request{Inputs: []string{path}, Method: list[n%len(list)].Name, K: 3, Threads: 2, TempDir: scratch}
 		if _, err := Select(t.Context(), q); err != nil {
-			t.Fatalf("%s: %v", q.Method, err)
+			t.Fatalf("run %d, method %s: %v", n, q.Method, err)
 		}
 		if n == first {
 			heap, files = held()

@@ -9,16 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// drawnBefore is what Scan's profile holds of the columns that take part.
-func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
-	r, whole := p.g.run, p.g.profile
+func (p *pass) anchorDataFromProfile(ds *chunkio.Dataset) (*anchorData, error) {
+	r, whole := p.gatherer.run, p.gatherer.wholeProfile
 	var err error
-	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
+	if p.opt.LeaveOut, err = p.gatherer.matchingLeftOut(ds); err != nil {
 		return nil, err
 	}
-	d := &drawn{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
+	d := &anchorData{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
 	wanted := make([]bool, len(whole.columns))
-	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // else seen are others too
+	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // with {where} Seen also counts rows that it excludes
 	for j, col := range whole.columns {
 		if slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
 			continue
@@ -33,36 +32,36 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 		return nil, stream.Usagef("{missing} %s: {profile} was made under another policy, so of other rows; make it with {profile-only} {method} %s {missing} %[1]s",
 			r.Missing, r.Name)
 	}
-	asked := r.shape()
+	shape := r.statisticsShape()
 	for _, option := range append([]string{"rows", "sparse", "where"}, columnOptionNames()...) {
-		if asked[option] != whole.options[option] {
-			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), asked[option], whole.options[option])
+		if shape[option] != whole.options[option] {
+			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), shape[option], whole.options[option])
 		}
 	}
 	if r.Anchors.File != "" {
 		return d, nil
 	}
-	return d, r.reuse(d, wanted)
+	return d, r.reuseSample(d, wanted)
 }
 
-// reuse reduces the sample of Scan's profile to what a profile pass over the wanted columns
+// reuseSample reduces the sample of a scan's profile to the rows that a profile pass over the wanted columns
 // would draw now.
-func (r *run) reuse(d *drawn, wanted []bool) error {
-	again := stream.Textf("{profile-only} {method} %s", r.Name)
+func (r *run) reuseSample(d *anchorData, wanted []bool) error {
+	remedy := stream.Textf("{profile-only} {method} %s", r.Name)
 	if d.sample == nil {
-		return stream.Usagef("{profile} has no sample of rows to take anchors from; make it with %s", again)
+		return stream.Usagef("{profile} has no sample of rows to take anchors from; make it with %s", remedy)
 	}
 	if seed := d.sample.Seed(); seed != r.Seed {
-		return stream.Usagef("{seed} %d: the rows of {profile} were drawn with {seed} %d; make it with %s {seed} %[1]d", r.Seed, seed, again)
+		return stream.Usagef("{seed} %d: the rows of {profile} were drawn with {seed} %d; make it with %s {seed} %[1]d", r.Seed, seed, remedy)
 	}
 	m := r.expectedAnchors(d.profile.Seen)
-	rows := r.anchorSample(m, len(d.columns))
-	if kept := d.sample.Rows(); kept < rows {
+	rows := r.anchorSampleRows(m, len(d.columns))
+	if keptRows := d.sample.Rows(); keptRows < rows {
 		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these",
-			kept, rows, m, r.Anchors.Placing, again)
+			keptRows, rows, m, r.Anchors.Placing, remedy)
 	}
 	if have := int64(d.sample.Len()); have < min(int64(rows), d.profile.Rows) {
-		if !r.profile.complete() {
+		if !r.wholeProfile.isComplete() {
 			return stream.Usagef("{profile} is of some shards only, and keeps %s rows of %d to take anchors from; merge the profiles of all shards", comma(have), rows)
 		}
 		return d.sample.Short(d.profile.Rows)

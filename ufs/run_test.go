@@ -24,7 +24,7 @@ func TestJoin(t *testing.T) {
 	c.add(0, a, aRows)
 	c.add(1, b, bRows)
 	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
-	if o, got := c.firstOverlap(), c.covered(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
+	if o, got := c.firstOverlap(), c.coveredRanges(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
 		t.Errorf("covered %v of %v, %v twice", got, c.files, o)
 	}
 	c.add(2, b, bRows)
@@ -34,7 +34,7 @@ func TestJoin(t *testing.T) {
 	copies := []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}
 	var within, apart coverage
 	within.add(0, copies, []stream.Range{{From: 0, To: 20}})
-	apart.paths = true
+	apart.pathsDiffer = true
 	apart.add(0, copies[:1], []stream.Range{{From: 0, To: 10}})
 	apart.add(1, copies[1:], []stream.Range{{From: 0, To: 10}})
 	if len(within.files) != 2 || within.firstOverlap() != nil || len(apart.files) != 2 || apart.firstOverlap() != nil {
@@ -42,21 +42,20 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestGraphMemoryIsNotOfRows: what is planned and kept grows with anchors and features,
-// never with the rows, once there are enough for all anchors; and no result depends on
-// the limit.
+// TestGraphMemoryIsNotOfRows: planned and kept memory grows with anchors and features, never with the rows,
+// once there are enough for all anchors; and no result depends on the limit.
 func TestGraphMemoryIsNotOfRows(t *testing.T) {
 	for _, drawn := range []string{"random", "kmeans"} {
 		var rows [2]int
 		for i, limit := range []int64{64 << 20, 8 << 30} {
-			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.settle(t.Context())
+			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.newRun(t.Context())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("settling with %s anchors and %d bytes: %v", drawn, limit, err)
 			}
 			if few, many := r.expectedAnchors(100_000), r.expectedAnchors(100_000_000); few != many || few != anchor.MostAnchors {
 				t.Errorf("%d and %d anchors", few, many)
 			}
-			rows[i] = r.anchorSample(r.expectedAnchors(1e6), 5_000)
+			rows[i] = r.anchorSampleRows(r.expectedAnchors(1e6), 5_000)
 		}
 		if rows[0] != rows[1] {
 			t.Errorf("%s: samples of %d and %d rows", drawn, rows[0], rows[1])
@@ -81,7 +80,7 @@ func (rising) Select(_ context.Context, e *method.Evidence) (*method.Ranking, er
 	return r, nil
 }
 
-// TestObjectiveThatRose: the selection is there, and says not to trust it.
+// TestObjectiveThatRose: the selection is returned, with a warning not to trust it.
 func TestObjectiveThatRose(t *testing.T) {
 	spec := method.Spec{Name: "rising", From: method.FromProfile, Takes: method.Takes{Iterates: true}, New: func() method.Method { return rising{} }}
 	s, err := Select(t.Context(), Request{Inputs: []string{plant(t, 200)}, Method: "rising", Methods: []method.Spec{spec}, K: 2})
@@ -89,7 +88,7 @@ func TestObjectiveThatRose(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if s.Converged || s.Iterations != 3 || len(s.Objective) != 3 || !strings.Contains(strings.Join(s.Warnings, ""), "do not trust") {
-		t.Errorf("%+v", s)
+		t.Errorf("selection %+v: want 3 iterations, not converged, and a warning not to trust it", s)
 	}
 }
 

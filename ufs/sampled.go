@@ -18,29 +18,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Methods that iterate over rows select from the rows that a statistics file keeps as from the
-// data itself: the same passes, over the same blocks, in the same order. Only the file is read.
+// Methods that iterate over rows select from the rows that a statistics file keeps as from the data itself: the
+// same passes, over the same blocks, in the same order. Only the file is read.
 
-// sampled is selecting from kept rows, under way.
-type sampled struct {
+// sampleGatherer gathers from the rows that a statistics file keeps.
+type sampleGatherer struct {
 	*gatherer
-	file  *chunkio.StatsReader
-	kept  *rowsample.Source
-	whole *gathered // what the file says, of all rows
-	opt   rowsample.Options
+	file         *chunkio.StatsReader
+	sampleSource *rowsample.Source
+	fileBundle   *bundle // the file's statistics, of all rows
+	opt          rowsample.Options
 }
 
-// keptRows is what passes read. Closing it closes the file.
-type keptRows struct {
+// keptRowSource is the source that passes read. Closing it closes the file.
+type keptRowSource struct {
 	*rowsample.Source
 	file *chunkio.StatsReader
 }
 
-func (k keptRows) Close() error { return k.file.Close() }
+func (k keptRowSource) Close() error { return k.file.Close() }
 
-// fromSample gathers from the rows that the statistics file keeps, which stays open as the
-// source of what comes back.
-func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
+// gatherFromSample gathers from the rows that the statistics file keeps, which stays open as the source of the
+// result.
+func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) {
 	file, err := g.openStats(ctx, g.Stats)
 	if err != nil {
 		return nil, err
@@ -51,34 +51,33 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 		}
 	}()
 	g.Stats = file.Path() // from here on for people
-	s := &sampled{gatherer: g, file: file}
-	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}, 0); err == nil {
-		err = s.whole.readPositions(file)
+	s := &sampleGatherer{gatherer: g, file: file}
+	if s.fileBundle, err = readStats(file, method.FromProfile, gram.Options{}, 0); err == nil {
+		err = s.fileBundle.readPositions(file)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !file.Has(rowsSection) {
-		return nil, g.keepsNone(s.whole.kind)
+		return nil, g.errNoKeptRows(s.fileBundle.kind)
 	}
-	s.kept, err = rowsample.Open(len(s.whole.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
+	s.sampleSource, err = rowsample.Open(len(s.fileBundle.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
 	if err != nil {
-		return nil, badSection(g.Stats, rowsSection, err)
+		return nil, errBadSection(g.Stats, rowsSection, err)
 	}
-	if err := g.recorded(s.whole); err != nil {
+	if err := g.checkRecorded(s.fileBundle); err != nil {
 		return nil, err
 	}
-	if err := s.settleSample(); err != nil {
+	if err := s.settleDraw(); err != nil {
 		return nil, err
 	}
-	if err := g.restrict(s.whole); err != nil {
+	if err := g.restrictColumns(s.fileBundle); err != nil {
 		return nil, err
 	}
-	return s.gather(ctx)
+	return s.gatherSample(ctx)
 }
 
-// keepsNone is the error for a file of statistics, of a kind, without rows.
-func (r *run) keepsNone(kind string) error {
+func (r *run) errNoKeptRows(kind string) error {
 	others := stream.Text{}
 	if kind != kindProfile {
 		others = stream.Textf(", or choose {method} %s with {stats}", methods.Fallback)
@@ -87,10 +86,10 @@ func (r *run) keepsNone(kind string) error {
 		r.Name, r.Stats, method.DefaultSample, others)
 }
 
-// recordedSample takes over what the rows in the file were drawn with, and refuses a request for
-// something else. Any policy for missing values can be asked for: none has acted.
-func (r *run) recordedSample(e *gathered) (err error) {
-	if recorded := e.options[optionSampleMissing]; r.asked.Missing == "" {
+// settleFileSample takes over the options that the file's rows were drawn with, and refuses a request for other
+// ones. Any missing policy can be requested: none has acted.
+func (r *run) settleFileSample(e *bundle) (err error) {
+	if recorded := e.options[optionSampleMissing]; r.original.Missing == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
 			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
@@ -104,48 +103,47 @@ func (r *run) recordedSample(e *gathered) (err error) {
 	return nil
 }
 
-// settleSample settles how many rows are drawn: those kept, or fewer of them.
-func (s *sampled) settleSample() error {
-	seed, kept, keeps := s.kept.Seed(), s.kept.Kept(), s.kept.Keeps()
-	if s.asked.Seed != 0 && s.asked.Seed != seed {
-		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.asked.Seed, s.Stats, seed)
+func (s *sampleGatherer) settleDraw() error {
+	seed, keptRows, limit := s.sampleSource.Seed(), s.sampleSource.Kept(), s.sampleSource.Keeps()
+	if s.original.Seed != 0 && s.original.Seed != seed {
+		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.original.Seed, s.Stats, seed)
 	}
 	s.Seed = seed
-	all := kept >= s.whole.profile.Rows // then there are none to draw from beside them
+	all := keptRows >= s.fileBundle.profile.Rows // then there are no others to draw from
 	switch {
 	case !s.Given("sample"):
-		s.Sample = keeps
-	case all || s.Sample > 0 && s.Sample <= keeps:
+		s.Sample = limit
+	case all || s.Sample > 0 && s.Sample <= limit:
 	default:
-		asked := comma(s.Sample)
+		requested := comma(s.Sample)
 		if s.Sample == 0 {
-			asked = "0 (all " + comma(s.whole.profile.Rows) + ")"
+			requested = "0 (all " + comma(s.fileBundle.profile.Rows) + ")"
 		}
 		return stream.Usagef("{sample} %s: %s keeps %s rows; scan again with {sample-rows} %d, or select from the data: select INPUT… {method} %s {sample} %d",
-			asked, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.whole.profile.Rows), s.whole.profile.Rows), s.Name, s.Sample)
+			requested, s.Stats, comma(limit), min(cmp.Or(s.Sample, s.fileBundle.profile.Rows), s.fileBundle.profile.Rows), s.Name, s.Sample)
 	}
-	want := min(cmp.Or(s.Sample, keeps), s.whole.profile.Rows)
-	switch complete := s.whole.complete(); {
-	case kept >= want:
+	want := min(cmp.Or(s.Sample, limit), s.fileBundle.profile.Rows)
+	switch complete := s.fileBundle.isComplete(); {
+	case keptRows >= want:
 	case complete:
-		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(kept, want, s.Seed))
+		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(keptRows, want, s.Seed))
 	case s.Given("sample"):
-		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(kept))
+		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(keptRows))
 	default:
-		s.Sample = kept
+		s.Sample = keptRows
 	}
 	return nil
 }
 
-// gather makes the passes that gatherer.gather makes over data.
-func (s *sampled) gather(ctx context.Context) (*gathered, error) {
-	whole := s.whole
+// gatherSample makes the passes that gatherer.gather makes over data.
+func (s *sampleGatherer) gatherSample(ctx context.Context) (*bundle, error) {
+	whole := s.fileBundle
 	missing := 0
 	s.opt = rowsample.Options{
-		Draw: s.drawn(), Rows: whole.profile.Seen, Missing: s.policy(), Sparse: whole.options["sparse"] != "", Path: s.Stats,
+		Draw: s.drawnRows(), Rows: whole.profile.Seen, Missing: s.missingPolicy(), Sparse: whole.options["sparse"] != "", Path: s.Stats,
 	}
 	for j, c := range whole.columns {
-		if whole.wanted != nil && !whole.wanted[j] {
+		if whole.takesPart != nil && !whole.takesPart[j] {
 			continue
 		}
 		s.opt.Columns, s.opt.Index = append(s.opt.Columns, c), append(s.opt.Index, j)
@@ -153,54 +151,53 @@ func (s *sampled) gather(ctx context.Context) (*gathered, error) {
 			missing++
 		}
 	}
-	rows := s.kept.With(s.opt)
-	plan, err := s.planKept(rows, missing)
+	rows := s.sampleSource.With(s.opt)
+	plan, err := s.planSample(rows, missing)
 	if err != nil {
 		return nil, err
 	}
-	plan.enforce(s.policy() == stream.MissingKeep)
-	var decided []stream.LeftOut
-	if s.policy() != stream.MissingKeep && !s.opt.Sparse && !s.Takes.Cells {
+	plan.enforce(s.missingPolicy() == stream.MissingKeep)
+	var useless []stream.LeftOut
+	if s.missingPolicy() != stream.MissingKeep && !s.opt.Sparse && !s.Takes.Cells {
 		s.opt.Missing = stream.MissingError
-		s.expect(1, plan)
-		e, err := s.accumulate(ctx, plan, nil)
+		s.expectPasses(1, plan)
+		e, err := s.accumulateSample(ctx, plan, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
-		// Columns that are useless whatever fills them must neither fail nor drop rows.
-		if decided, err = s.useless(ctx, plan); err != nil {
+		// Columns that are useless however they are filled must neither fail nor drop rows.
+		if useless, err = s.findUseless(ctx, plan); err != nil {
 			return nil, err
 		}
-		s.opt.Missing = s.policy()
+		s.opt.Missing = s.missingPolicy()
 	}
-	s.expect(1, plan)
-	return s.accumulate(ctx, plan, decided)
+	s.expectPasses(1, plan)
+	return s.accumulateSample(ctx, plan, useless)
 }
 
-// planKept plans selecting from the rows. Columns of the sample that have missing values are at
-// most those of the whole.
-func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) {
+// planSample plans selecting from the rows. The sample has at most as many columns with missing values as the
+// whole.
+func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (Budget, error) {
 	shape := method.Shape{
-		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), Threads: s.Threads,
-		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.policy() == stream.MissingDropRow,
+		Columns: s.opt.Columns, LeftOut: s.fileBundle.leftOut, Rows: rows.Rows(), Threads: s.Threads,
+		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.missingPolicy() == stream.MissingDropRow,
 	}
-	c, err := s.candidatesOf(shape.Columns, shape.LeftOut, false)
+	c, err := s.newCandidates(shape.Columns, shape.LeftOut, false)
 	if err != nil {
 		return Budget{}, err
 	}
-	s.wants(&shape, c)
-	if s.policy() != stream.MissingKeep {
+	s.addChoiceToShape(&shape, c)
+	if s.missingPolicy() != stream.MissingKeep {
 		missing = 0
 	}
-	return s.planRows(keptRows{rows, s.file}, shape, missing)
+	return s.planRows(keptRowSource{rows, s.file}, shape, missing)
 }
 
-// useless makes a profile of the drawn rows, and leaves the columns out that can be no features.
-func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
+func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
-	s.expect(2, plan)
-	if err := s.fold(ctx, s.kept.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+	s.expectPasses(2, plan)
+	if err := s.foldPass(ctx, s.sampleSource.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
 	left := s.uselessWithMissing(profile, s.opt.Columns)
@@ -218,27 +215,26 @@ func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, e
 	return left, nil
 }
 
-// accumulate makes the pass whose result counts.
-func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*gathered, error) {
-	rows, whole := s.kept.With(s.opt), s.whole
-	e := &gathered{
-		columns: s.opt.Columns, places: whole.places, decided: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
-		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
-		warnings: slices.Concat(whole.warnings, whole.gaps(s.Stats)),
+func (s *sampleGatherer) accumulateSample(ctx context.Context, plan Budget, useless []stream.LeftOut) (*bundle, error) {
+	rows, whole := s.sampleSource.With(s.opt), s.fileBundle
+	e := &bundle{
+		columns: s.opt.Columns, positionCount: whole.positionCount, useless: useless, leftOut: slices.Concat(whole.leftOut, useless), table: whole.table, inputs: whole.inputs,
+		covered: whole.covered, options: whole.options, source: keptRowSource{rows, s.file}, plan: plan,
+		warnings: slices.Concat(whole.warnings, whole.gapWarnings(s.Stats)),
 	}
 	d := len(e.columns)
 	e.facts = hygiene.New(d, s.Threads, false)
 	var err error
-	if plan.gram {
-		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room(), Busy: &s.Meter.Busy})
+	if plan.gathersMoments {
+		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.statisticsRoom(), Busy: &s.Meter.Busy})
 		e.profile = &e.moments.Profile
-		err = s.fold(ctx, rows, "statistics", stream.FoldOptions{}, e.moments, e.facts)
+		err = s.foldPass(ctx, rows, "statistics", stream.FoldOptions{}, e.moments, e.facts)
 	} else {
 		e.profile = gram.NewProfile(d)
-		err = s.fold(ctx, rows, "profile", stream.FoldOptions{}, e.profile, e.facts)
+		err = s.foldPass(ctx, rows, "profile", stream.FoldOptions{}, e.profile, e.facts)
 	}
 	if err != nil {
-		return nil, plan.explain(err)
+		return nil, plan.errForLimit(err)
 	}
 	e.facts.TakeLabel(whole.facts, s.opt.Index)
 	e.passes, e.profile.Seen = s.passes, whole.profile.Seen

@@ -13,9 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Shards of a plan that keep rows select together as the data does, merged at once or by two
-// levels; what the plan says of missing values holds; a part with another number of rows is not
-// taken for the one that is asked for.
+// Merged shards of a plan that keep rows give the selection of the data, merged at once or in two levels; the
+// plan's missing policy holds; a part with another number of kept rows is not reused.
 func TestKeptRowsOfAPlan(t *testing.T) {
 	dir := t.TempDir()
 	table := faces(2100, 24, 21).holes(200)
@@ -25,7 +24,7 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 			part.Cols[j] = col[i*700 : (i+1)*700]
 		}
 		if err := os.Rename(part.write(t), filepath.Join(dir, fmt.Sprintf("%d.parquet", i))); err != nil {
-			t.Fatal(err)
+			t.Fatalf("moving file %d: %v", i, err)
 		}
 	}
 	for _, missing := range []string{"mean", "drop-row"} {
@@ -35,13 +34,13 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 			Options: method.Settings{"clusters": 3, "max-iter": 4, "sample": 300},
 		}
 		if err := os.Mkdir(filepath.Join(dir, missing), 0o777); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making the folder of {missing} %s: %v", missing, err)
 		}
 		want := chosen(t, q)
 		plan := q
 		plan.Output, plan.K = at("job.plan.json"), 0
 		if _, err := WritePlan(t.Context(), plan); err != nil {
-			t.Fatal(err)
+			t.Fatalf("{missing} %s: writing the plan: %v", missing, err)
 		}
 		scan := ScanRequest{Request: Request{Plan: plan.Output, Output: at("parts") + "/"}, ProfileOnly: true, KeepRows: 300}
 		var parts []string
@@ -49,10 +48,10 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 			scan.Shard = fmt.Sprintf("%d/5", 5-i)
 			done, err := Scan(t.Context(), scan)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("{missing} %s: scanning shard %s: %v", missing, scan.Shard, err)
 			}
 			if h, err := chunkio.ReadStatsHeader(t.Context(), done.Path, chunkio.FetchOptions{}); err != nil || h.Options["sample-missing"] != missing || h.Options["seed"] != "3" {
-				t.Errorf("%v, %v", h.Options, err)
+				t.Errorf("{missing} %s: header options %v (%v), want sample-missing %[1]s and seed 3", missing, h.Options, err)
 			}
 			parts = append(parts, done.Path)
 		}
@@ -67,7 +66,7 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 		merge := func(m MergeRequest) string {
 			t.Helper()
 			if _, err := Merge(t.Context(), m); err != nil {
-				t.Fatal(err)
+				t.Fatalf("{missing} %s: merging: %v", missing, err)
 			}
 			return m.Output
 		}
@@ -98,7 +97,7 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 		s := ScanRequest{Request: Request{Inputs: []string{path}, Output: filepath.Join(dir, fmt.Sprintf("%02d.ufs", i))}, ProfileOnly: true, KeepRows: 2000}
 		s.Shard = fmt.Sprintf("%d/20", i+1)
 		if _, err := Scan(t.Context(), s); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning shard %s: %v", s.Shard, err)
 		}
 		parts = append(parts, s.Output)
 	}
@@ -106,11 +105,11 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 	for i, memory := range []int64{1 << 30, programBytes + 3*8<<20} {
 		out := filepath.Join(dir, fmt.Sprint("all", i))
 		if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: memory, Threads: 1 + 3*i}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("merging within %d bytes: %v", memory, err)
 		}
 		var err error
 		if files[i], err = os.ReadFile(out); err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading the merged file: %v", err)
 		}
 	}
 	if string(files[0]) != string(files[1]) {
@@ -127,15 +126,15 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 	}
 }
 
-// Anchors of shards come from rows that shards kept with one bound: the profile of all of them
-// has the rows of a scan of the whole, and that of some says what is missing.
+// Anchors of shards come from rows that shards kept under one bound: the merged profile of all has the rows of
+// a scan of the whole, and a profile of some shards names the missing ones.
 func TestAnchorsOfBoundedShards(t *testing.T) {
 	path, dir := faces(4000, 8, 23).write(t), t.TempDir()
 	profile := func(name, shard string) string {
 		t.Helper()
 		q := Request{Inputs: []string{path}, Method: "sfufs", Options: method.Settings{"anchors": 300}, Output: filepath.Join(dir, name)}
 		if _, err := Scan(t.Context(), ScanRequest{Request: q, ProfileOnly: true, Shard: shard}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning the profile of shard %q: %v", shard, err)
 		}
 		return q.Output
 	}
@@ -145,7 +144,7 @@ func TestAnchorsOfBoundedShards(t *testing.T) {
 	}
 	all := filepath.Join(dir, "all.ufs")
 	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: all}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("merging the profiles: %v", err)
 	}
 	graph := func(profile string) (string, error) {
 		q := Request{Inputs: []string{path}, Method: "sfufs", Options: method.Settings{"anchors": 300}, Output: filepath.Join(dir, "graph.ufs")}
@@ -156,7 +155,7 @@ func TestAnchorsOfBoundedShards(t *testing.T) {
 	}
 	want, err := graph(profile("whole", ""))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("scanning with the profile of the whole: %v", err)
 	}
 	if got, err := graph(all); err != nil || got != want {
 		t.Errorf("selected %s, want %s: %v", got, want, err)

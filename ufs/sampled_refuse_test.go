@@ -12,11 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// refused wants a usage error that says all of it.
+// refused wants a usage error that contains all of these texts.
 func refused(t *testing.T, what string, err error, says ...string) {
 	t.Helper()
 	if !errors.As(err, new(*stream.UsageError)) {
-		t.Errorf("%s: %v", what, err)
+		t.Errorf("%s: got %v, want a usage error", what, err)
 		return
 	}
 	for _, part := range says {
@@ -26,7 +26,7 @@ func refused(t *testing.T, what string, err error, says ...string) {
 	}
 }
 
-// A scan keeps rows of what a sample can be kept of, and says else what to do.
+// A scan keeps rows if the request allows a sample, and else gives the remedy.
 func TestScanRefusesToKeepRows(t *testing.T) {
 	path := faces(200, 8, 1).write(t)
 	out := filepath.Join(t.TempDir(), "rows.ufs")
@@ -55,7 +55,7 @@ func TestScanRefusesToKeepRows(t *testing.T) {
 	}
 }
 
-// Select draws from kept rows what they have, and says else both numbers and the remedy.
+// Select draws at most the kept rows, and else names both numbers and the remedy.
 func TestSelectRefusesRowsThatAreNotThere(t *testing.T) {
 	table := faces(600, 8, 2)
 	path := table.write(t)
@@ -87,12 +87,12 @@ func TestSelectRefusesRowsThatAreNotThere(t *testing.T) {
 	for name, q := range map[string]ScanRequest{"gram.ufs": {}, "profile.ufs": {ProfileOnly: true}} {
 		q.Inputs, q.Output = []string{path}, filepath.Join(dir, name)
 		if _, err := Scan(t.Context(), q); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning %s: %v", name, err)
 		}
 		_, err := Select(t.Context(), with(missed, func(r *Request) { r.Stats = q.Output }))
 		refused(t, name, err, "keeps none", "profile-only sample-rows 10000 method eufs")
 		if greedy := strings.Contains(err.Error(), "choose method greedy"); greedy != (name == "gram.ufs") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: method greedy is advised: %v, in %v", name, greedy, err)
 		}
 	}
 	_, err := Merge(t.Context(), MergeRequest{Files: []string{all, filepath.Join(dir, "profile.ufs")}, Output: filepath.Join(dir, "both.ufs")})
@@ -111,7 +111,7 @@ func TestRowsOfSomeShards(t *testing.T) {
 	part := filepath.Join(t.TempDir(), "part.ufs")
 	scan := ScanRequest{Request: Request{Inputs: []string{path}, Output: part}, ProfileOnly: true, KeepRows: 500, Shard: "1/4"}
 	if _, err := Scan(t.Context(), scan); err != nil {
-		t.Fatal(err)
+		t.Fatalf("scanning the part: %v", err)
 	}
 	q := Request{Stats: part, Method: "eufs", K: 3, Options: method.Settings{"clusters": 3, "max-iter": 2}}
 	s := selected(t, q)
@@ -124,8 +124,8 @@ func TestRowsOfSomeShards(t *testing.T) {
 	refused(t, "a sample of the whole", err, "some shards", "merge all shards")
 }
 
-// Rows of inputs that were scanned apart add up to a sample, whatever the order; the file says
-// that it is another one.
+// Rows of inputs that were scanned separately add up to a sample, whatever the order; the file warns that it is
+// another sample.
 func TestRowsOfInputsScannedApart(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -133,7 +133,7 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 		files = append(files, filepath.Join(dir, name+".ufs"))
 		scan := ScanRequest{Request: Request{Inputs: []string{faces(300, 8, uint64(i)).write(t)}, Output: files[i]}, ProfileOnly: true, KeepRows: 100}
 		if _, err := Scan(t.Context(), scan); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning %s: %v", name, err)
 		}
 	}
 	var answers []string
@@ -141,7 +141,7 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 		all := filepath.Join(dir, "all.ufs")
 		done, err := Merge(t.Context(), MergeRequest{Files: order, Output: all})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("merging %v: %v", order, err)
 		}
 		if !strings.Contains(strings.Join(done.Warnings, "\n"), "number theirs apart") {
 			t.Errorf("warnings %q", done.Warnings)
@@ -156,40 +156,39 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 	same(t, answers[1], answers[0])
 }
 
-// A missing value under the policy that allows none is an error with its place, also where only
-// the kept rows say so.
+// A missing value under the policy that allows none is an error with its place, also if only kept rows show it.
 func TestMissingValuesOfKeptRows(t *testing.T) {
 	all := keptBy(t, Request{Inputs: []string{faces(300, 24, 5).holes(50).write(t)}, Method: "eufs", Missing: missingError}, 200, 2, 1)
 	_, err := Select(t.Context(), Request{Stats: all, Method: "eufs", K: 3})
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || !errors.Is(err, stream.ErrMissing) || bad.Path != all || bad.Row < 0 || !strings.HasPrefix(bad.Column, "px_") || bad.Remedy.Format == "" {
-		t.Errorf("%+v", err)
+		t.Errorf("got %+v, want a data error that names file, row, column px_… and remedy of a missing value", err)
 	}
 }
 
-// A part that is damaged where the rows are is an error, before anything is selected.
+// A part whose rows are damaged is an error, before anything is selected.
 func TestDamagedRows(t *testing.T) {
 	all := keptBy(t, Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs"}, 200, 1, 1)
 	b, err := os.ReadFile(all)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the statistics file: %v", err)
 	}
 	b[len(b)/2] ^= 1
 	if err := os.WriteFile(all, b, 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the damaged file: %v", err)
 	}
 	if _, err := Select(t.Context(), Request{Stats: all, Method: "eufs", K: 3}); !errors.As(err, new(*stream.DataError)) {
-		t.Error(err)
+		t.Errorf("selecting from damaged rows: %v, want a data error", err)
 	}
 }
 
-// The header tells of the rows.
+// The header records the settings of the kept rows.
 func TestKeptRowsAreRecorded(t *testing.T) {
 	q := Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs", Missing: "mean", Seed: 4} // not the policy that a profile has
 	all := keptBy(t, q, 200, 2, 1)
 	h, err := chunkio.ReadStatsHeader(t.Context(), all, chunkio.FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the header: %v", err)
 	}
 	for option, want := range map[string]string{"sample-rows": "200", "seed": "4", "sample-missing": "mean"} {
 		if h.Options[option] != want {

@@ -26,8 +26,8 @@ func overRows() (specs []method.Spec) {
 	return specs
 }
 
-// keptBy scans q's input into so many parts, merges them in an order that the seed shuffles,
-// and returns the merged file.
+// keptBy scans q's input in this many shards, merges them in an order that the seed shuffles, and returns the
+// merged file.
 func keptBy(t *testing.T, q Request, rows int64, shards int, seed uint64) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,20 +39,20 @@ func keptBy(t *testing.T, q Request, rows int64, shards int, seed uint64) string
 			s.Shard = fmt.Sprintf("%d/%d", i+1, shards)
 		}
 		if _, err := Scan(t.Context(), s); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning shard %d of %d: %v", i+1, shards, err)
 		}
 		parts = append(parts, s.Output)
 	}
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(shards, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	all := filepath.Join(dir, "all.ufs")
 	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: all}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("merging %d parts, shuffled by seed %d: %v", shards, seed, err)
 	}
 	return all
 }
 
-// chosen is the answer of q without what tells where the rows came from: the number of passes,
-// the order of columns left out, and warnings.
+// chosen is the answer of q without the fields that depend on the source of the rows: the number of passes, the
+// order of columns left out, and warnings.
 func chosen(t *testing.T, q Request) string {
 	t.Helper()
 	s := selected(t, q)
@@ -62,8 +62,8 @@ func chosen(t *testing.T, q Request) string {
 	return answerOf(t, s)
 }
 
-// holes is c with nulls in a quarter of its columns, in some rows, and a column that is constant
-// where it is not null.
+// holes is c with nulls in a quarter of its columns, in some rows, and a column that is constant except for
+// nulls.
 func (c columns) holes(every int) columns {
 	d := tableOf(c.Names, slices.Clone(c.Cols))
 	for j := range d.Cols {
@@ -149,13 +149,13 @@ func TestKeptRowsSelectAsTheData(t *testing.T) {
 	}
 }
 
-// Blocks end where they do in the table, so that sums are rounded alike: row groups of several
-// blocks, of which columns left out change the height.
+// Blocks end at the same rows as in the table, so that sums are rounded alike: row groups have several blocks,
+// whose height changes with the columns left out.
 func TestKeptRowsAreCutIntoTheTablesBlocks(t *testing.T) {
 	table := faces(3000, 1100, 12).holes(1000) // blocks of 1024 rows, without most columns of 2048
 	path := filepath.Join(t.TempDir(), "table.parquet")
 	if err := chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{RowGroupRows: 2900}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	all := keptBy(t, Request{Inputs: []string{path}, Method: "eufs", Missing: "mean"}, 2000, 2, 1)
 	for _, columns := range [][]string{nil, {"px_0_*"}} {

@@ -15,32 +15,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ScanRequest says what to gather into a statistics file: Request.Output names it. Of a plan
-// (Request.Plan) it may be the folder for the parts of all shards.
+// ScanRequest describes the statistics to gather into the file Request.Output. For a plan (Request.Plan) it may
+// be the folder for the parts of all shards.
 type ScanRequest struct {
 	Request
-	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With
-	// "auto" the scheduler that runs this process says I and N in the environment, with "auto/N" I:
-	// Slurm, Kubernetes, AWS Batch and Cloud Run are known.
+	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With "auto" the
+	// scheduler that runs this process gives I and N in the environment, with "auto/N" only I: Slurm,
+	// Kubernetes, AWS Batch and Cloud Run are known.
 	Shard       string
 	ProfileOnly bool // only mean, spread and missing values of each column
-	// KeepRows takes a seeded sample of so many rows along, for methods that iterate over rows:
-	// those that Select would draw (option sample). It goes with ProfileOnly.
+	// KeepRows also keeps a seeded sample of this many rows, for methods that iterate over rows: the rows that
+	// Select would draw (option sample). It goes with ProfileOnly.
 	KeepRows int64
-	// Profile is a profile of all parts. It decides which columns are left out, alike in
-	// every part, and has the scaling and the anchors of a graph.
+	// Profile is a profile of all parts. It decides which columns are left out, alike in every part, and holds
+	// the scaling and the anchors of a graph.
 	Profile string
 }
 
-// Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the
-// profile, the Gram matrix and the histograms, a sample of rows where the method looks at one, as the default does, and the
-// anchor graph where it works from one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
+// Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the profile, the Gram
+// matrix and the histograms, a sample of rows if the method surveys one, as the default does, and the anchor
+// graph if the method needs one. Any scale, k and method of the Gram matrix can be used with it later
+// (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
-	r, piece, err := q.settleScan(ctx)
+	r, piece, err := q.newScanRun(ctx)
 	if err != nil {
 		return nil, err
 	}
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +53,8 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer func() { err = r.checkpoint.close(ctx, err) }()
-	if q.Profile == "" { // which has them
-		if err := r.settleCategories(ctx); err != nil {
+	if q.Profile == "" { // the profile has them
+		if err := r.findCategories(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -61,17 +62,17 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	if err := r.countAnchors(ctx); err != nil {
+	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
-	g := r.scanner(q.ProfileOnly, piece)
+	g := r.newScanGatherer(q.ProfileOnly, piece)
 	if q.Profile != "" {
-		if err := r.takeProfile(ctx, q.Profile, r.samplesAnchors(), g.plan); err != nil {
+		if err := r.readProfile(ctx, q.Profile, r.samplesAnchors(), g.plan); err != nil {
 			return nil, err
 		}
 	}
-	if r.plan != nil {
-		if there, err := r.partThere(ctx, r.Output, g.from); there != nil || err != nil {
+	if r.planHeader != nil {
+		if there, err := r.findPart(ctx, r.Output, g.gatherKind); there != nil || err != nil {
 			return there, err
 		}
 	}
@@ -80,11 +81,11 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer e.close()
-	if !q.ProfileOnly { // which only counts
-		tellFilled(r, listFilled(r, e))
+	if !q.ProfileOnly { // a profile fills nothing
+		noteFilled(r, listFilled(r, e))
 	}
-	if r.profile != nil && r.plan == nil {
-		e.warnings = append(e.warnings, r.profile.lacking(e.inputs, place.Name(q.Profile))...)
+	if r.wholeProfile != nil && r.planHeader == nil {
+		e.warnings = append(e.warnings, r.wholeProfile.coverageWarnings(e.inputs, place.Name(q.Profile))...)
 	}
 	if e.graph != nil {
 		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
@@ -96,51 +97,49 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	}
 	done = e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
 	done.Path = place.Name(r.Output)
-	return done, r.checkpoint.at().Forget()
+	return done, r.checkpoint.resumeFolder().Forget()
 }
 
-// settleScan settles the request and refuses what cannot be right. r.Output is the file to write.
-func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err error) {
-	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
+func (q ScanRequest) newScanRun(ctx context.Context) (r *run, piece shard, err error) {
+	if err := q.refuseStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, piece, err
 	}
-	if err := q.keepsAll("scan"); err != nil {
+	if err := q.refuseExclusion("scan"); err != nil {
 		return nil, piece, err
 	}
-	if r, err = settleGathering(ctx, q.Request); err != nil {
+	if r, err = newGatheringRun(ctx, q.Request); err != nil {
 		return nil, piece, err
 	}
-	if err := r.keepSample(q); err != nil {
+	if err := r.settleKeptRows(q); err != nil {
 		return nil, piece, err
 	}
-	if piece, err = shardOf(q.Shard, os.LookupEnv); err != nil {
+	if piece, err = readShard(q.Shard, os.LookupEnv); err != nil {
 		return nil, piece, err
 	}
-	if r.plan != nil {
-		if err := r.settlePart(q, piece); err != nil {
+	if r.planHeader != nil {
+		if err := r.prepareShardScan(q, piece); err != nil {
 			return nil, piece, err
 		}
 	}
 	if err := r.checkScan(q, piece); err != nil {
 		return nil, piece, err
 	}
-	r.Reads = min(r.Reads, 1) // a scan reads once, whatever a selection would
-	if r.plan != nil {
+	r.Reads = min(r.Reads, 1) // a scan reads once, whatever a selection would do
+	if r.planHeader != nil {
 		r.Output, err = r.partPath(q.Output)
 	}
 	return r, piece, err
 }
 
-// checkScan refuses options of scan that do not go together.
 func (r *run) checkScan(q ScanRequest, piece shard) error {
 	switch {
 	case q.Output == "":
 		return stream.Usagef("scan: no output given; add {o} FILE.ufs")
 	case q.Output == "-":
 		return stream.Usagef("{o} -: statistics go to a file, which is verified when it is read; name it FILE.ufs")
-	case r.plan != nil && r.shard.Of > 1 && !place.IsFolder(q.Output) && place.Ext(q.Output) != ".ufs":
+	case r.planHeader != nil && r.shard.Of > 1 && !place.IsFolder(q.Output) && place.Ext(q.Output) != ".ufs":
 		return stream.Usagef("{o} %s is no folder, and all shards would be written to it; add a / at its end to make it one, or name the part of this shard FILE.ufs", place.Name(q.Output))
-	case r.plan == nil && place.IsFolder(q.Output):
+	case r.planHeader == nil && place.IsFolder(q.Output):
 		return &stream.OutputError{Path: place.Name(q.Output), Err: errors.New("this names a folder"),
 			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
@@ -157,42 +156,39 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("{scale} rank: a sketch in a file is of the values; select from the data, or leave {scale} out")
 	case q.Reads > 0:
 		return stream.Usagef("{passes}: a scan reads once; select from the data reads again")
-	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
+	case r.planHeader != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
 		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
 	}
 	return nil
 }
 
-// samplesAnchors reports whether anchors are taken from a sample of rows, which a profile has.
 func (r *run) samplesAnchors() bool { return r.From == method.FromGraph && r.Anchors.File == "" }
 
-// scanner gathers what a scan writes.
-func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
-	g := &gatherer{run: r, from: method.FromGram, piece: piece, spread: true}
+func (r *run) newScanGatherer(profileOnly bool, piece shard) *gatherer {
+	g := &gatherer{run: r, gatherKind: method.FromGram, piece: piece, takesHistograms: true}
 	switch {
 	case profileOnly:
-		g.from, g.sample = method.FromProfile, r.samplesAnchors()
-		g.table = r.scale == gram.ScaleRank
-		// A profile finds out what the policy will meet, so the policy must not act. But
-		// scaling and anchors come from the rows that it keeps.
-		// Of sparse rows zero and drop-row act as they are read.
+		g.gatherKind, g.takesSample = method.FromProfile, r.samplesAnchors()
+		g.takesRanks = r.scale == gram.ScaleRank
+		// A profile shows where the policy will act, so the policy must not act in it. But scaling and anchors
+		// come from the rows that it keeps. For sparse rows zero and drop-row act as they are read.
 		acts := (r.From == method.FromGraph || r.Sparse != "") && r.Missing == missingDropRow || r.Sparse != "" && r.Missing == missingZero
 		if !acts {
 			r.Missing = missingMean
 		}
 	case r.From == method.FromGraph:
-		g.from = method.FromGraph
+		g.gatherKind = method.FromGraph
 	default:
-		g.sample = r.Takes.Sample
+		g.takesSample = r.Takes.Sample
 	}
-	g.plan = r.planScan(g.from, g.sample)
+	g.plan = r.planScan(g.gatherKind, g.takesSample)
 	return g
 }
 
-// lacking warns where the profile, whose file is called name, is not of all its own inputs, or not
-// of some of those that were scanned with it.
-func (e *gathered) lacking(scanned []stream.Input, name string) []stream.Text {
-	warnings := e.gaps(name)
+// coverageWarnings warns if the profile in file name lacks some of its own inputs, or some of the inputs
+// scanned with it.
+func (e *bundle) coverageWarnings(scanned []stream.Input, name string) []stream.Text {
+	warnings := e.gapWarnings(name)
 	for _, in := range scanned {
 		if !slices.ContainsFunc(e.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
 			warnings = append(warnings, stream.Textf("%s was made without %s", name, in.Path))
@@ -201,43 +197,43 @@ func (e *gathered) lacking(scanned []stream.Input, name string) []stream.Text {
 	return warnings
 }
 
-// takeProfile reads the profile at path, with its sample of rows where that is wanted; plan
-// says what the whole run needs where that does not fit.
-func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan func(*chunkio.Dataset) (Budget, error)) error {
+// readProfile reads the profile at path, with its sample of rows if sample is set; plan gives the need of the
+// whole run if that does not fit.
+func (r *run) readProfile(ctx context.Context, path string, sample bool, plan func(*chunkio.Dataset) (Budget, error)) error {
 	file, err := r.openStats(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
+	if r.wholeProfile, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
 		return err
 	}
-	r.profile.digest = file.Digest()
+	r.wholeProfile.digest = file.Digest()
 	if r.categories == "" {
-		r.categories = r.profile.options[optionCategories]
+		r.categories = r.wholeProfile.options[optionCategories]
 	}
 	if r.scale == gram.ScaleRank {
-		if err := r.takeRanks(file); err != nil {
+		if err := r.readProfileRanks(file); err != nil {
 			return err
 		}
 	}
-	if r.plan != nil {
-		if err := r.ofPlan(r.profile, file.Path()); err != nil {
+	if r.planHeader != nil {
+		if err := r.checkProfileOfPlan(r.wholeProfile, file.Path()); err != nil {
 			return err
 		}
 	}
 	if !sample {
 		return nil
 	}
-	err = r.profile.readSample(file, max(r.Memory-programBytes, 1))
+	err = r.wholeProfile.readSample(file, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.sampleBytes = m.Need
-		opt := r.reading()
+		opt := r.readOptions()
 		opt.Memory = max(opt.Memory, reopenedBytes)
-		return r.planAgain(ctx, r.Inputs, opt, plan, err)
+		return r.errOfPlan(ctx, r.Inputs, opt, plan, err)
 	}
-	if err == nil && r.profile.sample != nil {
-		r.sampleBytes = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
+	if err == nil && r.wholeProfile.sample != nil {
+		r.sampleBytes = anchor.SamplerBytes(r.wholeProfile.sample.Len(), len(r.wholeProfile.columns))
 	}
 	return err
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// settlePart prepares the scan of a shard of a plan: nothing but the plan shapes statistics, so
-// that all parts fit together.
-func (r *run) settlePart(q ScanRequest, s shard) error {
+// prepareShardScan prepares the scan of a shard of a plan: only the plan shapes statistics, so that all parts
+// fit together.
+func (r *run) prepareShardScan(q ScanRequest, s shard) error {
 	if s.count == 0 {
 		s = shard{1, 1}
 	}
 	r.shard = chunkio.Shard{Number: s.number, Of: s.count}
-	if !r.plan.Footers {
+	if !r.planHeader.Footers {
 		return chunkio.NoShards(r.Plan)
 	}
 	if q.SampleRows > 0 {
@@ -31,22 +31,22 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 	if q.namedCheckpoint() != "" {
 		return stream.Usagef("{checkpoint} is for one long pass; a shard of a plan that is interrupted is scanned again, so take more shards")
 	}
-	asked := r.asked.shapeAsked()
-	for _, option := range sortedKeys(asked) {
-		recorded := r.plan.Options[option]
+	requested := r.original.requestedShape()
+	for _, option := range sortedKeys(requested) {
+		recorded := r.planHeader.Options[option]
 		if option == "method" {
-			recorded = r.plan.Method
+			recorded = r.planHeader.Method
 		}
-		if asked[option] != recorded {
-			return r.frozenOption(option, asked[option], recorded)
+		if requested[option] != recorded {
+			return r.errFrozenOption(option, requested[option], recorded)
 		}
 	}
 	return nil
 }
 
-// shapeAsked lists what the request says itself of the shape of statistics, by option.
-func (q *Request) shapeAsked() map[string]string {
-	s := q.shape()
+// requestedShape lists the settings in the request itself that shape statistics, by option.
+func (q *Request) requestedShape() map[string]string {
+	s := q.statisticsShape()
 	if q.Missing == "" {
 		delete(s, "missing")
 	}
@@ -64,17 +64,15 @@ func (q *Request) shapeAsked() map[string]string {
 	return s
 }
 
-// frozenOption is the error for an option beside a plan that was made with another value, or without it.
-func (r *run) frozenOption(option, asked, recorded string) error {
+func (r *run) errFrozenOption(option, requested, recorded string) error {
 	with := stream.PlainText("without it")
 	if recorded != "" {
 		with = stream.Textf("with %v %s", stream.Option(option), recorded)
 	}
-	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), asked, place.Name(r.Plan), with)
+	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.Name(r.Plan), with)
 }
 
-// partPath is where the part of a shard goes: into output where that is a folder, under a
-// name that sorts as the shards do.
+// partPath is the path of a shard's part: if output is a folder, a file in it whose name sorts by shard.
 func (r *run) partPath(output string) (string, error) {
 	if !place.IsFolder(output) {
 		return output, nil
@@ -91,18 +89,17 @@ func (r *run) partPath(output string) (string, error) {
 	return place.Below(output, partName(r.shard)), nil
 }
 
-// partName is a file name that sorts as the shards of a plan do.
 func partName(s chunkio.Shard) string {
 	digits := max(5, len(fmt.Sprint(s.Of)))
 	return fmt.Sprintf("part-%0*d-of-%0*d.ufs", digits, s.Number, digits, s.Of)
 }
 
-// partThere looks whether the part is at path already: of this plan, shard and round, and of
-// the kind that gathering from makes. Something else there is an error.
-func (r *run) partThere(ctx context.Context, path string, from method.From) (*Gathered, error) {
-	h, found, err := chunkio.FindStatsHeader(ctx, path, r.fetching())
+// findPart looks for the finished part at path: of this plan, shard and round, and of the kind that gathering
+// from makes. Another file there is an error.
+func (r *run) findPart(ctx context.Context, path string, from method.From) (*Gathered, error) {
+	h, found, err := chunkio.FindStatsHeader(ctx, path, r.documentOptions())
 	if err != nil || !found {
-		return nil, r.wholeLimit(err)
+		return nil, r.errForLimit(err)
 	}
 	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
 	if r.sketchRows > 0 {
@@ -114,77 +111,73 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 	switch p := h.Part; {
 	case p == nil:
 		other = stream.Textf("is of no plan")
-	case p.Plan != r.plan.ID:
+	case p.Plan != r.planHeader.ID:
 		other = stream.Textf("is of another plan, %s", p.Plan)
 	case p.Of != r.shard.Of || !slices.Equal(p.Shards, []stream.ShardRange{{From: r.shard.Number, To: r.shard.Number}}):
 		other = stream.Textf("has shard %s of %d", stream.ShardList(p.Shards), p.Of)
 	case h.Kind != kind:
 		other = stream.Textf("is of kind %s, not %s", h.Kind, kind)
-	case h.Options[optionSampleRows] != r.sampleRows():
+	case h.Options[optionSampleRows] != r.sampleRowsText():
 		other = stream.Textf("was scanned with another number of {sample-rows}")
 	case h.Options[optionSketch] != r.Sketch:
 		other = stream.Textf("was scanned with another {sketch}")
-	case p.Round != r.round():
+	case p.Round != r.roundID():
 		other = stream.Textf("was scanned with another {profile}")
 	default:
-		e := recordedIn(h)
+		e := newBundle(h)
 		return &Gathered{Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), Path: place.Name(path), There: true}, nil
 	}
 	return nil, stream.Usagef("%s is there already and %v; remove it, or choose another {o}", place.Name(path), other)
 }
 
-// round tells the profile that a part is scanned with; empty without one.
-func (r *run) round() string {
-	if r.profile == nil {
+func (r *run) roundID() string {
+	if r.wholeProfile == nil {
 		return ""
 	}
-	return r.profile.digest
+	return r.wholeProfile.digest
 }
 
-// needsRound says that shards cannot know by themselves what missing values mean for columns.
-func (g *gatherer) needsRound(err error) error {
+// errNeedsRound is the error that shards cannot know by themselves which columns missing values make useless.
+func (g *gatherer) errNeedsRound(err error) error {
 	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
-	if g.from == method.FromProfile {
+	if g.gatherKind == method.FromProfile {
 		remedy = oneRoundRemedy()
 	}
 	var at *stream.DataError
 	if !errors.As(err, &at) {
 		return stream.Usagef("the footers tell of missing values, and a shard cannot know which columns these make useless; %v", remedy)
 	}
-	again := *at
-	again.Remedy = remedy
-	return &again
+	restated := *at
+	restated.Remedy = remedy
+	return &restated
 }
 
-// oneRoundRemedy is for graph methods, whose profiles draw anchors from the rows that are kept: no
-// round before tells them which columns drop none.
+// oneRoundRemedy is for graph methods, whose profiles draw anchors from the rows that are kept: no earlier
+// round shows which columns would drop rows.
 func oneRoundRemedy() stream.Text {
 	return stream.Textf("plan with {missing} mean or zero, leave out all columns with missing values by {exclude}, or select on one machine")
 }
 
-// rowsOf is the range of rows to accumulate, and the position of the first row of the inputs.
-func (g *gatherer) rowsOf(ds *chunkio.Dataset) (stream.Range, int64, error) {
+func (g *gatherer) rowsToGather(ds *chunkio.Dataset) (stream.Range, int64, error) {
 	if g.shard.Of > 0 {
 		rows, first := ds.ShardRows()
 		return rows, first, nil
 	}
-	rows, err := g.piece.of(ds)
+	rows, err := g.piece.rowRange(ds)
 	return rows, 0, err
 }
 
-// partOf is what ds is of its plan, in this round.
-func (r *run) partOf(ds *chunkio.Dataset) *stream.Part {
+func (r *run) planPart(ds *chunkio.Dataset) *stream.Part {
 	p := ds.Part()
 	if p != nil {
-		p.Round = r.round()
+		p.Round = r.roundID()
 	}
 	return p
 }
 
-// ofPlan makes sure that a profile is of all shards of the plan.
-func (r *run) ofPlan(profile *gathered, path string) error {
+func (r *run) checkProfileOfPlan(profile *bundle, path string) error {
 	switch p := profile.part; {
-	case p == nil || p.Plan != r.plan.ID:
+	case p == nil || p.Plan != r.planHeader.ID:
 		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.Name(r.Plan))
 	case !p.Complete():
 		return stream.Usagef("{profile} %s lacks shards %s of %d; merge all of them", path, stream.ShardList(p.Missing()), p.Of)

@@ -12,33 +12,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A profile may keep a sample of rows, so that methods that iterate over rows can select from
-// it: those that Select would draw from the data. The sample of rows that anchors are taken from
-// is another one: a policy for missing values has acted on it.
+// A profile may keep a sample of rows, so that methods that iterate over rows can select from it: the rows that
+// Select would draw from the data. The sample of rows that anchors are taken from is another one: a missing
+// policy has acted on it.
 
-// What a statistics file with a sample of rows records of it.
+// The records of a statistics file about its sample of rows.
 const (
 	optionSampleRows = "sample-rows"
-	// The policy for missing values that the scan was asked for. It acts when rows are selected
-	// from: the profile beside them has seen everything.
+	// The missing policy requested for the scan. It acts when methods select from the rows: the profile in the
+	// file has seen all of them.
 	optionSampleMissing = "sample-missing"
 )
 
-// keepSample settles how many rows a scan keeps. It refuses what no sample can be kept of, and
+// settleKeptRows settles the number of rows that a scan keeps. It refuses options that allow no sample, and
 // methods over rows without one.
-func (r *run) keepSample(q ScanRequest) error {
-	overRows := r.From == method.FromRows
+func (r *run) settleKeptRows(q ScanRequest) error {
+	isOverRows := r.From == method.FromRows
 	switch {
 	case q.KeepRows < 0 || q.KeepRows > rowsample.MostRows:
 		return stream.Usagef("{sample-rows} %d: want a number of rows up to %d", q.KeepRows, rowsample.MostRows)
-	case q.KeepRows == 0 && !overRows:
+	case q.KeepRows == 0 && !isOverRows:
 		return nil
 	case q.KeepRows == 0:
 		return stream.Usagef("scan: method %s iterates over rows, which no statistics stand for; keep a sample of them: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s, or use select INPUT… {method} %[1]s",
 			r.Name, method.DefaultSample)
 	case !q.ProfileOnly:
 		return stream.Usagef("{sample-rows} goes with {profile-only}: rows are kept beside a profile, before {missing} acts on them; scan twice where Gram statistics are wanted too")
-	case overRows && r.asked.Options["sample"] != nil: // of a plan it is for select
+	case isOverRows && r.original.Options["sample"] != nil: // an option in a plan is for select
 		return stream.Usagef("{sample} says how many rows select draws; a scan keeps {sample-rows} of them, from which select can draw fewer")
 	case r.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
@@ -47,28 +47,27 @@ func (r *run) keepSample(q ScanRequest) error {
 	case r.Missing == missingDropRow && r.From == method.FromGraph:
 		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and anchors of method %s come from those that {missing} drop-row leaves; make two profiles, or use {missing} mean or zero", r.Name)
 	}
-	if overRows {
+	if isOverRows {
 		r.Sample = 0 // the profile is of all rows
 	}
-	r.keepRows, r.keepMissing = int(q.KeepRows), r.Missing
+	r.keepRows, r.keptRowsMissing = int(q.KeepRows), r.Missing
 	return nil
 }
 
-// keeper is an empty sample of the rows that the scan keeps.
-func (p *pass) keeper(ds *chunkio.Dataset) *rowsample.Sample {
-	g := p.g
+func (p *pass) newKeptSample(ds *chunkio.Dataset) *rowsample.Sample {
+	g := p.gatherer
 	starts := slices.Clone(ds.Cuts())
-	slices.Sort(starts) // of a shard the end comes second
+	slices.Sort(starts) // in a shard the end comes second
 	return new(rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
 		Rows: g.keepRows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading,
-		Starts: starts, Bound: p.bound(ds)(g.keepRows),
+		Starts: starts, Bound: p.hashBound(ds)(g.keepRows),
 	}))
 }
 
-// bound is the bound on hashes under which a shard keeps rows for a sample of the whole. Where
-// rows may drop out of the whole nobody knows how many are left, and there is none.
-func (p *pass) bound(ds *chunkio.Dataset) func(rows int) uint64 {
-	if shards := max(p.g.piece.count, p.g.shard.Of); shards < 2 || p.g.Where != "" || p.g.Weight != "" || p.opt.Missing == stream.MissingDropRow {
+// hashBound is the bound on hashes under which a shard keeps rows for a sample of the whole. If rows may be
+// dropped, the number left in the whole is unknown, and there is no bound.
+func (p *pass) hashBound(ds *chunkio.Dataset) func(rows int) uint64 {
+	if shards := max(p.gatherer.piece.count, p.gatherer.shard.Of); shards < 2 || p.gatherer.Where != "" || p.gatherer.Weight != "" || p.opt.Missing == stream.MissingDropRow {
 		return noBound
 	}
 	return func(rows int) uint64 { return anchor.HashBound(rows, ds.Rows()) }
@@ -76,18 +75,16 @@ func (p *pass) bound(ds *chunkio.Dataset) func(rows int) uint64 {
 
 func noBound(int) uint64 { return 0 }
 
-// sampleRows is how many rows the scan keeps, as the file records it; empty for none.
-func (r *run) sampleRows() string {
+func (r *run) sampleRowsText() string {
 	if r.keepRows == 0 {
 		return ""
 	}
 	return strconv.Itoa(r.keepRows)
 }
 
-// asked are the options that e records, as the scan was asked for them.
-func (e *gathered) asked() map[string]string {
-	policy, kept := e.options[optionSampleMissing]
-	if !kept {
+func (e *bundle) requestedOptions() map[string]string {
+	policy, keepsRows := e.options[optionSampleMissing]
+	if !keepsRows {
 		return e.options
 	}
 	options := maps.Clone(e.options)
@@ -96,27 +93,26 @@ func (e *gathered) asked() map[string]string {
 	return options
 }
 
-// sampleShape lists the settings that shape a sample of rows, by option.
-func (r *run) sampleShape(s map[string]string) {
-	s[optionSampleRows] = r.sampleRows()
+func (r *run) addSampleShape(s map[string]string) {
+	s[optionSampleRows] = r.sampleRowsText()
 	s["seed"] = strconv.FormatUint(r.Seed, 10)
-	s[optionSampleMissing] = r.keepMissing
+	s[optionSampleMissing] = r.keptRowsMissing
 }
 
-// warnApart warns where files keep rows of other inputs, so that theirs may have the same positions,
-// and refuses sketches of such: rows of the same position would always be added with the same sign.
-func (m *merger) warnApart() error {
-	keeps, sketched := m.head.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
-	if !keeps && !sketched || m.head.Part != nil { // shards of a plan are numbered alike
+// checkSameInputs warns if files keep rows of different inputs, whose positions may coincide, and refuses
+// sketches of such inputs: rows of the same position would always be added with the same sign.
+func (m *merger) checkSameInputs() error {
+	keepsRows, isSketch := m.header.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
+	if !keepsRows && !isSketch || m.header.Part != nil { // shards of a plan are numbered alike
 		return nil
 	}
 	for i := range m.files {
-		alike := slices.EqualFunc(m.files[0].inputs, m.files[i].inputs, func(a, b stream.Input) bool {
+		sameInputs := slices.EqualFunc(m.files[0].inputs, m.files[i].inputs, func(a, b stream.Input) bool {
 			return a.Fingerprint == b.Fingerprint && a.Rows == b.Rows
 		})
 		switch {
-		case alike:
-		case sketched:
+		case sameInputs:
+		case isSketch:
 			return stream.Usagef("%s and %s are sketches of other inputs, which number their rows apart, and sketches add up by these numbers; scan all inputs together in shards ({shard} I/N, or a plan)", m.files[0].name, m.files[i].name)
 		default:
 			m.warnings.add(stream.Textf("its rows were kept by scans of other inputs, which number theirs apart: they are a random sample, but not the one that select draws from all inputs together"))
@@ -126,30 +122,29 @@ func (m *merger) warnApart() error {
 	return nil
 }
 
-// addRows merges the rows that profiles keep.
-func (e *gathered) addRows(o *gathered) error {
+func (e *bundle) addRowSamples(o *bundle) error {
 	switch {
-	case (e.rows == nil) != (o.rows == nil):
+	case (e.rowSample == nil) != (o.rowSample == nil):
 		return stream.Usagef("only one of them keeps rows; make both with the same {sample-rows}")
-	case e.rows == nil:
+	case e.rowSample == nil:
 		return nil
 	}
-	return e.rows.Merge(*o.rows)
+	return e.rowSample.Merge(*o.rowSample)
 }
 
-// sampleBytes bounds what the samples of rows of the sum hold, as far as the header tells and, where
-// it is not nil, one of the files. Rows that dropped out are counted as well.
-func (m *merger) sampleBytes(e *gathered) (bytes int64) {
-	var covered int64
+// sampleBytes bounds the memory of the row samples in the sum, by the header and by e, one of the files, if it
+// is not nil. Dropped rows are counted as well.
+func (m *merger) sampleBytes(e *bundle) (bytes int64) {
+	var coveredRows int64
 	for _, r := range m.coverage.runs {
-		covered += r.to - r.from
+		coveredRows += r.to - r.from
 	}
-	d := len(m.head.Columns)
-	if kept, err := strconv.Atoi(m.head.Options[optionSampleRows]); err == nil {
-		bytes += rowsample.Bytes(int(min(int64(kept), covered)), d)
+	d := len(m.header.Columns)
+	if keptRows, err := strconv.Atoi(m.header.Options[optionSampleRows]); err == nil {
+		bytes += rowsample.Bytes(int(min(int64(keptRows), coveredRows)), d)
 	}
 	if e != nil && e.sample != nil {
-		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), covered)), d)
+		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), coveredRows)), d)
 	}
 	return bytes
 }

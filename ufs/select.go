@@ -13,13 +13,13 @@ import (
 
 // Select selects features.
 //
-// The error tells by its kind what to do: a *stream.UsageError for a request that cannot
-// be right, a *stream.DataError for bad data, with its place, a *stream.MemoryError for a
-// limit too small, with the smallest that works, a *stream.OutputError where a checkpoint or
-// scratch cannot be written, a *stream.UnconvergedError (then the Selection is there as
-// well), an *Interrupted where ctx ended a run with a checkpoint, or ctx's own.
+// The kind of the error suggests the remedy: a *stream.UsageError for a request that cannot be right, a
+// *stream.DataError for bad data, with its place, a *stream.MemoryError for a limit too small, with the
+// smallest that works, a *stream.OutputError if a checkpoint or scratch cannot be written, a
+// *stream.UnconvergedError (which comes with the Selection), an *Interrupted if ctx ended a run with a
+// checkpoint, or ctx's own.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,39 +31,39 @@ func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
 	if err := r.Single(r.Request.Options); err != nil {
 		return nil, err
 	}
-	return r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
-		index, keep, err := g.selectWhole(ctx, e, s)
+	return r.runSelection(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
+		index, keep, err := g.selectFromAllRows(ctx, e, s)
 		if g.Stability == 0 || err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
 			return err
 		}
-		if failed := g.agree(ctx, e, s, index, keep); failed != nil {
-			return failed
+		if agreeErr := g.recordAgreement(ctx, e, s, index, keep); agreeErr != nil {
+			return agreeErr
 		}
 		return err
 	})
 }
 
-// selectWhole selects from all rows. The statistics are used up, and given back in the end. It
-// returns which columns gathered are the features, and which of them were to be kept.
-func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selection) (index []int, keep []string, err error) {
-	t, err := g.evidence(e, s)
+// selectFromAllRows selects from all rows. It uses the statistics up, and releases them at the end. It returns
+// the indices of the feature columns in e, and the names of those to be kept.
+func (g *gatherer) selectFromAllRows(ctx context.Context, e *bundle, s *stream.Selection) (index []int, keep []string, err error) {
+	t, err := g.newTrial(e, s)
 	if err != nil {
-		return nil, nil, placed(err, e)
+		return nil, nil, withPlace(err, e)
 	}
 	for _, i := range t.Keep {
 		keep = append(keep, t.candidates.name(i))
 	}
-	if err = t.sizeUp(ctx); err == nil {
-		err = t.rank(ctx)
+	if err = t.recommendSize(ctx); err == nil {
+		err = t.rankAndWriteUp(ctx)
 	}
 	return t.index, keep, errors.Join(err, t.close(s))
 }
 
-// choose gathers, asks solve for what is wanted of it, and accounts for the run. The
-// selection comes with an error only where that is a *stream.UnconvergedError.
-func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stream.Selection) error) (s *stream.Selection, err error) {
+// runSelection gathers, calls solve with the statistics, and accounts for the run. The selection accompanies an
+// error only if that is a *stream.UnconvergedError.
+func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *stream.Selection) error) (s *stream.Selection, err error) {
 	begin := time.Now()
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +71,19 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	if err := r.openCheckpoint(); err != nil {
 		return nil, err
 	}
-	kept := r.checkpoint
-	defer func() { err = kept.close(ctx, err) }()
-	if err := r.settleCategories(ctx); err != nil {
+	checkpoint := r.checkpoint
+	defer func() { err = checkpoint.close(ctx, err) }()
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
 	parts := r.Meter.Busy.Parts()
-	g, e, err := r.selecting(ctx)
+	g, e, err := r.gatherForSelection(ctx)
 	if e != nil {
 		defer e.close()
 	}
 	if err != nil {
-		return nil, r.blamed(err)
+		return nil, r.blameStats(err)
 	}
 	r = g.run
 	var spooled int64
@@ -95,32 +95,32 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	room.For(e.plan.Solver)
 	s = &stream.Selection{
-		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.places,
+		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.positionCount,
 		Inputs: e.inputs, Table: e.table, Converged: true,
-		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
+		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spellAll(e.warnings, r.Spelling)...),
 	}
-	if err := r.tidy(e, s); err != nil {
+	if err := r.handleSuspects(e, s); err != nil {
 		return nil, err
 	}
 	filled := listFilled(r, e)
 	s.Filled = describeFilled(r, filled)
-	tellFilled(r, filled)
+	noteFilled(r, filled)
 	solving := time.Now()
 	if err := decideBySurvey(ctx, g, e); err != nil {
-		return nil, r.blamed(err)
+		return nil, r.blameStats(err)
 	}
 	r = g.run
-	if r.why.Format != "" {
-		r.note("method %s: %v", r.Name, r.why)
+	if r.methodReason.Format != "" {
+		r.note("method %s: %v", r.Name, r.methodReason)
 	}
-	s.Method, s.Why, s.Seed, s.Options = r.Name, r.why.Spell(r.Spelling), r.Seed, r.record(e)
-	g.judgeGraph(e, s)
-	judgeSample(g, e, s)
+	s.Method, s.Why, s.Seed, s.Options = r.Name, r.methodReason.Spell(r.Spelling), r.Seed, r.recordedOptions(e)
+	g.recordGraphTrust(e, s)
+	recordSampleTrust(g, e, s)
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
-		return nil, r.blamed(err)
+		return nil, r.blameStats(err)
 	}
-	s.WhyK = r.whyK.Spell(r.Spelling)
+	s.WhyK = r.sizeReason.Spell(r.Spelling)
 	s.Passes = e.passes
 	if s.Iterations == 0 {
 		s.Iterations = len(s.Selected)
@@ -140,27 +140,25 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	return s, err
 }
 
-// obtain makes the passes, or reads the statistics file.
-func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
+func (g *gatherer) obtainStatistics(ctx context.Context) (*bundle, error) {
 	if g.Stats != "" {
 		if g.From == method.FromRows {
-			return g.fromSample(ctx)
+			return g.gatherFromSample(ctx)
 		}
-		return g.fromStats(ctx)
+		return g.gatherFromStats(ctx)
 	}
-	if err := g.countAnchors(ctx); err != nil {
+	if err := g.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
 	return g.gather(ctx)
 }
 
-// record lists every setting that shapes the answer; the method's own come with its
-// ranking.
-func (r *run) record(e *gathered) map[string]any {
+// recordedOptions lists every setting that shapes the answer; the method's own come with its ranking.
+func (r *run) recordedOptions(e *bundle) map[string]any {
 	o := make(map[string]any)
-	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // beside scale
+	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // in addition to scale
 	for option, value := range e.options {
-		// The seed has a place of its own, and a graph in the file is no matter to others.
+		// The seed has a place of its own, and a graph in the file does not concern other methods.
 		if option != "seed" && option != optionSampleRows && option != optionSampleMissing && option != optionRanks && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
 			o[option] = value
 		}
@@ -198,8 +196,7 @@ func (r *run) record(e *gathered) map[string]any {
 	return o
 }
 
-// placed names the input in a method's complaint about the data, or the statistics file.
-func placed(err error, e *gathered) error {
+func withPlace(err error, e *bundle) error {
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 && e.path == "" {
 		return err

@@ -20,41 +20,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run is a request whose defaults are filled in, and what it has come to so far.
+// run is a request whose defaults are filled in, and the state of its execution.
 type run struct {
 	Request
 	*method.Bound // the method and its settings
 	scale         gram.Scale
-	asked         Request // before defaults were filled in: what a statistics file must agree with
+	original      Request // the request before defaults were filled in: a statistics file must agree with it
 
-	checkpoint *checkpoint // where it saves what it comes to; nil for nowhere
+	checkpoint *checkpoint // the run saves its progress here; nil for nowhere
 
-	many        bool           // path: several settings, in place of one selection
-	unjudged    bool           // the choice need not be compared with chance
-	sizes       bool           // path: what the rules say of the number of features, where that fits
-	autoSize    bool           // AutoK was not asked for: it holds as long as nothing is in its way
-	whyK        stream.Text    // the default number is taken, where the request names none
-	profile     *gathered      // --profile: what the whole input holds; or nil
-	sampleBytes int64          // of the rows sampled in it
-	anchorRows  int            // of the file of anchors, found by countAnchors
-	anchorFile  []stream.Input // that file
-	sketchRows  int            // of the sketch that the Gram matrix is estimated by; 0 where it is exact
-	keepRows    int            // that a scan keeps for methods that iterate over rows
-	keepMissing string         // the policy for missing values that will act on these
+	manySettings    bool           // path: several settings, in place of one selection
+	skipsTrust      bool           // the choice need not be compared with chance
+	reportsSizes    bool           // path: report the rules' number of features, if memory allows
+	autoSize        bool           // AutoK was not requested: it holds as long as nothing prevents it
+	sizeReason      stream.Text    // why the default number is taken, if the request names none
+	wholeProfile    *bundle        // the statistics of the whole input ({profile}); or nil
+	sampleBytes     int64          // of the rows sampled in wholeProfile
+	anchorRows      int            // number of rows in the file of anchors
+	anchorInputs    []stream.Input // the file of anchors
+	sketchRows      int            // of the sketch that estimates the Gram matrix; 0 if the matrix is exact
+	keepRows        int            // number of rows that a scan keeps for methods that iterate over rows
+	keptRowsMissing string         // the missing policy that will act on the kept rows
 
 	selects bool // the method is to select, which may take several passes
 
-	why   stream.Text // this method runs, where the request named none
-	plain *run        // of methods.Fallback, where this is of the recommended method for a request that named none
+	methodReason stream.Text // why this method runs, if the request named none
+	fallback     *run        // run of methods.Fallback, if the request names no method and this is the recommended one's
 
-	groups *grouping // of the columns
-	prices *pricing
+	grouping *grouping // of the columns
+	pricing  *pricing
 
-	plan  *chunkio.PlanHeader // of Plan; nil without
-	shard chunkio.Shard       // of the plan that is read; zero for all of it
+	planHeader *chunkio.PlanHeader // of Plan; nil without a plan
+	shard      chunkio.Shard       // the shard of the plan that is read; zero for all of it
 }
 
-// ScaleNames are the values of Request.Scale.
+// ScaleNames lists the values of Request.Scale.
 func ScaleNames() []string {
 	var names []string
 	for s := gram.ScaleNone; s <= gram.ScaleRank; s++ {
@@ -63,8 +63,7 @@ func ScaleNames() []string {
 	return names
 }
 
-// limits fills in the bounds of the request.
-func (q *Request) limits() error {
+func (q *Request) fillLimits() error {
 	if q.Threads < 0 || q.Threads > maxThreads {
 		return stream.Usagef("{threads} %d: want 0 (one for each core) up to %d", q.Threads, maxThreads)
 	}
@@ -91,17 +90,16 @@ func (q *Request) limits() error {
 	return nil
 }
 
-// keepStdin lets all runs that come of the request open standard input. The end of the one that begins gives
-// back what it waits in, unless the caller keeps it.
+// keepStdin lets all runs made from the request open standard input. When the first of them ends, it releases
+// the scratch file of standard input, unless the caller keeps it.
 func (q *Request) keepStdin() {
-	if _, kept := q.Stdin.(*chunkio.Stdin); !kept {
+	if _, isKept := q.Stdin.(*chunkio.Stdin); !isKept {
 		q.stdin = chunkio.NewStdin(q.Stdin)
 		q.Stdin = q.stdin
 	}
 }
 
-// input checks what says how the input is read, and fills in its defaults.
-func (q *Request) input() error {
+func (q *Request) settleInput() error {
 	q.keepStdin()
 	if q.SampleRows < 0 {
 		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
@@ -119,40 +117,38 @@ func (q *Request) input() error {
 	if !slices.Contains(MissingPolicies(), q.Missing) {
 		return stream.Usagef("{missing} %s: want %s%s", q.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
-	return q.checkColumns()
+	return q.checkColumnOptions()
 }
 
-// noStats refuses statistics files among the inputs, and says what to do with them.
-func (q *Request) noStats(ctx context.Context, remedy string) error {
+func (q *Request) refuseStats(ctx context.Context, remedy string) error {
 	for _, path := range q.Inputs {
-		if chunkio.IsStats(ctx, path, q.fetching()) {
+		if chunkio.IsStats(ctx, path, q.documentOptions()) {
 			return stream.Usagef("%s is a statistics file, not data; "+remedy, place.Name(path))
 		}
 	}
 	return nil
 }
 
-// settle checks what needs no input but a look whether it is statistics. Where no method is named,
-// the Gram matrix is what to gather, and methods.Fallback selects; settleSelection knows better.
-func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(ctx, true) }
+// newRun checks everything that needs no input, except whether inputs are statistics. If no method is named, it
+// gathers the Gram matrix, and methods.Fallback selects; newSelectionRun finds a better method.
+func (q Request) newRun(ctx context.Context) (*run, error) { return q.newRunFor(ctx, true) }
 
-// settleFor is settle; selects says whether the method is to select, which may take
-// several passes.
-func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
-	r := &run{Request: q, asked: q, selects: selects}
+// newRunFor is newRun; selects means that the method is to select, which may take several passes.
+func (q Request) newRunFor(ctx context.Context, selects bool) (*run, error) {
+	r := &run{Request: q, original: q, selects: selects}
 	if q.Plan != "" {
-		if err := r.takePlan(ctx); err != nil {
+		if err := r.applyPlan(ctx); err != nil {
 			return nil, err
 		}
 		q = r.Request
 	}
-	if err := r.noStats(ctx, "select from statistics with {stats}"); err != nil {
+	if err := r.refuseStats(ctx, "select from statistics with {stats}"); err != nil {
 		return nil, err
 	}
-	if err := r.input(); err != nil {
+	if err := r.settleInput(); err != nil {
 		return nil, err
 	}
-	if err := r.limits(); err != nil {
+	if err := r.fillLimits(); err != nil {
 		return nil, err
 	}
 	switch {
@@ -183,7 +179,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err := checkLocalOptions(q.Options); err != nil {
 		return nil, err
 	}
-	if err := q.check(spec); err != nil {
+	if err := q.checkMethod(spec); err != nil {
 		return nil, err
 	}
 	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
@@ -198,19 +194,18 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err := r.settleSketch(); err != nil {
 		return nil, err
 	}
-	if err := r.settleHygiene(); err != nil {
+	if err := r.checkExclusion(); err != nil {
 		return nil, err
 	}
 	if err := r.settleScale(); err != nil {
 		return nil, err
 	}
-	if what := r.rereads(); what != "" && r.passing() {
-		return nil, stream.Usagef(what+" reads the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file first; {method} %s without such options reads once", methods.Fallback)
+	if reason := r.rereadReason(); reason != "" && r.isPassingStream() {
+		return nil, stream.Usagef(reason+" reads the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file first; {method} %s without such options reads once", methods.Fallback)
 	}
 	return r, nil
 }
 
-// checkTempFolder checks the folder of scratch files.
 func checkTempFolder(dir string) error {
 	if dir != "" {
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
@@ -220,8 +215,8 @@ func checkTempFolder(dir string) error {
 	return nil
 }
 
-// checkLocalOptions refuses URLs as options of methods, which know local files only. Anchors are
-// read as the input is.
+// checkLocalOptions refuses URLs as options of methods, which know local files only. Anchors are read like the
+// input.
 func checkLocalOptions(options method.Settings) error {
 	for _, option := range sortedKeys(options) {
 		if text := options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
@@ -231,8 +226,7 @@ func checkLocalOptions(options method.Settings) error {
 	return nil
 }
 
-// check refuses what the method cannot be asked for.
-func (q *Request) check(spec method.Spec) error {
+func (q *Request) checkMethod(spec method.Spec) error {
 	takes := spec.Takes
 	switch {
 	case q.K < 0:
@@ -281,14 +275,14 @@ func (r *run) settleScale() (err error) {
 	return nil
 }
 
-// policy is what the source does with missing entries: the statistics fill, so that mean
-// and zero both read NaN.
-func (q *Request) policy() stream.MissingPolicy {
+// missingPolicy is the source's treatment of missing entries: the statistics fill them, so that mean and zero
+// both read NaN.
+func (q *Request) missingPolicy() stream.MissingPolicy {
 	switch q.Missing {
 	case missingDropRow:
 		return stream.MissingDropRow
 	case missingZero:
-		if q.Sparse != "" { // what is absent is 0
+		if q.Sparse != "" { // absent entries are 0
 			return stream.MissingZero
 		}
 		return stream.MissingKeep
@@ -298,8 +292,7 @@ func (q *Request) policy() stream.MissingPolicy {
 	return stream.MissingError
 }
 
-// fill is what takes the place of missing entries, where they are kept.
-func (q *Request) fill() gram.Fill {
+func (q *Request) missingFill() gram.Fill {
 	switch q.Missing {
 	case missingZero:
 		return gram.FillZero
@@ -309,9 +302,9 @@ func (q *Request) fill() gram.Fill {
 	return gram.FillMean
 }
 
-// drawn is the number of rows to read, 0 for all: a quick try and a method's own sample
-// draw the same rows, so that the smaller of the two counts.
-func (r *run) drawn() int64 {
+// drawnRows is the number of rows to read, 0 for all: a quick try and a method's own sample draw the same rows,
+// so that the smaller of the two counts.
+func (r *run) drawnRows() int64 {
 	if r.Bound == nil || r.SampleRows == 0 || r.Sample == 0 {
 		if r.Bound == nil {
 			return r.SampleRows
@@ -321,9 +314,9 @@ func (r *run) drawn() int64 {
 	return min(r.SampleRows, r.Sample)
 }
 
-// rereads names what in the request reads the input more than once; "" for nothing. Values that turn
-// out to be missing may ask for that too.
-func (r *run) rereads() string {
+// rereadReason names the option that reads the input more than once; "" for none. Values that turn out to be
+// missing may require that too.
+func (r *run) rereadReason() string {
 	switch {
 	case r.SampleRows > 0:
 		return "{rows}"
@@ -339,14 +332,16 @@ func (r *run) rereads() string {
 	return ""
 }
 
-// mayReread says that a stream of Arrow IPC on standard input is kept for another pass. Rows with missing values
-// are dropped in a second look, which a stream without them does not take: it is kept for that if there is a folder.
+// mayReread reports whether a stream of Arrow IPC on standard input is kept for another pass. Rows with missing
+// values are dropped in a second pass, which a stream without them does not need: it is kept for that if there
+// is a folder.
 func (r *run) mayReread() bool {
-	return r.rereads() != "" || r.TempDir != "" && r.policy() == stream.MissingDropRow
+	return r.rereadReason() != "" || r.TempDir != "" && r.missingPolicy() == stream.MissingDropRow
 }
 
-// passing says that the input is a stream of Arrow IPC on standard input without a folder to be kept in.
-func (q *Request) passing() bool {
+// isPassingStream reports whether the input is a stream of Arrow IPC on standard input without a folder to keep
+// it in.
+func (q *Request) isPassingStream() bool {
 	if q.TempDir != "" || !slices.Contains(q.Inputs, "-") {
 		return false
 	}
@@ -354,35 +349,33 @@ func (q *Request) passing() bool {
 	return ok && in.Stream()
 }
 
-// reading are the options of reading that follow from the request; reading may use the
-// whole memory limit until the plan gives it a share.
-func (r *run) reading() chunkio.Options {
+// readOptions are the options for reading that follow from the request; reading may use the whole memory limit
+// until the plan gives it a share.
+func (r *run) readOptions() chunkio.Options {
 	var order []string
-	if r.profile != nil { // whose statistics are by column
-		order = columnNames(r.profile.columns)
+	if r.wholeProfile != nil { // its statistics are by column
+		order = columnNames(r.wholeProfile.columns)
 	}
 	opt := chunkio.Options{
 		Order:   order,
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
-		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
+		Missing: r.missingPolicy(), Sample: r.drawnRows(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
-		Note: r.Note, TakingIn: r.takingIn,
-		Target: r.readsTarget(), Numbers: r.Keep,
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratchOptions(),
+		Note: r.Note, TakingIn: r.showReading,
+		Target: r.readsLabel(), Numbers: r.Keep,
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
-	r.readColumns(&opt)
+	r.addColumnOptions(&opt)
 	return opt
 }
 
-// say makes a remark that everybody is to hear.
 func (r *run) say(format string, args ...any) {
 	if r.Say != nil {
 		r.Say(stream.Textf(format, args...))
 	}
 }
 
-// note makes a remark.
 func (r *run) note(format string, args ...any) {
 	if r.Note != nil {
 		r.Note(stream.Textf(format, args...))

@@ -10,7 +10,6 @@ import (
 // shard is part number of count parts, counted from 1; the zero value is the whole.
 type shard struct{ number, count int }
 
-// parseShard reads "I/N"; empty is the whole.
 func parseShard(s string) (shard, error) {
 	if s == "" {
 		return shard{}, nil
@@ -24,8 +23,8 @@ func parseShard(s string) (shard, error) {
 	return shard{number, count}, nil
 }
 
-// of is the range of rows of src; the zero Range, meaning all, for the whole.
-func (s shard) of(src stream.Source) (stream.Range, error) {
+// rowRange is the range of rows of src; for the whole it is the zero Range, which means all.
+func (s shard) rowRange(src stream.Source) (stream.Range, error) {
 	if s.count == 0 {
 		return stream.Range{}, nil
 	}

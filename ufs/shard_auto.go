@@ -9,14 +9,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shardAuto is what a shard is called that a scheduler numbers: alone, or as auto/N.
+// shardAuto names the shard that a scheduler numbers: alone, or as auto/N.
 const shardAuto = "auto"
 
-// shardOf reads "I/N"; empty is the whole. For "auto" the number and the count are those
-// that a scheduler gave this machine, by lookup ([os.LookupEnv]), and for "auto/N" the number
-// is: it is right also where only the elements that failed run again. Nothing is looked up
-// but for these.
-func shardOf(text string, lookup func(string) (string, bool)) (shard, error) {
+// readShard reads "I/N"; empty is the whole. For "auto" the number and the count come from the scheduler, by
+// lookup ([os.LookupEnv]), and for "auto/N" only the number: that is right also if only the failed elements run
+// again. Nothing else is looked up.
+func readShard(text string, lookup func(string) (string, bool)) (shard, error) {
 	switch rest, isAuto := strings.CutPrefix(text, shardAuto); {
 	case isAuto && rest == "":
 		return autoShard(lookup, 0)
@@ -30,20 +29,20 @@ func shardOf(text string, lookup func(string) (string, bool)) (shard, error) {
 	return parseShard(text)
 }
 
-// scheduler is how an engine tells each of many alike processes which one it is.
+// scheduler describes the variables by which an engine numbers many alike processes.
 type scheduler struct {
-	name  string
-	index string // the variable that numbers the processes
-	count string // the variable with their count; empty where the engine has another way
-	set   string // remedy where the count is not there; empty where the engine always sets it
+	name   string
+	index  string // the variable that numbers the processes
+	count  string // the variable with their count; empty if the engine has another way
+	remedy string // remedy if the count is missing; empty if the engine always sets it
 }
 
-// schedulers are those known. All but Slurm, whose arrays are any set of numbers, count from
-// 0 without gaps.
+// schedulers lists the known schedulers. All but Slurm, whose arrays are any set of numbers, count from 0
+// without gaps.
 func schedulers() []scheduler {
 	return []scheduler{
 		{name: "Slurm", index: "SLURM_ARRAY_TASK_ID"},
-		{name: "Kubernetes", index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", set: "Kubernetes does not tell: set it in the manifest to the job's completions"},
+		{name: "Kubernetes", index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", remedy: "Kubernetes does not tell: set it in the manifest to the job's completions"},
 		{name: "AWS Batch", index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"},
 		{name: "Cloud Run", index: "CLOUD_RUN_TASK_INDEX", count: "CLOUD_RUN_TASK_COUNT"},
 	}
@@ -57,7 +56,6 @@ func (v variables) get(name string) string {
 	return value
 }
 
-// number reads a variable that must be a whole number.
 func (v variables) number(name string) (int, error) {
 	n, ok := wholeNumber(v.get(name))
 	if !ok {
@@ -66,14 +64,14 @@ func (v variables) number(name string) (int, error) {
 	return n, nil
 }
 
-// wholeNumber reads digits and nothing else: no sign, which Atoi would take.
+// wholeNumber reads digits only: no sign, which Atoi would accept.
 func wholeNumber(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && !strings.ContainsAny(s, "+-")
 }
 
-// autoShard is the shard that the environment tells, of count shards, or of as many as it
-// tells where count is 0.
+// autoShard is the shard that the environment numbers, of count shards, or of the environment's count if count
+// is 0.
 func autoShard(lookup variables, count int) (shard, error) {
 	known := schedulers()
 	var names []string
@@ -103,7 +101,7 @@ func autoShard(lookup variables, count int) (shard, error) {
 	if count == 0 {
 		if lookup.get(s.count) == "" {
 			return shard{}, stream.Usagef("{shard} auto: %s is set, but %s, the number of shards, is not (%s); or give {shard} auto/N",
-				s.index, s.count, cmp.Or(s.set, s.name+" should set it"))
+				s.index, s.count, cmp.Or(s.remedy, s.name+" should set it"))
 		}
 		if count, err = lookup.number(s.count); err != nil {
 			return shard{}, err
@@ -115,14 +113,13 @@ func autoShard(lookup variables, count int) (shard, error) {
 	return shard{index + 1, count}, nil
 }
 
-// slurmShard is the shard of an element of a Slurm array. Without a count the array must be
-// 0-7 or 1-8: what a gap leaves out would be missing from the result. With one the elements
-// may be any of 1 to count, as where those that failed run again (array 3,7), and cannot be
-// counted from 0: which of the two 3 and 7 once were is not to be seen.
+// slurmShard is the shard of an element of a Slurm array. Without a count the array must be 0-7 or 1-8: rows of
+// a gap would be missing from the result. With one the elements may be any of 1 to count, for example only
+// failed ones that run again (array 3,7). They cannot be counted from 0: whether 3 and 7 were counted from 0 or
+// from 1 cannot be seen.
 func slurmShard(lookup variables, id, count int) (shard, error) {
 	if count > 0 {
-		// An array of 0-7 shows by its least number, so that it fails in all elements alike,
-		// not in one of eight.
+		// An array of 0-7 shows by its least number, so that all elements fail alike, not only one of eight.
 		if id == 0 || lookup.get("SLURM_ARRAY_TASK_MIN") == "0" {
 			return shard{}, stream.Usagef("{shard} auto/%d takes Slurm's elements as counted from 1, and this array begins at 0; submit it as array=1-%[1]d, or as array=0-%d with {shard} auto", count, count-1)
 		}

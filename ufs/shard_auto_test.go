@@ -23,7 +23,7 @@ func environment(text string) func(string) (string, bool) {
 	}
 }
 
-// slurm is what Slurm sets in an element of an array.
+// slurm is the environment of an element of a Slurm array.
 func slurm(id, least, most, count, step int) string {
 	return fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d SLURM_ARRAY_TASK_MIN=%d SLURM_ARRAY_TASK_MAX=%d SLURM_ARRAY_TASK_COUNT=%d SLURM_ARRAY_TASK_STEP=%d", id, least, most, count, step)
 }
@@ -39,7 +39,7 @@ func TestShardOf(t *testing.T) {
 		want              shard
 		says              string // of an error; empty for none
 	}{
-		// By hand: the environment tells nothing.
+		// By hand: the environment is ignored.
 		{"", kubernetes + aws, shard{}, ""},
 		{"2/8", kubernetes + aws, shard{2, 8}, ""},
 		{"0/8", "", shard{}, "1 <= I <= N"},
@@ -95,7 +95,7 @@ func TestShardOf(t *testing.T) {
 		{"auto", cloudRun, shard{8, 8}, ""},
 		{"auto/7", cloudRun, shard{}, "CLOUD_RUN_TASK_INDEX is 7"},
 	} {
-		got, err := shardOf(c.text, environment(c.environment))
+		got, err := readShard(c.text, environment(c.environment))
 		usage := (*stream.UsageError)(nil)
 		switch {
 		case c.says == "" && (err != nil || got != c.want):
@@ -121,7 +121,7 @@ func TestShardOfCoversAll(t *testing.T) {
 		} {
 			seen := map[shard]bool{}
 			for i := range n {
-				s, err := shardOf("auto", environment(element(i)))
+				s, err := readShard("auto", environment(element(i)))
 				if err != nil || s != (shard{i + 1, n}) {
 					t.Fatalf("%s, element %d of %d: %v, %v", name, i, n, s, err)
 				}
@@ -133,21 +133,21 @@ func TestShardOfCoversAll(t *testing.T) {
 				if name == "slurm from 1" {
 					alone = slurm(i+1, i+1, i+1, 1, 1)
 				}
-				if again, err := shardOf(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
+				if again, err := readShard(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
 					t.Errorf("%s, element %d of %d again: %v, %v", name, i, n, again, err)
 				}
 			}
 			if len(seen) != n {
-				t.Errorf("%s: %v", name, maps.Keys(seen))
+				t.Errorf("%s: %d elements, %v, want %d", name, len(seen), maps.Keys(seen), n)
 			}
 		}
 	}
 }
 
-// The environment is looked at only where it is asked for.
+// The environment is only read for auto.
 func TestShardOfLooksOnlyWhenAsked(t *testing.T) {
 	for _, text := range []string{"", "1/2", "x", "3/2", "autos"} {
-		_, _ = shardOf(text, func(name string) (string, bool) {
+		_, _ = readShard(text, func(name string) (string, bool) {
 			t.Errorf("%q looks for %s", text, name)
 			return "", false
 		})

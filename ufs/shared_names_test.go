@@ -16,7 +16,8 @@ import (
 // twoOfAName is a text with two columns a, beside A and b.
 const twoOfAName = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
 
-// TestStatsOfSharedNames: a statistics file says of names that several columns of its input have what the input says.
+// TestStatsOfSharedNames: names shared by several columns of the input give the same errors from a statistics
+// file as from the input.
 func TestStatsOfSharedNames(t *testing.T) {
 	input, stats := textFile(t, "two.csv", twoOfAName), filepath.Join(t.TempDir(), "two.ufs")
 	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
@@ -34,7 +35,7 @@ func TestStatsOfSharedNames(t *testing.T) {
 			q := from
 			refused(&q)
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the name is ambiguous") {
-				t.Errorf("%+v: %v", q, err)
+				t.Errorf("%+v: got %v, want the refusal of an ambiguous name", q, err)
 			}
 		}
 		if s := must.Get(Select(t.Context(), from))(t); !strings.Contains(strings.Join(s.Warnings, " "), "share a name") {
@@ -65,8 +66,8 @@ func TestStatsOfSharedNames(t *testing.T) {
 	}
 }
 
-// TestStatsRestrictedAsTheInput: what the options say of columns that are no features, and of names that tell of no
-// feature, is the same of statistics as of their input.
+// TestStatsRestrictedAsTheInput: options about columns that are no features, and names of no feature, have the
+// same effect on statistics as on their input.
 func TestStatsRestrictedAsTheInput(t *testing.T) {
 	for _, c := range []struct {
 		table    string
@@ -111,15 +112,15 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Exclude: []string{"a"}, Output: stats}}))(t)
 	q := Request{Stats: stats, Method: "greedy", K: 1, Columns: []string{"a", "b"}}
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the statistics are without it, left out because: excluded; scan again with it") {
-		t.Error(err)
+		t.Errorf("naming an excluded column: %v, want a usage error with its reason", err)
 	}
 	q.Columns, q.Exclude = []string{"a*", "none"}, nil
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "no column has this name") {
-		t.Error(err)
+		t.Errorf("naming a column that does not exist: %v, want a usage error", err)
 	}
 	q.Columns = []string{"a*"}
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "no numeric column is left to select from (a: excluded; b: not among the columns asked for; c: ") {
-		t.Error(err)
+		t.Errorf("naming only excluded columns: %v, want a data error with their reasons", err)
 	}
 	q.Columns = []string{"[ab]"}
 	left := []stream.LeftOut{{Name: "a", Why: chunkio.Excluded, Column: stream.PositionAt(0)}, {Name: "c", Why: chunkio.NotAskedFor, Column: stream.PositionAt(2)}}
@@ -128,11 +129,12 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 	}
 	q.Columns, q.Exclude = nil, []string{"a", "b"}
 	if s := must.Get(Select(t.Context(), q))(t); len(s.Selected) != 1 || s.Selected[0].Name != "c" {
-		t.Errorf("%v", s.Selected)
+		t.Errorf("selected %v, want c alone", s.Selected)
 	}
 }
 
-// TestExplainSharedNames: what a selection records is no option that was given, and the error is of the input.
+// TestExplainSharedNames: an option recorded in a selection was not given by the user, and the error is about
+// the input.
 func TestExplainSharedNames(t *testing.T) {
 	other, two := textFile(t, "one.csv", "a,b,A\n1,2,3\n4,5,7\n6,9,1\n"), textFile(t, "two.csv", twoOfAName)
 	for _, q := range []Request{{Columns: []string{"a", "b"}, K: 1}, {Label: "a", K: 1}, {Where: "a > 0", K: 1}} {
@@ -140,7 +142,7 @@ func TestExplainSharedNames(t *testing.T) {
 		o := ExplainRequest{Request: Request{Inputs: []string{two}}, Selection: must.Get(Select(t.Context(), q))(t), Names: []string{"b"}}
 		_, err := Explain(t.Context(), o)
 		if e := (*stream.DataError)(nil); !errors.As(err, &e) || e.Path != two || e.Column != "a" || !strings.Contains(err.Error(), "rename them") {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("%+v: got %v, want a data error that names column a of %s", q, err, two)
 		}
 	}
 }

@@ -14,38 +14,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// settleSize settles how many features are selected where the request names no number: as many as
-// {k} auto takes, as long as nothing is in the way of that.
+// settleSize settles the number of features if the request names none: as many as {k} auto takes, unless
+// something prevents that.
 func (r *run) settleSize() {
-	if r.plain != nil {
-		r.plain.settleSize()
+	if r.fallback != nil {
+		r.fallback.settleSize()
 	}
-	switch named := r.K > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 || r.Budget > 0; {
-	case named:
+	switch isGiven := r.K > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 || r.Budget > 0; {
+	case isGiven:
 	case r.From == method.FromProfile || r.From == method.FromRows:
-		r.defaultSize(stream.Textf("that rests on the Gram matrix of all features, and method %s makes none; path with {method} greedy recommends a number", r.Name))
+		r.setDefaultSize(stream.Textf("that rests on the Gram matrix of all features, and method %s makes none; path with {method} greedy recommends a number", r.Name))
 	case r.sketchRows > 0 || r.Reads > 0:
-		r.defaultSize(sketchedSize())
+		r.setDefaultSize(sketchSizeReason())
 	default:
 		r.AutoK, r.autoSize = true, true
 	}
 }
 
-func sketchedSize() stream.Text {
+func sketchSizeReason() stream.Text {
 	return stream.Textf("that rests on the exact Gram matrix, and a {sketch} estimates it; path without {sketch} recommends a number")
 }
 
-// defaultSize settles for DefaultK, or all features if there are fewer, and says why.
-func (r *run) defaultSize(why stream.Text) {
+func (r *run) setDefaultSize(why stream.Text) {
 	r.AutoK, r.autoSize = false, false
-	r.whyK = stream.Textf("the default, as nothing tells how many features are worth keeping: %v", why)
+	r.sizeReason = stream.Textf("the default, as nothing tells how many features are worth keeping: %v", why)
 }
 
-// planSelection plans selecting from ds. Where the number of features is open, and finding out how
-// many are worth keeping takes more memory than there is, it becomes the default.
+// planSelection plans selecting from ds. If the number of features is open, and finding the number worth
+// keeping takes more memory than there is, it becomes the default.
 func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
-	if r.autoSize && samplesAlone(r, ds) {
-		r.withDefaultSize(stream.Textf("that rests on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; path with {method} %s on fewer columns recommends a number", r.Name, methods.Fallback))
+	if r.autoSize && usesSampleGramOnly(r, ds) {
+		r.useDefaultSize(stream.Textf("that rests on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; path with {method} %s on fewer columns recommends a number", r.Name, methods.Fallback))
 	}
 	if !r.autoSize {
 		return r.planMethod(ds)
@@ -54,59 +53,58 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if err != nil && !errors.As(err, new(*stream.MemoryError)) {
 		return auto, err
 	}
-	restore := r.withDefaultSize(shortOfMemory(auto.Smallest))
-	b, without := r.planMethod(ds)
-	if err == nil { // the limits that work are those of fewer features too
+	restore := r.useDefaultSize(memorySizeReason(auto.Smallest))
+	b, defaultErr := r.planMethod(ds)
+	if err == nil { // limits that work for fewer features work too
 		restore()
 		auto.AutoK = auto.Smallest
 		auto.Smallest, auto.InMemory = min(auto.Smallest, b.Smallest), min(auto.InMemory, b.InMemory)
 		return auto, nil
 	}
-	if without != nil {
+	if defaultErr != nil {
 		restore()
-		return b, without
+		return b, defaultErr
 	}
-	r.note("%d features: %v", DefaultK, r.whyK)
+	r.note("%d features: %v", DefaultK, r.sizeReason)
 	b.AutoK = auto.Smallest
 	return b, nil
 }
 
-// withDefaultSize is defaultSize for what replaces the run too; restore takes it back.
-func (r *run) withDefaultSize(why stream.Text) (restore func()) {
-	p := r.plain
-	r.defaultSize(why)
+// useDefaultSize is setDefaultSize for the run and its fallback; restore undoes it.
+func (r *run) useDefaultSize(why stream.Text) (restore func()) {
+	p := r.fallback
+	r.setDefaultSize(why)
 	if p == nil || !p.autoSize {
-		return func() { r.AutoK, r.autoSize, r.whyK = true, true, stream.Text{} }
+		return func() { r.AutoK, r.autoSize, r.sizeReason = true, true, stream.Text{} }
 	}
-	p.defaultSize(why)
+	p.setDefaultSize(why)
 	return func() {
-		r.AutoK, r.autoSize, r.whyK = true, true, stream.Text{}
-		p.AutoK, p.autoSize, p.whyK = true, true, stream.Text{}
+		r.AutoK, r.autoSize, r.sizeReason = true, true, stream.Text{}
+		p.AutoK, p.autoSize, p.sizeReason = true, true, stream.Text{}
 	}
 }
 
-func shortOfMemory(need int64) stream.Text {
+func memorySizeReason(need int64) stream.Text {
 	return stream.Textf("that takes more memory than there is, and {memory-limit} %dMiB is enough", (need+1<<20-1)>>20)
 }
 
-// cheapSize is the number of columns up to which the rules of how many to keep are asked even where
-// the number is given: on one core they take 0.03 s at 320 columns, where a dense solver finds the
-// eigenvalues, and 0.3 s at 400, 0.9 s at 784, 9 s at 3,000.
+// cheapSize is the number of columns up to which the rules for the number of features run even if the number is
+// given: on one core they take 0.03 s at 320 columns, where a dense solver finds the eigenvalues, and 0.3 s at
+// 400, 0.9 s at 784, 9 s at 3,000.
 const cheapSize = 320
 
-// sizedAnyway says whether the plan in memory has room for the rules beside a number that is given, so that
-// what the selection says of it does not depend on the limit.
-func (r *run) sizedAnyway(d int) bool {
-	return d <= cheapSize && !r.many && !r.unjudged && r.sketchRows == 0
+// alwaysSizes reports whether the plan in memory has room for the rules even if a number is given, so that the
+// selection's report on it does not depend on the limit.
+func (r *run) alwaysSizes(d int) bool {
+	return d <= cheapSize && !r.manySettings && !r.skipsTrust && r.sketchRows == 0
 }
 
-// sizeUp asks how many features are worth keeping, where that is wanted or takes no time, and makes
-// that many the number of the selection for {k} auto. It comes before the method, which may use
-// its evidence up.
-func (t *trial) sizeUp(ctx context.Context) error {
+// recommendSize finds the number of features worth keeping, if requested or cheap, and takes it as the number
+// of the selection for {k} auto. It runs before the method, which may use its evidence up.
+func (t *trial) recommendSize(ctx context.Context) error {
 	switch {
-	case t.AutoK || t.from.plan.sizes:
-	case t.sizes && t.from.sketch == nil: // of an estimate there are no rules
+	case t.AutoK || t.bundle.plan.hasSizeRules:
+	case t.reportsSizes && t.bundle.sketch == nil: // an estimate has no rules
 		t.note("what the rules say of the number of features takes more memory than there is; {memory-limit} raises it")
 		return nil
 	default:
@@ -125,52 +123,52 @@ func (t *trial) sizeUp(ctx context.Context) error {
 		if err := choose(nil); err != nil {
 			return err
 		}
-	} else if err := t.track(Progress{What: "how many features are worth keeping", Pass: t.passes, Passes: t.last, Most: t.most, Rows: -1}, choose); err != nil {
+	} else if err := t.trackProgress(Progress{What: "how many features are worth keeping", Pass: t.passes, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}, choose); err != nil {
 		return err
 	}
-	if t.s.Size = size; t.AutoK {
-		t.s.Options["k"] = "auto"
-		t.K = t.autoMost(size)
-		if t.untilExplained() {
+	if t.selection.Size = size; t.AutoK {
+		t.selection.Options["k"] = "auto"
+		t.K = t.maxAutoCandidates(size)
+		if t.stopsAtShare() {
 			t.Variance = float64(size.Explained)
 		}
 	}
 	return nil
 }
 
-// untilExplained says that {k} auto takes groups until they explain what the rules' features do, and at most as many:
-// the rules count features, and groups have several.
-func (t *trial) untilExplained() bool {
-	return t.Blocks != nil && t.Takes.Variance && t.offset() == nil
+// stopsAtShare reports whether {k} auto takes groups until they explain the share that the rules' features
+// explain, and at most as many: the rules count features, and groups have several.
+func (t *trial) stopsAtShare() bool {
+	return t.Blocks != nil && t.Takes.Variance && t.columnOffsets() == nil
 }
 
-// autoMost is how many candidates {k} auto takes at most.
-func (t *trial) autoMost(size *stream.Size) int {
-	return min(max(size.Recommended, len(t.Keep)), t.candidates.open)
+func (t *trial) maxAutoCandidates(size *stream.Size) int {
+	return min(max(size.Recommended, len(t.Keep)), t.candidates.choosable)
 }
 
-// sizeGroups says how many groups {k} auto takes, for a path by what the groups on it explain.
-func (t *trial) sizeGroups() {
-	size, selected := t.s.Size, t.s.Selected
+// recordGroupCount records the number of groups that {k} auto takes, for a path by the shares that its groups
+// explain.
+func (t *trial) recordGroupCount() {
+	size, selected := t.selection.Size, t.selection.Selected
 	if size == nil || t.Blocks == nil {
 		return
 	}
-	switch most := t.autoMost(size); {
+	switch most := t.maxAutoCandidates(size); {
 	case t.AutoK:
 		size.Groups = len(selected)
-	case !t.sizes:
-	case !t.untilExplained():
+	case !t.reportsSizes:
+	case !t.stopsAtShare():
 		size.Groups = most
 	default:
 		enough := func(f stream.Selected) bool {
 			return f.Rank >= len(t.Keep) && (f.Rank == most || 1-f.Error >= size.Explained)
 		}
-		size.Groups = slices.IndexFunc(selected, enough) + 1 // 0 where the path ends before
+		size.Groups = slices.IndexFunc(selected, enough) + 1 // 0 if the path ends earlier
 	}
 }
 
-// centredGram is the Gram matrix of the centred features in the method's scale: its own
-// where that is centred, else a copy; nil where there is none in memory.
+// centredGram is the Gram matrix of the centred features in the method's scale: its own if that is centred,
+// else a copy; nil if none is in memory.
 func (t *trial) centredGram() *subset.Gram {
 	switch {
 	case t.Graph != nil && t.Graph.G.Absent():
@@ -181,17 +179,17 @@ func (t *trial) centredGram() *subset.Gram {
 		return nil
 	}
 	g := &subset.Gram{Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Threads: t.Threads}
-	if mean := t.offset(); mean != nil {
-		// What is left of a column that is all but constant is rounding: it counts as constant.
+	if mean := t.columnOffsets(); mean != nil {
+		// Only rounding remains of a nearly constant column: it counts as constant.
 		constant := make([]bool, g.D)
 		for i, m := range mean {
-			whole := g.At(i, i)
-			constant[i] = whole-t.Gram.Weight*(m*m) <= 1e-10*whole
+			diagonal := g.At(i, i)
+			constant[i] = diagonal-t.Gram.Weight*(m*m) <= 1e-10*diagonal
 		}
 		if g.IsFactor() {
 			g.Matrix = t.Gram.Centred(t.Threads)
-			for i, gone := range constant {
-				if gone {
+			for i, isConstant := range constant {
+				if isConstant {
 					g.Clear(i)
 				}
 			}
@@ -210,18 +208,19 @@ func (t *trial) centredGram() *subset.Gram {
 	return g
 }
 
-// offset is how far the columns of the Gram matrix are from centred; nil for not at all.
-func (t *trial) offset() []float64 {
+// columnOffsets is the distance of the Gram matrix's columns from being centred; nil if they are.
+func (t *trial) columnOffsets() []float64 {
 	if slices.ContainsFunc(t.Gram.Offset, func(m float64) bool { return m != 0 }) {
 		return t.Gram.Offset
 	}
 	return nil
 }
 
-// sizeBytes is what sizeUp holds beside the Gram matrix, in full or a factor of so many rows.
+// sizeBytes is the memory of recommendSize in addition to the Gram matrix, in full or as a factor of rank rows.
 func (r *run) sizeBytes(d, rank int) int64 {
 	bytes := subset.SizeBytes(d, rank)
-	if r.From == method.FromGram && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.scale) { // a centred copy
+	// These scales need a centred copy.
+	if r.From == method.FromGram && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.scale) {
 		if rank > 0 {
 			return bytes + 8*int64(rank)*int64(d)
 		}

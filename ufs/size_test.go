@@ -33,8 +33,8 @@ func noiseColumns(n, d int, seed uint64) columns {
 	return c
 }
 
-// TestAutoK: every method either chooses as many features as path's rules recommend in its
-// scale, the same ones as if that number were given, or says why it cannot.
+// TestAutoK: every method either chooses as many features as path's rules recommend in its scale, the same ones
+// as with that number given, or gives the reason why it cannot.
 func TestAutoK(t *testing.T) {
 	path := plant(t, 900)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -97,7 +97,7 @@ func TestAutoKFindsFactors(t *testing.T) {
 	}
 }
 
-// TestAutoKRefused: beside another number, and where the Gram matrix does not fit.
+// TestAutoKRefused: with another number, and if the Gram matrix does not fit.
 func TestAutoKRefused(t *testing.T) {
 	path := plant(t, 300)
 	for _, q := range []Request{{AutoK: true, K: 3}, {AutoK: true, Variance: 0.5}} {

@@ -15,23 +15,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Where neither the Gram matrix nor the rows fit, a method may select from an estimate: a sketch of the
-// rows, which is gathered beside a profile in one pass, and adds up over shards as moments do. Methods
-// read the rows again for what they want exactly.
+// If neither the Gram matrix nor the rows fit, a method may select from an estimate: a sketch of the rows,
+// which is gathered with a profile in one pass, and adds up over shards as moments do. Methods read the rows
+// again for exact values.
 
 // optionSketch is the number of rows of a sketch, as a statistics file records it.
 const optionSketch = "sketch"
 
 const (
 	sketchAuto = "auto"
-	// autoSketch rows estimate correlations to about 1/√2048 = 2.2 %. The number does not follow from
-	// the memory limit, which never changes a result.
-	autoSketch = 2048
+	// autoSketchRows rows estimate correlations to about 1/√2048 = 2.2 %. The number does not follow from the
+	// memory limit, which never changes a result.
+	autoSketchRows = 2048
 	// defaultReads: one for the sketch, one for exact scores.
 	defaultReads = 2
 )
 
-// settleSketch settles the number of rows of the sketch, and refuses what it is not for.
 func (r *run) settleSketch() error {
 	switch {
 	case r.Reads < 0:
@@ -55,7 +54,7 @@ func (r *run) settleSketch() error {
 	}
 	switch {
 	case r.From == method.FromGraph:
-	case r.Stats == "" && r.passing():
+	case r.Stats == "" && r.isPassingStream():
 		r.Reads = cmp.Or(r.Reads, 1)
 	case r.Stats == "":
 		r.Reads = cmp.Or(r.Reads, defaultReads)
@@ -64,21 +63,20 @@ func (r *run) settleSketch() error {
 	default:
 		r.Reads = 1
 	}
-	if r.Sketch == "" && r.Stats != "" { // the file knows
+	if r.Sketch == "" && r.Stats != "" { // the file has the number
 		return nil
 	}
 	var err error
-	if r.sketchRows, err = sketchRows(cmp.Or(r.Sketch, sketchAuto)); err == nil {
+	if r.sketchRows, err = parseSketchRows(cmp.Or(r.Sketch, sketchAuto)); err == nil {
 		r.Sketch = strconv.Itoa(r.sketchRows)
 	}
 	return err
 }
 
-// sketchRows reads the value of the option.
-func sketchRows(text string) (int, error) {
+func parseSketchRows(text string) (int, error) {
 	share, isShare := strings.CutSuffix(text, "%")
 	if text == sketchAuto {
-		return autoSketch, nil
+		return autoSketchRows, nil
 	}
 	if isShare {
 		if off, err := strconv.ParseFloat(share, 64); err == nil && off >= 0.1 && off < 100 {
@@ -92,13 +90,11 @@ func sketchRows(text string) (int, error) {
 	return 0, stream.Usagef("{sketch} %s: want a number of rows up to %d, how far an entry may be off, as 2%%, or %s", text, gram.SketchRows(math.MaxInt32), sketchAuto)
 }
 
-// sketchBytes is what a sketch takes, with the profile beside it.
 func (r *run) sketchBytes(ds *chunkio.Dataset) int64 {
 	d := len(ds.Columns())
-	return profileColumn*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
+	return profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
 }
 
-// planSketched plans a method on an estimate of the Gram matrix, which may read the rows again.
 func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
 	shape.Sketch, shape.Reads = r.sketchRows, r.Reads
 	cost, err := r.Solver.Cost(shape)
@@ -110,84 +106,80 @@ func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, err
 		b.Sketch = int64(r.sketchRows)
 		return b, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: r.sketchBytes(ds), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(r.sketchRows), method: cost.Passes}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: r.sketchBytes(ds), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(r.sketchRows), methodPasses: cost.Passes}
 	b.Smallest = b.Program + b.Statistics + b.Solver + ds.MinMemory()
 	if b.InMemory = b.Smallest; b.Smallest > b.Limit {
 		return b, b.refusal()
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
-	b.spool = ds.ScratchFor(b.Reading)
+	b.spoolBytes = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + b.Solver + b.Reading
 	return b, nil
 }
 
-// estimateRank is the number of rows, at most, of a Gram matrix that a sketch of so many rows and the
-// graph of m anchors estimate.
+// estimateRank is the largest number of rows of the factor that a sketch of this many rows and the graph of m
+// anchors estimate.
 func estimateRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
 
-// planGraphSketched plans a graph method on an estimate of the Gram matrix, whose graph of m anchors takes
-// so many bytes while it is gathered, and placing them others before. Sketches and graph become the
-// estimate before the solver begins.
+// planGraphSketched plans a graph method on an estimate of the Gram matrix. graph is the memory of the graph of
+// m anchors while it is gathered, placing the memory of placing them before. Sketches and graph become the estimate
+// before the solver begins.
 func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64, cost method.Cost, solve bool) (Budget, error) {
 	d := len(ds.Columns())
-	sketches := profileColumn*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
+	sketches := profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
 	statistics := max(placing, sketches+graph)
-	var gone int64
+	var freed int64
 	if solve {
 		making, stays := anchor.EstimateBytes(m, d, r.sketchRows)
 		made := 8 * int64(m) * int64(m+d)
 		statistics = max(statistics, sketches+made+making)
-		gone = statistics - profileColumn*int64(d) - made - stays
+		freed = statistics - profileColumnBytes*int64(d) - made - stays
 	}
-	b, err := r.planPass(ds, statistics, cost.Bytes-gone)
-	b.Solver, b.gone, b.iterations, b.Sketch = cost.Bytes, gone, cost.Iterations, int64(r.sketchRows)
+	b, err := r.planPass(ds, statistics, cost.Bytes-freed)
+	b.Solver, b.freedStatistics, b.iterations, b.Sketch = cost.Bytes, freed, cost.Iterations, int64(r.sketchRows)
 	return b, err
 }
 
-// orSketched adds to the refusal of the plan in, for memory, what an estimate by a sketch would need, where
-// that is less.
-func (r *run) orSketched(ds *chunkio.Dataset, shape *method.Shape, in Budget, err error) error {
+// errWithSketchAdvice adds to the refusal of plan in, for memory, the need of an estimate by a sketch, if that
+// is less.
+func (r *run) errWithSketchAdvice(ds *chunkio.Dataset, shape *method.Shape, in Budget, err error) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 {
 		return err
 	}
-	sketched := *r
-	sketched.sketchRows = autoSketch
-	b, _ := sketched.planGraph(ds, shape, 0, false)
+	sketchRun := *r
+	sketchRun.sketchRows = autoSketchRows
+	b, _ := sketchRun.planGraph(ds, shape, 0, false)
 	if b.Smallest == 0 || b.Smallest >= in.Smallest {
 		return err
 	}
-	also := *short
-	also.Or = stream.Textf("estimate the Gram matrix with {sketch} auto, {memory-limit} %dMiB", (b.Smallest+1<<20-1)>>20)
-	return &also
+	advised := *short
+	advised.Or = stream.Textf("estimate the Gram matrix with {sketch} auto, {memory-limit} %dMiB", (b.Smallest+1<<20-1)>>20)
+	return &advised
 }
 
-// newWeights is the sketch of no rows of their weights on m anchors, which goes with newSketch.
-func (g *gatherer) newWeights(m int) *gram.Sketch {
+func (g *gatherer) newWeightSketch(m int) *gram.Sketch {
 	return gram.NewSketch(m, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads})
 }
 
-// newSketch is the sketch of no rows of d columns.
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
-	if g.from == method.FromGraph { // all that the plan leaves
-		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.gone), 0)
+	if g.gatherKind == method.FromGraph { // takes all memory that the plan leaves
+		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.freedStatistics), 0)
 		return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: gram.SketchBytes(d, 0, g.sketchRows) + free})
 	}
-	beside := b.Program + profileColumn*int64(d) + max(b.Reading, b.Solver)
+	used := b.Program + profileColumnBytes*int64(d) + max(b.Reading, b.Solver)
 	if b.OutOfCore {
-		beside = b.Program + profileColumn*int64(d) + b.Reading + b.Solver
+		used = b.Program + profileColumnBytes*int64(d) + b.Reading + b.Solver
 	}
-	return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: max(b.Limit-beside, 1)})
+	return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: max(b.Limit-used, 1)})
 }
 
-// readSketch reads the sketch of a file.
-func (e *gathered) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
+func (e *bundle) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
 	e.sketch = gram.NewSketch(len(e.columns), gram.SketchOptions{Threads: opt.Threads, Limit: opt.Limit})
 	return readSection(r, sketchSection, e.sketch)
 }
 
-// sketchRows is the number of rows of the sketch in a file; 0 where it says none.
-func (e *gathered) sketchRows() int {
+func (e *bundle) sketchRowCount() int {
 	rows, err := strconv.Atoi(e.options[optionSketch])
 	if err != nil || gram.SketchRows(rows) != rows {
 		return 0
@@ -195,8 +187,7 @@ func (e *gathered) sketchRows() int {
 	return rows
 }
 
-// anchorCount is the number of anchors of the graph in a file; 0 where it says none.
-func (e *gathered) anchorCount() int {
+func (e *bundle) anchorCount() int {
 	m, err := strconv.Atoi(e.options["anchors"])
 	if err != nil {
 		return 0
@@ -204,9 +195,8 @@ func (e *gathered) anchorCount() int {
 	return max(m, 0)
 }
 
-// recordedSketch settles the rows of the sketch by the file's.
-func (r *run) recordedSketch(seen *gathered) (int, error) {
-	rows := seen.sketchRows()
+func (r *run) settleFileSketch(seen *bundle) (int, error) {
+	rows := seen.sketchRowCount()
 	if rows == 0 {
 		return 0, chunkio.DamagedStats(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
 	}
@@ -217,13 +207,12 @@ func (r *run) recordedSketch(seen *gathered) (int, error) {
 	return rows, r.settleSketch()
 }
 
-// readSketchedGraph reads the graph of a file, with the sketch of the weights.
-func (e *gathered) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
-	beside, err := e.graphBytes(file.Path(), threads, 0)
+func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
+	graphLimit, err := e.graphBytes(file.Path(), threads, 0)
 	if err != nil {
 		return err
 	}
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: beside}); err != nil {
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: graphLimit}); err != nil {
 		return err
 	}
 	if err := readSection(file, graphSection, e.graph); err != nil {
@@ -233,9 +222,10 @@ func (e *gathered) readSketchedGraph(file *chunkio.StatsReader, threads int) err
 	return readSection(file, weightsSection, e.weights)
 }
 
-// fromSketchedGraph is fromFile for a graph method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
-	rows, err := r.recordedSketch(seen)
+// gatherSketchedGraph is gatherFromFile for a graph method on an estimate of the Gram matrix. seen has the
+// profile.
+func (r *run) gatherSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
+	rows, err := r.settleFileSketch(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +246,7 @@ func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape
 	}
 	making, stays := anchor.EstimateBytes(m, d, rows)
 	made, own := 8*int64(m)*int64(m+d), gram.SketchBytes(d, missing, rows)
-	need := programBytes + profileColumn*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
+	need := programBytes + profileColumnBytes*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
 	if need > r.Memory {
 		return nil, Budget{Limit: r.Memory, Smallest: need}.refusal()
 	}
@@ -267,19 +257,19 @@ func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape
 		return nil, err
 	}
 	seen.plan.Sketch, seen.plan.iterations = int64(rows), cost.Iterations
-	if err := r.recorded(seen); err != nil {
+	if err := r.checkRecorded(seen); err != nil {
 		return nil, err
 	}
-	if err := r.recordedGraph(seen); err != nil {
+	if err := r.settleGraph(seen); err != nil {
 		return nil, err
 	}
-	seen.warnings = append(slices.Clone(seen.warnings), seen.gaps(r.Stats)...)
+	seen.warnings = append(slices.Clone(seen.warnings), seen.gapWarnings(r.Stats)...)
 	return seen, nil
 }
 
-// fromSketch is fromFile for a method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
-	rows, err := r.recordedSketch(seen)
+// gatherSketch is gatherFromFile for a method on an estimate of the Gram matrix. seen has the profile.
+func (r *run) gatherSketch(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
+	rows, err := r.settleFileSketch(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -288,46 +278,45 @@ func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method
 	if err != nil {
 		return nil, err
 	}
-	err = seen.readSketch(file, gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-profileColumn*int64(len(seen.columns))-cost.Bytes, 1)})
+	err = seen.readSketch(file, gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-profileColumnBytes*int64(len(seen.columns))-cost.Bytes, 1)})
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
-		return nil, Budget{Limit: r.Memory, Smallest: programBytes + profileColumn*int64(len(seen.columns)) + cost.Bytes + m.Need}.refusal()
+		return nil, Budget{Limit: r.Memory, Smallest: programBytes + profileColumnBytes*int64(len(seen.columns)) + cost.Bytes + m.Need}.refusal()
 	}
 	if err != nil {
 		return nil, err
 	}
 	seen.plan.Sketch = int64(rows)
-	if err := r.recorded(seen); err != nil {
+	if err := r.checkRecorded(seen); err != nil {
 		return nil, err
 	}
-	seen.warnings = append(slices.Clone(seen.warnings), seen.gaps(r.Stats)...)
-	return seen, r.restrict(seen)
+	seen.warnings = append(slices.Clone(seen.warnings), seen.gapWarnings(r.Stats)...)
+	return seen, r.restrictColumns(seen)
 }
 
-// takeSketch makes the evidence of an estimate of the Gram matrix, with the rows where they may be
-// read again.
+// takeSketch makes the evidence of an estimate of the Gram matrix, with the rows if they may be read again.
 func (t *trial) takeSketch() error {
-	m, err := t.from.sketch.Finish(t.from.profile, t.from.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
+	m, err := t.bundle.sketch.Finish(t.bundle.profile, t.bundle.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
 	if err != nil {
 		return err
 	}
-	if t.Std, err = gram.NewStandardizer(t.from.profile, t.from.columns, t.scale, t.Fill); err != nil {
+	if t.Std, err = gram.NewStandardizer(t.bundle.profile, t.bundle.columns, t.scale, t.Fill); err != nil {
 		return err
 	}
-	if t.from.wanted != nil {
-		m.Keep(t.from.wanted)
-		t.Std.Keep(t.from.wanted)
+	if t.bundle.takesPart != nil {
+		m.Keep(t.bundle.takesPart)
+		t.Std.Keep(t.bundle.takesPart)
 	}
 	t.Gram, t.Reads = m, t.gatherer.Reads
 	if t.Reads > 1 {
-		t.Source, t.Memory = t.from.source, t.from.plan.Solver
+		t.Source, t.Memory = t.bundle.source, t.bundle.plan.Solver
 	}
-	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	return nil
 }
 
-// sayEstimated says what of a graph method's choice rests on a sketch, if any does: nil where all is
-// exact. explained says that what the features leave unexplained, as the selection has it, is of the estimate.
-func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
+// noteEstimate warns which parts of a graph method's choice rest on a sketch, and describes the estimate: nil
+// if everything is exact. explained means that the selection's errors rest on the estimate.
+func (t *trial) noteEstimate(chosen []int, explained bool) *stream.Estimate {
 	if t.Graph == nil || t.Graph.Held == nil {
 		return nil
 	}
@@ -335,26 +324,25 @@ func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
 	e := &stream.Estimate{
 		SketchRows: t.sketchRows - t.Graph.Held.Rank, HeldRows: t.Graph.Held.Rank, Deviation: nan, Outside: nan, CosineDeviation: &off,
 	}
-	rests, by, left := "the choice rests on it", "", ""
+	basis, deviation, left := "the choice rests on it", "", ""
 	if t.Takes.Diagonal {
-		rests = "the scores and the choice are exact"
+		basis = "the scores and the choice are exact"
 	}
 	if !math.IsNaN(float64(off)) {
-		by = " (those of the chosen ones by " + share(float64(off)) + ")"
+		deviation = " (those of the chosen ones by " + share(float64(off)) + ")"
 	}
 	if explained {
 		for _, v := range t.Graph.HeldErrors(t.Threads, chosen) {
 			e.HeldError = append(e.HeldError, stream.Number(v))
 		}
 		if n := len(e.HeldError); n > 0 {
-			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.s.Selected[n-1].Error))
+			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.selection.Selected[n-1].Error))
 		}
 	}
-	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, by, rests, left)
+	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, deviation, basis, left)
 	return e
 }
 
-// estimateCost is graphCost on an estimate of the Gram matrix, with what judges it.
 func (r *run) estimateCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Rank = estimateRank(r.sketchRows, m)
 	cost, err := r.graphCost(shape, m)

@@ -120,14 +120,14 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 	}
 }
 
-// Where all else is too large, the refusal tells what an estimate would need, and that it is enough.
+// If everything else is too large, the refusal names the need of an estimate, and that limit suffices.
 func TestRefusalNamesTheSketch(t *testing.T) {
 	path := faces(2500, 2500, 3).write(t)
 	q := Request{Inputs: []string{path}, Method: "sfufs", K: 3, Memory: 1, Options: method.Settings{"anchors": 20}}
 	_, err := Plan(t.Context(), q)
 	var tight *stream.MemoryError
 	if !errors.As(err, &tight) || !strings.Contains(err.Error(), "or estimate the Gram matrix with sketch auto, memory-limit ") {
-		t.Fatal(err)
+		t.Fatalf("planning within 1 byte: %v, want a memory error that advises a sketch", err)
 	}
 	q.Sketch = "auto"
 	_, err = Plan(t.Context(), q)
@@ -137,11 +137,11 @@ func TestRefusalNamesTheSketch(t *testing.T) {
 	}
 	q.Reads = 2
 	if _, err = Plan(t.Context(), q); err == nil || !strings.Contains(err.Error(), "passes is not for method sfufs") {
-		t.Error(err)
+		t.Errorf("planning sfufs with {passes}: %v, want a refusal", err)
 	}
 }
 
-// A method on an estimate holds what it declares.
+// A method on an estimate stays within its declared memory.
 func TestHeapStaysBelowDeclaredCostOfSketches(t *testing.T) {
 	path := faces(3000, 400, 4).write(t)
 	eachOnGraph(t, func(t *testing.T, _ method.Spec, q Request) {
@@ -157,8 +157,8 @@ func TestHeapStaysBelowDeclaredCostOfSketches(t *testing.T) {
 	})
 }
 
-// A choice by a sketch explains nearly what the exact one does, for all methods on the graph: of 40 features of low
-// rank and noise, 8 chosen by 192 rows leave at most a fiftieth more of the sum of squares.
+// A choice by a sketch explains nearly as much as the exact one, for all methods on the graph: of 40 features
+// of low rank and noise, 8 chosen by 192 rows leave at most a fiftieth more of the sum of squares.
 func TestSketchedChoicesExplainAsMuch(t *testing.T) {
 	path := faces(3000, 40, 11).write(t)
 	eachOnGraph(t, func(t *testing.T, _ method.Spec, q Request) {

@@ -61,7 +61,7 @@ func TestSketchesOfShardsAddUp(t *testing.T) {
 			fromFile.Passes = 1
 			sameButRounding(t, "from the file", fromFile, fromData)
 			if fromFile.Estimate == nil || fromFile.Estimate.SketchRows != 192 || fromFile.Estimate.HeldRows != 64 {
-				t.Fatalf("%+v", fromFile.Estimate)
+				t.Fatalf("estimate %+v, want 192 rows of the sketch and 64 held back", fromFile.Estimate)
 			}
 			var parts []string
 			for i := range 8 {
@@ -72,8 +72,8 @@ func TestSketchesOfShardsAddUp(t *testing.T) {
 	}
 }
 
-// mergedInAnyOrder merges the parts in so many orders, the last in as little memory as works. Each time the
-// sketches in the file are to be those wanted, and from to select from it what was selected before.
+// mergedInAnyOrder merges the parts in tries different orders, the last in as little memory as works. Each time
+// the sketches must equal those wanted, and selecting from them must repeat the earlier selection.
 func mergedInAnyOrder(t *testing.T, tries int, parts []string, sketches func(t *testing.T, path string) string, want string, from Request, before *stream.Selection) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, 1))
@@ -104,7 +104,7 @@ func leastToMerge(t *testing.T, m MergeRequest) int64 {
 		if err == nil {
 			return m.Memory
 		} else if !errors.As(err, &tight) {
-			t.Fatal(err)
+			t.Fatalf("merging: %v, want a memory error", err)
 		}
 		m.Memory = tight.Need
 	}
@@ -135,7 +135,7 @@ func TestSketchedSelection(t *testing.T) {
 	again.Memory = tight.Need
 	same(t, answerOf(t, selected(t, again)), answerOf(t, got))
 	// Of another file the same request, as it is recorded, is another one of its kind.
-	back := must.Get(fromRecord(got.Method, got.Options, nil))(t)
+	back := must.Get(requestFromRecord(got.Method, got.Options, nil))(t)
 	if back.Sketch != "640" || back.Reads != 2 {
 		t.Errorf("recorded as %q, %d passes", back.Sketch, back.Reads)
 	}

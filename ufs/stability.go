@@ -11,14 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// AnyShards asks for stability by the default number of hash shards, or with Stats by as many as
-// there are.
+// AnyShards asks for stability by the default number of hash shards, or with Stats by as many as there are.
 const AnyShards = -1
 
 // optionStability is the number of hash shards that a statistics file records.
 const optionStability = "stability"
 
-// settleStability settles the number of hash shards, and refuses what they are not for.
 func (r *run) settleStability() error {
 	switch {
 	case r.Stability == 0:
@@ -42,27 +40,26 @@ func (r *run) hashSeed() uint64 {
 	return r.Seed
 }
 
-// half is what the method chose from a half-sample.
+// half is the method's choice from a half-sample.
 type half struct {
-	order    []int // columns gathered, best first
+	order    []int // columns of the bundle, best first
 	features int
-	rose     bool // the objective, which must fall
+	rose     bool // the objective rose, although it must fall
 }
 
-// selectHalves asks the method for k features (where no share is to be explained) of half-samples,
-// each given by its shards. The features of these names are in from the start, where they vary in
-// the half.
-func (g *gatherer) selectHalves(ctx context.Context, e *gathered, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
+// selectHalves asks the method for k features (unless a share is to be explained) of half-samples, each given
+// by its shards. The features named by keep are chosen from the start, if they vary in the half.
+func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
 	out := make([]half, len(sets))
-	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.last, Most: g.most, Rows: -1}
-	err := g.track(p, func(func(Progress)) error {
+	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: -1}
+	err := g.trackProgress(p, func(func(Progress)) error {
 		for i, set := range sets {
 			err := ctx.Err()
 			if err == nil {
 				out[i], err = g.selectHalf(ctx, e, set, k, keep, leftOut)
 			}
 			if err != nil {
-				return placed(err, e)
+				return withPlace(err, e)
 			}
 		}
 		return nil
@@ -70,29 +67,29 @@ func (g *gatherer) selectHalves(ctx context.Context, e *gathered, sets [][]int, 
 	return out, err
 }
 
-func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
-	moments, graph, err := e.hashed.sum(set)
+func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
+	moments, graph, err := e.shardStats.sumShards(set)
 	if err != nil {
-		return half{}, e.plan.explain(err)
+		return half{}, e.plan.errForLimit(err)
 	}
 	own := *e
-	own.moments, own.graph, own.profile, own.hashed = moments, graph, &moments.Profile, nil
+	own.moments, own.graph, own.profile, own.shardStats = moments, graph, &moments.Profile, nil
 	if g.Takes.Sample {
-		own.sample = e.sample.Where(func(row int64) bool { return slices.Contains(set, halves.Of(g.Seed, row, len(e.hashed.moments))) })
-		if own.survey, err = lookAtSample(ctx, g, &own, g.Scale); err != nil {
+		own.sample = e.sample.Where(func(row int64) bool { return slices.Contains(set, halves.Of(g.Seed, row, len(e.shardStats.moments))) })
+		if own.survey, err = surveySample(ctx, g, &own, g.Scale); err != nil {
 			return half{}, err
 		}
 	}
-	t, err := g.take(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
+	t, err := g.newUnboundTrial(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
 	if err != nil {
 		return half{}, err
 	}
-	// What is constant in the half is no feature of it.
-	t.MinGain = 0 // as many as of the whole
-	if err := t.bind(leftOut, false); err != nil {
+	// Columns that are constant in the half are no features of it.
+	t.MinGain = 0 // a half chooses as many features as the whole
+	if err := t.bindChoice(leftOut, false); err != nil {
 		return half{}, err
 	}
-	if t.K = min(k, t.candidates.open); g.Variance > 0 {
+	if t.K = min(k, t.candidates.choosable); g.Variance > 0 {
 		t.K = 0
 	}
 	t.Keep = nil
@@ -102,29 +99,29 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 		}
 	}
 	t.candidates.keep = t.Keep
-	again, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
+	bound, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
 	if err != nil {
 		return half{}, err
 	}
-	r, err := t.choose(ctx, again.Solver)
+	r, err := t.askMethod(ctx, bound.Solver)
 	if err != nil {
 		return half{}, err
 	}
 	h := half{features: len(t.Columns), rose: r.Rose != nil}
-	n := turns(r)
+	n := countCandidates(r)
 	if t.K > 0 {
 		n = min(n, t.K)
 	}
-	for _, j := range featuresOf(t.picks(r, n)) {
+	for _, j := range pickedFeatures(t.firstPicks(r, n)) {
 		h.order = append(h.order, t.index[j])
 	}
 	return h, nil
 }
 
-// agree says in s how well the selections from half-samples agree. index are the columns gathered
-// that are the features of s, ascending.
-func (g *gatherer) agree(ctx context.Context, e *gathered, s *stream.Selection, index []int, keep []string) error {
-	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.hashed.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
+// recordAgreement records in s the agreement of the selections from half-samples. index lists the bundle's
+// columns that are the features of s, ascending.
+func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Selection, index []int, keep []string) error {
+	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.shardStats.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
 	if err != nil && ctx.Err() == nil {
 		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)
 	}
@@ -149,7 +146,7 @@ func (g *gatherer) agree(ctx context.Context, e *gathered, s *stream.Selection, 
 	}
 	a := judge.Agreement(sets, len(index))
 	s.Stability = &stream.Agreement{
-		Shards: len(e.hashed.moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
+		Shards: len(e.shardStats.moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
 	}
 	if rose > 0 {
 		s.Warnings = append(s.Warnings, stream.Textf("the objective rose in %d of %s: do not trust the stability", rose, plural(len(chosen), "half-sample")).Spell(g.Spelling))

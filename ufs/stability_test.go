@@ -21,8 +21,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// someRows is the rows of a source at some positions, without values at every holes-th entry of its
-// columns but the first, and with the weights 1, 2, 3, 1, … in a last column where weighed is set.
+// someRows is a source's rows at some positions, without values at every holes-th entry of its columns except
+// the first, and with the weights 1, 2, 3, 1, … in a last column if weighed is set.
 type someRows struct {
 	stream.Source
 	at      func(position int64) bool
@@ -227,7 +227,7 @@ func TestStabilityLaws(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := Select(&stopping{Context: ctx, cancel: cancel, left: int64(6 + 8*stop)}, again)
 			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
+				t.Fatalf("the run stopped at %d failed with %v, want a cancelled context", stop, err)
 			}
 			if a, b := answerOf(t, selected(t, again)), answerOf(t, want); a != b {
 				t.Errorf("%s: stopped at %d, and resumed:\n%s\nwant\n%s", name, stop, a, b)
@@ -248,7 +248,7 @@ func TestStabilityOfGraphFile(t *testing.T) {
 	sameButRounding(t, "greedy", selected(t, Request{Stats: stats, Method: "greedy", K: 4, Stability: 4}), want)
 }
 
-// stopping is a context that ends when it was asked so many times whether it has.
+// stopping is a context that ends after its error was queried left times.
 type stopping struct {
 	context.Context
 	cancel context.CancelFunc
@@ -309,7 +309,7 @@ func TestStabilityMemory(t *testing.T) {
 		q := Request{Inputs: []string{path}, Method: name, K: 3, Stability: 32, Memory: programBytes}
 		var short *stream.MemoryError
 		if _, err := Plan(t.Context(), q); !errors.As(err, &short) {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: planning within the program's memory: %v, want a memory error", name, err)
 		}
 		without := q
 		without.Stability, without.Memory = 0, 0
@@ -325,7 +325,7 @@ func TestStabilityMemory(t *testing.T) {
 	}
 }
 
-// TestStabilityRefused: what cannot be is refused with the remedy.
+// TestStabilityRefused: requests that cannot be served are refused with the remedy.
 func TestStabilityRefused(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	dir := t.TempDir()
@@ -354,7 +354,7 @@ func TestStabilityRefused(t *testing.T) {
 	for _, files := range [][]string{{four, six}, {without, four}} {
 		_, err := Merge(t.Context(), MergeRequest{Files: files, Output: filepath.Join(dir, "all.ufs")})
 		if !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "same stability") {
-			t.Errorf("%v: %v", files, err)
+			t.Errorf("merging %v: %v, want a usage error about the same stability", files, err)
 		}
 	}
 	if _, err := Path(t.Context(), Request{Inputs: []string{path}, Stability: 4}); !errors.As(err, new(*stream.UsageError)) {

@@ -15,29 +15,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The sections of a statistics file: every one has the profile, files of kind "gram"
-// the moments too, and of kind "graph" the anchor graph as well; files of kind "sketch" have a sketch
-// of the rows, of kind "graph-sketch" the graph and a sketch of the rows' weights on its anchors too. Files of kind "gram"
-// have a sample of rows too if a method wants to look at one. A profile may have such a sample for anchors, and one of rows for methods that iterate over them, which is drawn
-// before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
-// earlier versions have none; programs of earlier versions pass over that section. Statistics of
-// hash shards stand beside those of the whole, which is their sum, for whom wants half-samples.
+// The sections of a statistics file. Every file has the profile, files of kind "gram" the moments too, and of
+// kind "graph" the anchor graph as well; files of kind "sketch" have a sketch of the rows, of kind
+// "graph-sketch" the graph and a sketch of the rows' weights on its anchors too. Files of kind "gram" have a
+// sample of rows too if a method surveys one. A profile may have such a sample for anchors, and one of rows for
+// methods that iterate over them, which is drawn before rows are dropped and knows row groups and kinds of
+// missing values. Files of scan and merge have histograms in addition to moments, files of earlier versions
+// have none; programs of earlier versions skip that section. Statistics of hash shards accompany those of the
+// whole, which is their sum, for half-samples.
 const (
-	profileSection = "profile"
-	sampleSection  = "sample"
-	rowsSection    = "rows"
-	momentsSection = "moments"
-	graphSection   = "graph"
-	spreadSection  = "histograms"
-	valuesSection  = "values" // of a checkpoint under scale rank: the profile of the values themselves
-	ranksSection   = "ranks"  // beside a profile: histograms for ranks
-	sketchSection  = "sketch"
-	weightsSection = "sketch-weights"
-	hashedSection  = "hash-shards"
-	waitingSection = "waiting" // of a checkpoint
-	keptSection    = "kept"    // of a checkpoint: the rows of a factor
-	factsSection   = "facts"   // beside any of these
-	// beside any of these, but in files of earlier versions: where the columns stand in the input
+	profileSection    = "profile"
+	sampleSection     = "sample"
+	rowsSection       = "rows"
+	momentsSection    = "moments"
+	graphSection      = "graph"
+	histogramsSection = "histograms"
+	valuesSection     = "values" // of a checkpoint under scale rank: the profile of the values themselves
+	ranksSection      = "ranks"  // with a profile: histograms for ranks
+	sketchSection     = "sketch"
+	weightsSection    = "sketch-weights"
+	shardsSection     = "hash-shards"
+	waitingSection    = "waiting" // of a checkpoint
+	keptSection       = "kept"    // of a checkpoint: the rows of a factor
+	factsSection      = "facts"   // with any of these
+	// with any of these, except in files of earlier versions: the columns' positions in the input
 	positionsSection = "positions"
 
 	kindGraph   = "graph"
@@ -49,8 +50,7 @@ const (
 	kindCheckpoint    = "checkpoint"
 )
 
-// sections are the states of e that grow with the rows, by name.
-func (e *gathered) sections() []chunkio.Section {
+func (e *bundle) sections() []chunkio.Section {
 	var s []chunkio.Section
 	if e.moments != nil {
 		s = append(s, chunkio.Section{Name: momentsSection, Body: e.moments})
@@ -67,16 +67,16 @@ func (e *gathered) sections() []chunkio.Section {
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
 	}
-	if e.rows != nil {
-		s = append(s, chunkio.Section{Name: rowsSection, Body: e.rows})
+	if e.rowSample != nil {
+		s = append(s, chunkio.Section{Name: rowsSection, Body: e.rowSample})
 	}
-	if e.spread != nil {
-		s = append(s, chunkio.Section{Name: spreadSection, Body: e.spread})
+	if e.histograms != nil {
+		s = append(s, chunkio.Section{Name: histogramsSection, Body: e.histograms})
 	}
-	if e.hashed != nil {
-		s = append(s, chunkio.Section{Name: hashedSection, Body: e.hashed})
-		if e.hashed.split != nil {
-			s = append(s, chunkio.Section{Name: waitingSection, Body: e.hashed.split}, chunkio.Section{Name: profileSection, Body: e.profile})
+	if e.shardStats != nil {
+		s = append(s, chunkio.Section{Name: shardsSection, Body: e.shardStats})
+		if e.shardStats.splitter != nil {
+			s = append(s, chunkio.Section{Name: waitingSection, Body: e.shardStats.splitter}, chunkio.Section{Name: profileSection, Body: e.profile})
 		}
 	}
 	if e.ranks != nil {
@@ -88,39 +88,38 @@ func (e *gathered) sections() []chunkio.Section {
 	return s
 }
 
-// progress are the sections of a checkpoint: the profile too, where nothing else holds it.
-func (e *gathered) progress() []chunkio.Section {
-	if e.wide != nil { // which has the profile, and rows that the graph takes later
-		alone := *e
-		alone.graph = nil
-		return append(alone.sections(), chunkio.Section{Name: keptSection, Body: e.wide})
+// checkpointSections lists the sections of a checkpoint: the profile too, if nothing else holds it.
+func (e *bundle) checkpointSections() []chunkio.Section {
+	if e.factor != nil { // it has the profile, and rows that the graph takes later
+		withoutGraph := *e
+		withoutGraph.graph = nil
+		return append(withoutGraph.sections(), chunkio.Section{Name: keptSection, Body: e.factor})
 	}
 	s := e.sections()
-	if e.moments == nil && e.hashed == nil {
+	if e.moments == nil && e.shardStats == nil {
 		s = append(s, chunkio.Section{Name: profileSection, Body: e.profile})
 	}
 	return s
 }
 
-// writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
-// to a reader they are plain text.
-func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
+// writeStats writes e as a statistics file. Its warnings keep the spelling of the gatherer: to a reader they
+// are plain text.
+func (e *bundle) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	profile := e.profile
-	if e.raw != nil { // the moments have that of the scores
-		profile = e.raw
+	if e.rawProfile != nil { // the moments have the profile of the scores
+		profile = e.rawProfile
 	}
 	sections := append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)
-	if e.places > 0 {
+	if e.positionCount > 0 {
 		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
 	}
-	return chunkio.WriteStats(ctx, path, e.header(say), sections...)
+	return chunkio.WriteStats(ctx, path, e.statsHeader(say), sections...)
 }
 
-// header says what e holds.
-func (e *gathered) header(say stream.Spelling) chunkio.StatsHeader {
+func (e *bundle) statsHeader(say stream.Spelling) chunkio.StatsHeader {
 	h := chunkio.StatsHeader{
-		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: withoutPositions(e.leftOut), Decided: withoutPositions(e.decided),
-		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
+		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: withoutPositions(e.leftOut), Decided: withoutPositions(e.useless),
+		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spellAll(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil && e.sketch != nil:
@@ -135,29 +134,26 @@ func (e *gathered) header(say stream.Spelling) chunkio.StatsHeader {
 	return h
 }
 
-// openStats opens a statistics file to read all that is wanted of it: one in a store is
-// downloaded by this.
+// openStats opens a statistics file for several reads: a file in an object store is downloaded only once.
 func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsReader, error) {
-	file, err := chunkio.OpenStats(ctx, path, q.fetching())
-	return file, q.wholeLimit(err)
+	file, err := chunkio.OpenStats(ctx, path, q.documentOptions())
+	return file, q.errForLimit(err)
 }
 
-// FetchOptions say how a program fetches what the request is made of, as a selection.
+// FetchOptions are the options for fetching documents of the request, such as a selection.
 func (q *Request) FetchOptions() chunkio.FetchOptions {
-	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratch()}
+	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratchOptions()}
 }
 
-// fetching says how files that are no data are fetched while a run is under way.
-func (q *Request) fetching() chunkio.FetchOptions {
+func (q *Request) documentOptions() chunkio.FetchOptions {
 	from := q.FetchOptions()
 	if q.Memory > 0 {
-		from.Memory = max(q.Memory-programBytes, smallDocument)
+		from.Memory = max(q.Memory-programBytes, smallDocumentBytes)
 	}
 	return from
 }
 
-// isKind refuses a file at path of a kind that no statistics have.
-func isKind(path, kind string) error {
+func checkKind(path, kind string) error {
 	switch kind {
 	case kindGraph, kindGram, kindProfile, kindSketch, kindSketchedGraph:
 		return nil
@@ -167,26 +163,26 @@ func isKind(path, kind string) error {
 	return chunkio.DamagedStats(path, "it holds %q, which is no kind of statistics", kind)
 }
 
-// recordedIn is what the header of a statistics file says, without any statistics.
-func recordedIn(h chunkio.StatsHeader) *gathered {
-	return &gathered{
-		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
+// newBundle is the bundle described by the header of a statistics file, without any statistics.
+func newBundle(h chunkio.StatsHeader) *bundle {
+	return &bundle{
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, useless: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
 	}
 }
 
-// readStats reads as much of a statistics file as n says, and what is not there is an
-// error; a sample of rows is left to readSample. opt bounds all of it together.
-// shards is the number of hash shards whose statistics are read as well, or 0.
-func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*gathered, error) {
-	if err := isKind(r.Path(), r.Header.Kind); err != nil {
+// readStats reads the statistics for n from a file; missing ones are an error; the sample of rows is left to
+// readSample. opt bounds all of it together. shards is the number of hash shards whose statistics are read as
+// well, or 0.
+func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*bundle, error) {
+	if err := checkKind(r.Path(), r.Header.Kind); err != nil {
 		return nil, err
 	}
 	h, path := r.Header, r.Path()
 	if len(h.Columns) == 0 {
 		return nil, chunkio.DamagedStats(path, "it names no column")
 	}
-	e := recordedIn(h)
+	e := newBundle(h)
 	e.path = path
 	if err := e.readFacts(r); err != nil {
 		return nil, err
@@ -198,9 +194,9 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
 		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
-	case n != method.FromProfile && e.ranked():
-		e.raw = gram.NewProfile(len(e.columns))
-		if err := readSection(r, profileSection, e.raw); err != nil {
+	case n != method.FromProfile && e.isRanked():
+		e.rawProfile = gram.NewProfile(len(e.columns))
+		if err := readSection(r, profileSection, e.rawProfile); err != nil {
 			return nil, err
 		}
 	case n == method.FromProfile:
@@ -213,11 +209,10 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	if err := e.readMoments(r, opt, shards); err != nil {
 		return nil, err
 	}
-	return e, e.readHashed(r, opt, 0, shards)
+	return e, e.readShardStats(r, opt, 0, shards)
 }
 
-// readMoments reads the moments, within opt.Limit bytes together with those of the hash shards.
-func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options, shards int) error {
+func (e *bundle) readMoments(r *chunkio.StatsReader, opt gram.Options, shards int) error {
 	d, own := len(e.columns), opt
 	if shards > 0 {
 		own.Limit = gram.ShareOf(opt.Limit, d, shards+1)
@@ -231,9 +226,9 @@ func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options, shards 
 	return err
 }
 
-// readHashed reads the statistics of the hash shards, of which there are so many; opt.Limit is for
-// their moments and those of the whole, graph for the graphs.
-func (e *gathered) readHashed(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
+// readShardStats reads the statistics of the hash shards; opt.Limit is for their moments and the moments of the
+// whole, graph for the graphs.
+func (e *bundle) readShardStats(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
 	if shards == 0 {
 		return nil
 	}
@@ -243,15 +238,14 @@ func (e *gathered) readHashed(r *chunkio.StatsReader, opt gram.Options, graph in
 			return err
 		}
 	}
-	if e.hashed, err = newHashed(shards, len(e.columns), opt, empty); err != nil {
+	if e.shardStats, err = newShardStats(shards, len(e.columns), opt, empty); err != nil {
 		return err
 	}
-	return readSection(r, hashedSection, e.hashed)
+	return readSection(r, shardsSection, e.shardStats)
 }
 
-// shardsIn is the number of hash shards whose statistics are in a file.
-func shardsIn(r *chunkio.StatsReader) (int, error) {
-	if !r.Has(hashedSection) {
+func hashShardCount(r *chunkio.StatsReader) (int, error) {
+	if !r.Has(shardsSection) {
 		return 0, nil
 	}
 	text := r.Header.Options[optionStability]
@@ -262,34 +256,31 @@ func shardsIn(r *chunkio.StatsReader) (int, error) {
 	return n, nil
 }
 
-// readGraph reads the moments and the graph, within opt.Limit bytes together.
-func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int) error {
-	beside, err := e.graphBytes(r.Path(), opt.Threads, shards)
+func (e *bundle) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int) error {
+	graphLimit, err := e.graphBytes(r.Path(), opt.Threads, shards)
 	if err != nil {
 		return err
 	}
 	own := opt
-	own.Limit = max(opt.Limit-beside, 1)
+	own.Limit = max(opt.Limit-graphLimit, 1)
 	if err := e.readMoments(r, own, shards); err != nil {
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
-			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
+			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + graphLimit, Limit: opt.Limit, Option: m.Option}
 		}
 		return err
 	}
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: beside}); err != nil {
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: graphLimit}); err != nil {
 		return err
 	}
 	if err := readSection(r, graphSection, e.graph); err != nil {
 		return err
 	}
-	return e.readHashed(r, own, beside, shards)
+	return e.readShardStats(r, own, graphLimit, shards)
 }
 
-// graphBytes is what the graph in a file with e's header holds at most.
-//
-// With those of so many hash shards.
-func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
+// graphBytes bounds the memory of the graph in a file with e's header, including the graphs of the hash shards.
+func (e *bundle) graphBytes(path string, workers, shards int) (int64, error) {
 	m, err1 := strconv.ParseInt(e.options["anchors"], 10, 32)
 	k, err2 := strconv.ParseInt(e.options["neighbors"], 10, 32)
 	if err1 != nil || err2 != nil || k < 1 || k >= m {
@@ -298,8 +289,7 @@ func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
 	return graphBytes(int(m), len(e.columns), int(k), workers, shards), nil
 }
 
-// readSample reads the sample of rows of a file, if there is one, within so many bytes.
-func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
+func (e *bundle) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil
 	}
@@ -307,30 +297,28 @@ func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	return readSection(r, sampleSection, e.sample)
 }
 
-// readRows reads the rows that a profile keeps for methods that iterate over them, if any, within
-// so many bytes together with its other sample.
-func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
+// readRows reads the rows that a profile keeps for methods that iterate over them, if any, within limit bytes
+// together with its other sample.
+func (e *bundle) readRows(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(rowsSection) {
 		return nil
 	}
 	if e.sample != nil {
 		limit = max(limit-anchor.SamplerBytes(e.sample.Len(), len(e.columns)), 1)
 	}
-	e.rows = new(rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit}))
-	return readSection(r, rowsSection, e.rows)
+	e.rowSample = new(rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit}))
+	return readSection(r, rowsSection, e.rowSample)
 }
 
-// readSpread reads the histograms of a file, if it has any.
-func (e *gathered) readSpread(r *chunkio.StatsReader, threads int) error {
-	if !r.Has(spreadSection) {
+func (e *bundle) readHistograms(r *chunkio.StatsReader, threads int) error {
+	if !r.Has(histogramsSection) {
 		return nil
 	}
-	e.spread = gram.NewHistograms(len(e.columns), threads)
-	return readSection(r, spreadSection, e.spread)
+	e.histograms = gram.NewHistograms(len(e.columns), threads)
+	return readSection(r, histogramsSection, e.histograms)
 }
 
-// readRanks reads the histograms for ranks of a profile, if it has any.
-func (e *gathered) readRanks(r *chunkio.StatsReader, threads int) error {
+func (e *bundle) readRanks(r *chunkio.StatsReader, threads int) error {
 	if !r.Has(ranksSection) {
 		return nil
 	}
@@ -345,7 +333,7 @@ func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 		return err
 	}
 	if _, err := to.ReadFrom(body); err != nil {
-		return badSection(r.Path(), name, err)
+		return errBadSection(r.Path(), name, err)
 	}
 	var one [1]byte
 	switch _, err := io.ReadFull(body, one[:]); err {
@@ -358,12 +346,11 @@ func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 	}
 }
 
-// badSection places the error of a section that cannot be read.
-func badSection(path, name string, err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) { // the section does; the file has all of it
+func errBadSection(path, name string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the section ends early; the file is complete
 		err = errors.New("it ends early")
 	}
-	if explained(err) {
+	if isSelfExplanatory(err) {
 		return stream.Dataf(path, "section %q: %w", name, err)
 	}
 	return chunkio.DamagedStats(path, "section %q: %w", name, err)

@@ -44,7 +44,7 @@ func checkParts(t *testing.T, timing stream.Timing, graph bool, threads float64)
 	}
 }
 
-// TestTimingPartsOfARun: a run's parts are its own where the meter goes on from one before.
+// TestTimingPartsOfARun: a run's parts are its own even if the meter already counted an earlier run.
 func TestTimingPartsOfARun(t *testing.T) {
 	q := Request{Inputs: []string{faces(600, 40, 3).write(t)}, K: 4, Threads: 1, Method: "sfufs", Meter: new(stream.Meter),
 		Options: method.Settings{"clusters": 3, "anchors": 30}}

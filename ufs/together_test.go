@@ -38,7 +38,8 @@ func (l namesLeftOut) has(name string) bool {
 
 type namesLeftOut []stream.LeftOut
 
-// TestCategoriesWithoutMethod: what replaces the recommended method has the categories, and apply their column.
+// TestCategoriesWithoutMethod: the fallback of the recommended method has the categories, and apply writes
+// their column.
 func TestCategoriesWithoutMethod(t *testing.T) {
 	path := mixedTable(t)
 	s := selected(t, Request{Inputs: []string{path}, Categorical: "auto", K: 4})
@@ -64,8 +65,8 @@ func TestTimesAreNoSuspects(t *testing.T) {
 	}
 }
 
-// TestTimesCostTheirColumn: what is made of a column of times, or of categories, costs what the column does, by itself
-// and in a group; a feature of it has no cost of its own.
+// TestTimesCostTheirColumn: features made of a column of times, or of categories, cost as much as the column,
+// alone and in a group; a single feature of it has no cost of its own.
 func TestTimesCostTheirColumn(t *testing.T) {
 	q := Request{
 		Inputs: []string{mixedTable(t)}, Times: true, Categorical: "auto", Method: "greedy", Exclude: []string{"id"}, K: 6,

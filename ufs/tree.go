@@ -25,9 +25,9 @@ type FeatureTree struct {
 // Encode writes the tree as JSON.
 func (t *FeatureTree) Encode(w io.Writer) error { return t.tree.Encode(w, t.Features) }
 
-// Tree makes the tree over the input's features that Request.Options ask for ("tree"), as
-// the method that works with one would: the Request's, or the first that does. A tree that
-// the features' names decide reads footers only, one of their correlation makes a pass.
+// Tree makes the tree over the input's features that Request.Options ask for ("tree"), for the first method
+// that takes one, or the Request's. A tree by the features' names reads footers only, one by their correlations
+// makes a pass.
 func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if q.Method == "" {
 		if q.Methods == nil {
@@ -40,14 +40,14 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 			}
 		}
 	}
-	if err := q.noStats(ctx, "name the data itself"); err != nil {
+	if err := q.refuseStats(ctx, "name the data itself"); err != nil {
 		return nil, err
 	}
-	r, err := q.settleFor(ctx, false)
+	r, err := q.newRunFor(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	r.Sample = 0 // of a method's iterations
+	r.Sample = 0 // a sample is for a method's iterations
 	grouped, ok := r.Solver.(method.Grouped)
 	if !ok {
 		return nil, stream.Usagef("tree: method %s has no tree over features", r.Name)
@@ -58,20 +58,20 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	e := new(method.Evidence)
 	var warnings []stream.Text
 	if grouped.NeedsGram() {
-		warnings, err = r.correlations(ctx, e)
+		warnings, err = r.gatherTreeGram(ctx, e)
 	} else {
-		warnings, err = r.names(ctx, e)
+		warnings, err = r.readFeatureNames(ctx, e)
 	}
 	if err != nil {
 		return nil, err
@@ -80,14 +80,13 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), spelled(warnings, r.Spelling), tree}, nil
+	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), spellAll(warnings, r.Spelling), tree}, nil
 }
 
-// names are enough for a tree that they decide.
-func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
-	ds, err := openDataset(ctx, r.Inputs, r.reading())
+func (r *run) readFeatureNames(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
+	ds, err := openDataset(ctx, r.Inputs, r.readOptions())
 	if err != nil {
-		return nil, r.wholeLimit(err)
+		return nil, r.errForLimit(err)
 	}
 	defer ds.Close()
 	if err := ds.NotInput(ctx, r.Output); err != nil {
@@ -97,21 +96,20 @@ func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, err
 	return ds.Warnings(), nil
 }
 
-// correlations makes a pass over the data.
-func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
+func (r *run) gatherTreeGram(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
 	plan := func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())
-		// The distances between columns take the place of the Gram matrix; clusters are a few numbers a column.
-		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumn*int64(d))
+		// The distances between columns replace the Gram matrix; clusters are a few numbers a column.
+		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumnBytes*int64(d))
 	}
-	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).gather(ctx)
+	found, err := (&gatherer{run: r, gatherKind: method.FromGram, plan: plan}).gather(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer found.close()
-	tellFilled(r, listFilled(r, found))
-	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill(), Plain: true}); err != nil {
-		return nil, placed(err, found)
+	noteFilled(r, listFilled(r, found))
+	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.missingFill(), Plain: true}); err != nil {
+		return nil, withPlace(err, found)
 	}
 	for _, j := range e.Gram.Columns {
 		e.Columns = append(e.Columns, found.columns[j])

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestTreeNeedsOneMatrix: a tree of correlations asks for less than redundancy, which holds another matrix
-// beside that of the correlations, and what it asks for is enough.
+// TestTreeNeedsOneMatrix: a tree of correlations needs less than redundancy, which holds another matrix in
+// addition to the correlations, and its stated need suffices.
 func TestTreeNeedsOneMatrix(t *testing.T) {
 	const d = 800
 	q := Request{Inputs: []string{noiseFile(t, 20, d, 1)}, Memory: 1 << 20}

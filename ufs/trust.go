@@ -11,36 +11,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// judged says whether the run compares its choice with chance: for methods whose criterion
-// is the share of the data that the features explain, on a Gram matrix. The share tells
-// nothing of a choice that was made for something else, as the embedding of the rows.
-func (r *run) judged() bool {
-	return r.From == method.FromGram && r.Takes.Reconstructs && !r.many && !r.unjudged
+// comparesWithChance reports whether the run compares its choice with chance: for methods whose criterion is
+// the share of the data that the features explain, on a Gram matrix. The share means nothing for a choice with
+// another aim, such as the embedding of the rows.
+func (r *run) comparesWithChance() bool {
+	return r.From == method.FromGram && r.Takes.Reconstructs && !r.manySettings && !r.skipsTrust
 }
 
-// trustAligned puts into the selection how the method's choice compares with random ones by its own criterion.
-func trustAligned(t *trial, chance *stream.Chance) {
-	if chance == nil || t.many || t.unjudged || t.candidates.bound {
+func recordAlignment(t *trial, chance *stream.Chance) {
+	if chance == nil || t.manySettings || t.skipsTrust || t.candidates.isConstrained {
 		return
 	}
-	if t.s.Trust == nil {
-		t.s.Trust = new(stream.Trust)
+	if t.selection.Trust == nil {
+		t.selection.Trust = new(stream.Trust)
 	}
-	if t.s.Trust.Choice = chance; !chance.Trusted {
+	if t.selection.Trust.Choice = chance; !chance.Trusted {
 		t.warn("the chosen features reach an alignment of %.2f with the clusters, and random ones %.2f (better than %s of them): the choice is no better than chance; do not rely on it, or choose {method} %s",
 			float64(chance.Value), float64(chance.Chance), share(float64(*chance.Beats)), methods.Fallback)
 	}
 }
 
-// trustChoice compares the choice with chance, and warns where it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
-	// Random features are no measure of a choice that is bound to groups, costs or what may be chosen.
-	if !t.judged() || t.candidates.bound || t.Gram == nil || t.Gram.Held != nil {
+	// Random features are no measure of a choice that is constrained by groups, costs or forbidden features.
+	if !t.comparesWithChance() || t.candidates.isConstrained || t.Gram == nil || t.Gram.Held != nil {
 		return nil
 	}
 	c := subset.Choice{
 		Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Chosen: order, Keep: len(t.Keep),
-		Mean: t.offset(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
+		Mean: t.columnOffsets(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
 	}
 	for _, column := range t.Columns {
 		c.Keys = append(c.Keys, splitmix.HashName(column.Name))
@@ -49,50 +47,50 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	if found == nil || err != nil {
 		return err
 	}
-	of, these, verb := "", "the chosen features", "explain"
+	suffix, these, verb := "", "the chosen features", "explain"
 	if found.K < len(order) {
-		of, these = ", by the first "+strconv.Itoa(found.K), "the first "+plural(found.K, "chosen feature")
+		suffix, these = ", by the first "+strconv.Itoa(found.K), "the first "+plural(found.K, "chosen feature")
 	}
 	if found.K == 1 {
 		these, verb = "the first chosen feature", "explains"
 	}
 	permuted, beaten := stream.Number(found.Permuted), stream.Number(found.Beaten)
-	// Greedy's choice of noise is better than random ones too, and what a choice explains of related columns
-	// may be no more than what most others do. It says nothing only where it is neither better nor of related ones.
-	faint := t.s.Worth != nil && t.s.Worth.Faint == len(order)
+	// Greedy's choice of noise is better than random ones too, and for related columns a choice may explain no
+	// more than most others do. It means nothing only if it is neither better nor of related columns.
+	faint := t.selection.Worth != nil && t.selection.Worth.Faint == len(order)
 	chance := &stream.Chance{
-		Measure: "share of the sum of squares explained" + of,
+		Measure: "share of the sum of squares explained" + suffix,
 		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Beats: &beaten, Permuted: &permuted,
 		Trusted: (found.Better || found.Related) && !faint,
 	}
-	if t.s.Trust == nil {
-		t.s.Trust = new(stream.Trust)
+	if t.selection.Trust == nil {
+		t.selection.Trust = new(stream.Trust)
 	}
-	t.s.Trust.Choice = chance
+	t.selection.Trust.Choice = chance
 	if chance.Trusted {
 		return nil
 	}
-	instead := stream.Text{}
+	advice := stream.Text{}
 	if t.Name != methods.Fallback {
-		instead = stream.Textf(", or choose {method} %s", methods.Fallback)
+		advice = stream.Textf(", or choose {method} %s", methods.Fallback)
 	}
 	if faint && (found.Better || found.Related) {
-		t.warn("none of the chosen features adds more than noise does: the choice is no better than chance; do not rely on it%v", instead)
+		t.warn("none of the chosen features adds more than noise does: the choice is no better than chance; do not rely on it%v", advice)
 		return nil
 	}
 	t.warn("%s %s %s where random ones explain %s, and the same method reaches %s on columns that have nothing to do with each other: the choice is no better than chance; do not rely on it%v",
-		these, verb, share(found.Value), share(found.Random), share(found.Permuted), instead)
+		these, verb, share(found.Value), share(found.Random), share(found.Permuted), advice)
 	return nil
 }
 
-// warnWorse warns of a choice by a method that chooses for something else than reconstruction, where
-// random features explain more of all columns. The matrix has the columns names; chosen are of these.
+// warnWorse warns about a choice by a method with another aim than reconstruction, if random features explain
+// more of all columns. names gives the names of the matrix's columns, chosen indexes them.
 func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []int) error {
-	if t.Takes.Reconstructs || t.many || t.unjudged || t.from.sketch != nil {
+	if t.Takes.Reconstructs || t.manySettings || t.skipsTrust || t.bundle.sketch != nil {
 		return nil
 	}
-	c := subset.Choice{Matrix: t.whole, Rows: t.from.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}
-	for i := range t.whole.D {
+	c := subset.Choice{Matrix: t.explainGram, Rows: t.bundle.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}
+	for i := range t.explainGram.D {
 		c.Keys = append(c.Keys, splitmix.HashName(names(i)))
 	}
 	found, err := subset.CompareRandom(ctx, c)
@@ -108,5 +106,5 @@ func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []
 	return nil
 }
 
-// share is a share for people, with a digit more than whole percents where it is small.
+// share is a share for people, in percent with one decimal.
 func share(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }

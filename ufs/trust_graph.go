@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// judgeSample puts into s what a sample of the rows tells of dependence and clusters, if the run looked at one, and warns
-// if there is none that the method could go by.
-func judgeSample(g *gatherer, e *gathered, s *stream.Selection) {
+// recordSampleTrust records the evidence in a sample of the rows for dependence and clusters, if the run
+// surveyed one, and warns if there is none that the method could use.
+func recordSampleTrust(g *gatherer, e *bundle, s *stream.Selection) {
 	if e.survey == nil {
 		return
 	}
@@ -44,9 +44,9 @@ func judgeSample(g *gatherer, e *gathered, s *stream.Selection) {
 	}
 }
 
-// judgeGraph says in s what is known of the trust in the graph that e holds, or held, and warns
-// where there is none.
-func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
+// recordGraphTrust records the trust in e's graph in s, also after the graph was used up, and warns if there is
+// none.
+func (g *gatherer) recordGraphTrust(e *bundle, s *stream.Selection) {
 	if e.graph == nil || g.From != method.FromGraph || e.graph.Trust() == (anchor.Trust{}) {
 		return
 	}
@@ -58,7 +58,7 @@ func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
 		Measure: stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Features).Spell(nil),
 		Value:   stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.Trusted(),
 	}
-	trustFew := s.K <= t.Few && t.Structured() // more is not chosen
+	trustFew := s.K <= t.Few && t.Structured() // no more features are chosen
 	chance.Trusted = chance.Trusted || trustFew
 	if !t.Structured() || trustFew {
 		chance.Measure = stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Few).Spell(nil)

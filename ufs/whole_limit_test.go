@@ -7,17 +7,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestWholeLimitKeepsOtherErrors: what could not be removed is told beside the limit, which is the whole one.
+// TestWholeLimitKeepsOtherErrors: an error of removing a file is kept next to the memory error, which is
+// restated.
 func TestWholeLimitKeepsOtherErrors(t *testing.T) {
 	left := errors.New("two files are left")
 	short := &stream.MemoryError{What: "copying", Need: 2 << 20, Limit: 1 << 20}
 	q := Request{Memory: programBytes + 1<<20}
-	err := q.wholeLimit(errors.Join(short, left))
+	err := q.errForLimit(errors.Join(short, left))
 	m, ok := errors.AsType[*stream.MemoryError](err)
 	if !ok || m.Limit != q.Memory || m.Need != programBytes+2<<20 || !errors.Is(err, left) {
-		t.Errorf("%v", err)
+		t.Errorf("joined with a memory error: %v, want it restated for the limit %d, and the other error kept", err, q.Memory)
 	}
-	if err := q.wholeLimit(errors.Join(left, left)); !errors.Is(err, left) || errors.As(err, new(*stream.MemoryError)) {
-		t.Errorf("%v", err)
+	if err := q.errForLimit(errors.Join(left, left)); !errors.Is(err, left) || errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("without a memory error: %v, want the errors as they are", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FuzzWords reads what is said in words: shards, sizes of sketches, lists of names.
+// FuzzWords reads values given in words: shards, sizes of sketches, lists of names.
 func FuzzWords(f *testing.F) {
 	for _, text := range []string{"2/8", "auto", "auto/3", "-1/2", "2%", "1e-1%", "0.1%", "99.9%", "NaN%", "2048", "9223372036854775807", "a,\"b,c\",\"\"\"\"", "\"a\nb\",c", "\"", "\r\n", "\"\r\n\",\n", "a\"b", "\"a\"\"", "\"a\"b\"c\""} {
 		f.Add(text)
@@ -17,16 +17,16 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		refused := func(err error) bool {
 			if err != nil && !errors.As(err, new(*stream.UsageError)) {
-				t.Errorf("%T: %v", err, err)
+				t.Errorf("got %T: %v, want a usage error or none", err, err)
 			}
 			return err != nil
 		}
 		environment := map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": text}
 		look := func(name string) (string, bool) { value, there := environment[name]; return value, there }
-		if s, err := shardOf(text, look); !refused(err) && text != "" && (s.number < 1 || s.number > s.count) {
+		if s, err := readShard(text, look); !refused(err) && text != "" && (s.number < 1 || s.number > s.count) {
 			t.Errorf("shard %d of %d", s.number, s.count)
 		}
-		if rows, err := sketchRows(text); !refused(err) && rows < 1 {
+		if rows, err := parseSketchRows(text); !refused(err) && rows < 1 {
 			t.Errorf("a sketch of %d rows", rows)
 		}
 		names, err := splitNames(text)
@@ -39,7 +39,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// FuzzRecorded makes a request of what a selection records, compares it with itself, and explains it.
+// FuzzRecorded makes a request from a selection's record, compares it with itself, and explains it.
 func FuzzRecorded(f *testing.F) {
 	for _, options := range []string{
 		`"scale":"none","missing":"error","columns":"a,b"`, `"keep":"\"","budget":1e300`, `"groups":"prefix:_","group-most":-1,"stability":"x","rows":1.5`,

@@ -10,28 +10,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// appraise says what the chosen features are worth beside noise, where the Gram matrix of their
-// columns is still there and exact. Of groups it says nothing: noise has none.
-func (t *trial) appraise(order []int) {
-	if t.unjudged || t.many || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
+// appraiseChoice compares the gains of the chosen features with noise, if the Gram matrix of their columns is
+// still there and exact. Groups are not compared: noise has none.
+func (t *trial) appraiseChoice(order []int) {
+	if t.skipsTrust || t.manySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
 		return
 	}
 	c := subset.Choice{Chosen: order, Keep: min(len(t.Keep), len(order)), Threads: t.Threads}
 	switch {
-	case t.From == method.FromGraph && t.whole != nil && t.Graph.Held == nil:
-		c.Matrix, c.Rows = t.whole, t.Graph.Rows
-	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil: // others may have used it up
-		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.offset(), t.Gram.Weight
+	case t.From == method.FromGraph && t.explainGram != nil && t.Graph.Held == nil:
+		c.Matrix, c.Rows = t.explainGram, t.Graph.Rows
+	// Other methods may have used their Gram matrix up.
+	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil:
+		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.columnOffsets(), t.Gram.Weight
 	default:
 		return
 	}
-	t.s.Worth = subset.Appraise(c)
+	t.selection.Worth = subset.Appraise(c)
 }
 
-// gaining are the picks up to the last that adds the share {min-gain} to what those before it explain
-// of the centred columns, for methods that do not stop by themselves.
-func (t *trial) gaining(picks []pick) ([]pick, error) {
-	c := subset.NewCurve(t.whole, len(featuresOf(picks)), t.Threads)
+// cutAtMinGain keeps the picks up to the last that adds the share {min-gain} to the explained variance of the
+// centred columns, for methods that do not stop by themselves.
+func (t *trial) cutAtMinGain(picks []pick) ([]pick, error) {
+	c := subset.NewCurve(t.explainGram, len(pickedFeatures(picks)), t.Threads)
 	least, most, keep, at := t.MinGain*c.Total, 0.0, 0, 0
 	for i, p := range picks {
 		gain := 0.0
@@ -50,22 +51,22 @@ func (t *trial) gaining(picks []pick) ([]pick, error) {
 	return picks[:keep], nil
 }
 
-// recordGreedyError puts the error of greedy's choice of as many features into the selection, where the
-// choice is another and the plan has memory for it: that of the rules of how many to keep.
+// recordGreedyError records the error of greedy's choice of as many features, if the choice is another and the
+// plan has memory for it: that of the rules for the number of features.
 func recordGreedyError(ctx context.Context, t *trial, order []int) error {
-	free := t.Name == methods.Fallback && !t.candidates.bound && t.Blocks == nil
-	if free || t.whole == nil || t.among != nil || !t.from.plan.sizes && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.whole.D) {
+	isGreedy := t.Name == methods.Fallback && !t.candidates.isConstrained && t.Blocks == nil
+	if isGreedy || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.explainGram.D) {
 		return nil
 	}
 	keep := t.Keep[:min(len(t.Keep), len(order))]
 	if t.Blocks != nil { // it holds groups, and greedy's choice is of single features
 		keep = nil
 	}
-	fresh, err := judge.Choose(ctx, t.whole, len(order), keep, t.Threads)
+	fresh, err := judge.Choose(ctx, t.explainGram, len(order), keep, t.Threads)
 	if err != nil {
 		return err
 	}
 	least := stream.Number(fresh.Error[len(fresh.Error)-1])
-	t.s.GreedyError = &least
+	t.selection.GreedyError = &least
 	return nil
 }

@@ -20,13 +20,13 @@ func twelve(t *testing.T) string {
 	path := t.TempDir() + "/twelve.parquet"
 	table := planted.New(planted.Options{Rows: 6000, Factors: 12, Noise: 60})
 	if err := chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	return path
 }
 
-// TestDefaultSize: a request that names no number selects as many features as {k} auto, where the
-// method's Gram matrix is in memory, and else 50, and says why. A path shows 50.
+// TestDefaultSize: a request that names no number selects as many features as {k} auto if the method's Gram
+// matrix is in memory, and else 50, with the reason. A path shows 50.
 func TestDefaultSize(t *testing.T) {
 	path := plant(t, 900)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -55,9 +55,9 @@ func TestDefaultSize(t *testing.T) {
 	}
 }
 
-// TestDefaultSizeMemory: one byte below what telling how many features to keep takes, from data and
-// from statistics, the default number is selected, the features that this number asks for, and it
-// says with which limit it would be told. There it is told.
+// TestDefaultSizeMemory: one byte below the memory for finding the number of features, from data and from
+// statistics, the default number is selected, the same features as with that number given, and the reason names
+// the limit that suffices. With that limit the number is found.
 func TestDefaultSizeMemory(t *testing.T) {
 	path := noiseFile(t, 700, 600, 1)
 	stats := t.TempDir() + "/all.ufs"
@@ -73,7 +73,7 @@ func TestDefaultSizeMemory(t *testing.T) {
 			q.AutoK, q.Memory = true, 1
 			var short *stream.MemoryError
 			if _, err := Select(t.Context(), q); !errors.As(err, &short) {
-				t.Fatal(err)
+				t.Fatalf("selecting within 1 byte: %v, want a memory error", err)
 			}
 			enough, q.AutoK = short.Need, false
 		}
@@ -97,7 +97,7 @@ func TestDefaultSizeMemory(t *testing.T) {
 	}
 }
 
-// TestDefaultSizeSketch: an estimate of the Gram matrix tells no number, from data and statistics.
+// TestDefaultSizeSketch: an estimate of the Gram matrix gives no number, from data and statistics.
 func TestDefaultSizeSketch(t *testing.T) {
 	path := plant(t, 900)
 	stats := t.TempDir() + "/sketch.ufs"
@@ -126,9 +126,9 @@ func TestTwelveFactors(t *testing.T) {
 	}
 }
 
-// TestMinGain: a method that stops by itself selects what it selects when asked for as many
-// features as add the share one after the other, in memory and without the Gram matrix; another
-// graph method what it ranks up to the last that does.
+// TestMinGain: a method that stops by itself selects the same as with the number of features given that each
+// add the share, in memory and without the Gram matrix; another graph method selects its ranking up to the last
+// that adds it.
 func TestMinGain(t *testing.T) {
 	path := twelve(t)
 	for _, c := range []struct {

@@ -12,38 +12,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rank asks the method for its ranking and writes it up.
-func (t *trial) rank(ctx context.Context) error {
-	if err := t.keepPasses(ctx); err != nil {
+func (t *trial) rankAndWriteUp(ctx context.Context) error {
+	if err := t.openPassCheckpoint(ctx); err != nil {
 		return err
 	}
 	var r *method.Ranking
 	err := t.solve(ctx, 1, func(ctx context.Context) (err error) {
-		r, err = t.choose(ctx, t.Solver)
+		r, err = t.askMethod(ctx, t.Solver)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	t.from.passes += r.Passes
+	t.bundle.passes += r.Passes
 	return t.writeUp(ctx, r)
 }
 
-// choose asks a method for its ranking of what may be chosen.
-func (t *trial) choose(ctx context.Context, solver method.Method) (*method.Ranking, error) {
-	r, err := solver.Select(ctx, t.asked())
+func (t *trial) askMethod(ctx context.Context, solver method.Method) (*method.Ranking, error) {
+	r, err := solver.Select(ctx, t.methodEvidence())
 	if err == nil {
-		err = t.fits(r)
+		err = t.checkRanking(r)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.ranked(r), nil
+	return t.rankCandidates(r), nil
 }
 
-// asked is the evidence with what a method is asked for: one that does not know of groups chooses as many features as
-// the largest of them have.
-func (t *trial) asked() *method.Evidence {
+// methodEvidence is the evidence for the method: one that does not know groups chooses as many features as the
+// largest groups have.
+func (t *trial) methodEvidence() *method.Evidence {
 	e := *t.Evidence
 	if !t.Takes.Choice && e.Blocks != nil {
 		e.K, e.Keep = min(t.candidates.Features(e.K), len(t.Columns)), nil
@@ -51,37 +49,36 @@ func (t *trial) asked() *method.Evidence {
 	return &e
 }
 
-// fits finds fault with what a method returned.
-func (t *trial) fits(r *method.Ranking) error {
+func (t *trial) checkRanking(r *method.Ranking) error {
 	if err := r.Check(len(t.Columns)); err != nil {
 		return fmt.Errorf("method %s returned a faulty ranking: %w", t.Name, err)
 	}
 	return nil
 }
 
-// writeUp puts the ranking into the selection. The error is a *stream.UnconvergedError
-// where the iteration did not end as it must.
+// writeUp puts the ranking into the selection. The error is a *stream.UnconvergedError if the iteration did not
+// converge as required.
 func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
-	s := t.s
+	s := t.selection
 	if s.K = t.K; s.K == 0 {
-		s.K = turns(r)
+		s.K = countCandidates(r)
 	}
-	picks := t.picks(r, s.K)
+	picks := t.firstPicks(r, s.K)
 	if t.MinGain > 0 {
 		if !t.Takes.MinGain {
 			var err error
-			if picks, err = t.gaining(picks); err != nil {
+			if picks, err = t.cutAtMinGain(picks); err != nil {
 				return err
 			}
 		}
 		s.K = len(picks)
 	}
-	if picks = t.enough(r, picks); t.AutoK {
+	if picks = t.enoughPicks(r, picks); t.AutoK {
 		s.K = len(picks)
 	}
-	order := featuresOf(picks)
+	order := pickedFeatures(picks)
 	for i, p := range picks {
-		f := t.selected(i+1, p)
+		f := t.newSelected(i+1, p)
 		if r.Turns != nil {
 			f.Score = stream.Number(r.Turns[i])
 		} else {
@@ -101,21 +98,21 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		if r.Scores != nil {
 			s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(r.Scores[j])})
 		}
-		s.Columns = append(s.Columns, t.report(j))
+		s.Columns = append(s.Columns, t.columnReport(j))
 	}
 	s.LowerIsBetter = r.LowerIsBetter
-	if err := t.explain(ctx, r, picks); err != nil {
+	if err := t.explainChoice(ctx, r, picks); err != nil {
 		return err
 	}
 	if err := recordGreedyError(ctx, t, order); err != nil {
 		return err
 	}
-	t.sizeGroups()
-	t.correlate(order)
-	estimate := t.sayEstimated(order, r.Error == nil)
+	t.recordGroupCount()
+	t.recordCorrelations(order)
+	estimate := t.noteEstimate(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
-	if len(r.Objective) == len(r.Error)+1 { // one after each that was chosen
+	if len(r.Objective) == len(r.Error)+1 { // one initially and one after each chosen feature
 		r.Objective = r.Objective[:min(len(picks)+1, len(r.Objective))]
 	}
 	for _, v := range r.Objective {
@@ -124,65 +121,61 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	for _, step := range r.Trace {
 		s.Objective = append(s.Objective, step.Objective)
 	}
-	s.Warnings = append(s.Warnings, spelled(r.Warnings, t.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(r.Warnings, t.Spelling)...)
 	s.Estimate = cmp.Or(r.Estimate, estimate)
 	if from, to := r.Ties.At(s.K); from < to {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}
-	t.appraise(order)
-	trustAligned(t, r.Chance)
+	t.appraiseChoice(order)
+	recordAlignment(t, r.Chance)
 	if err := t.trustChoice(ctx, order); err != nil {
 		return err
 	}
-	return t.ended(r)
+	return t.reportConvergence(r)
 }
 
-// ended says so where the iteration did not end as it must.
-func (t *trial) ended(r *method.Ranking) error {
-	what := "not converged after " + plural(len(r.Trace), "iteration")
+func (t *trial) reportConvergence(r *method.Ranking) error {
+	problem := "not converged after " + plural(len(r.Trace), "iteration")
 	if r.Unsettled {
-		t.warn("%s; raise {max-iter}", what)
+		t.warn("%s; raise {max-iter}", problem)
 	}
 	switch rose := r.Rose; {
 	case rose != nil:
-		t.s.Converged = false
+		t.selection.Converged = false
 		t.warn("the objective rose in iteration %d, from %v to %v, which it must not: do not trust the result", rose.Iteration, rose.From, rose.To)
 		return &stream.UnconvergedError{What: fmt.Sprintf("the objective rose in iteration %d", rose.Iteration)}
 	case r.Unsettled && t.RequireConverged:
-		return &stream.UnconvergedError{What: what}
+		return &stream.UnconvergedError{What: problem}
 	}
 	return nil
 }
 
-// explain fills in what the selection explains: as the method knows it, or from the Gram
-// matrix, if there is one.
-func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) error {
-	s := t.s
+func (t *trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pick) error {
+	s := t.selection
 	if r.Error != nil {
 		for i := range s.Selected {
 			s.Selected[i].Error = stream.Number(r.Error[i])
 		}
 		for j := range s.Columns {
-			t.explained(j, r.Explained[j], r.Nearest[j])
+			t.recordExplained(j, r.Explained[j], r.Nearest[j])
 		}
 		return nil
 	}
-	if t.whole == nil {
+	if t.explainGram == nil {
 		return nil
 	}
-	// Where the matrix is of some of the features only, the others are constant, and
-	// explain nothing.
-	among := t.among
-	if among == nil {
-		among = make([]int, len(t.Columns))
-		for j := range among {
-			among[j] = j
+	// If the matrix is of only some of the features, the others are constant, and explain nothing.
+	featureIndex := t.explainFeatures
+	if featureIndex == nil {
+		featureIndex = make([]int, len(t.Columns))
+		for j := range featureIndex {
+			featureIndex[j] = j
 		}
 	}
 	var chosen, ranks []int
 	for i, p := range picks {
 		for _, j := range p.features {
-			if k, varies := slices.BinarySearch(among, j); varies {
+			if k, varies := slices.BinarySearch(featureIndex, j); varies {
 				chosen, ranks = append(chosen, k), append(ranks, i)
 			}
 		}
@@ -190,32 +183,31 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) er
 	if len(chosen) == 0 {
 		return nil
 	}
-	x, err := judge.Explain(ctx, t.whole, chosen, t.Threads)
+	x, err := judge.Explain(ctx, t.explainGram, chosen, t.Threads)
 	if err != nil {
 		return err
 	}
-	if err := t.warnWorse(ctx, func(k int) string { return t.Columns[among[k]].Name }, chosen); err != nil {
+	if err := t.warnWorse(ctx, func(k int) string { return t.Columns[featureIndex[k]].Name }, chosen); err != nil {
 		return err
 	}
 	for i, rank := range ranks {
 		s.Selected[rank].Error = stream.Number(x.Error[i])
 	}
-	for i := ranks[len(ranks)-1] + 1; i < len(s.Selected); i++ { // constant ones leave as much
+	for i := ranks[len(ranks)-1] + 1; i < len(s.Selected); i++ { // constant ones explain nothing more
 		s.Selected[i].Error = s.Selected[i-1].Error
 	}
-	for k, j := range among {
+	for k, j := range featureIndex {
 		nearest := x.Nearest[k]
 		if nearest >= 0 {
-			nearest = among[nearest]
+			nearest = featureIndex[nearest]
 		}
-		t.explained(j, x.Explained[k], nearest)
+		t.recordExplained(j, x.Explained[k], nearest)
 	}
 	return nil
 }
 
-// explained says of feature j what share of it is explained, and which is nearest.
-func (t *trial) explained(j int, share float64, nearest int) {
-	c := &t.s.Columns[j]
+func (t *trial) recordExplained(j int, share float64, nearest int) {
+	c := &t.selection.Columns[j]
 	c.Explained = stream.Number(share)
 	if nearest >= 0 {
 		c.Nearest = t.Columns[nearest].Name

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate takes the space at once, so that a full disk is told before the work begins.
-func allocate(f *os.File, total int64) error {
+// allocateFile reserves the space at once, so that a full disk is reported before the work begins.
+func allocateFile(f *os.File, total int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, total)
 	for errors.Is(err, unix.EINTR) { // a signal, which the runtime sends to itself too
 		err = unix.Fallocate(int(f.Fd()), 0, 0, total)
@@ -19,7 +19,7 @@ func allocate(f *os.File, total int64) error {
 	return err
 }
 
-// freeSpace is what dir has room for.
+// freeSpace returns the bytes that are free in dir.
 func freeSpace(dir string) (int64, bool) {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {

@@ -4,8 +4,8 @@ package scratch
 
 import "os"
 
-// allocate sets the size; a full disk is told by the writes.
-func allocate(f *os.File, total int64) error { return f.Truncate(total) }
+// allocateFile sets the size; writes report a full disk.
+func allocateFile(f *os.File, total int64) error { return f.Truncate(total) }
 
-// freeSpace is not known.
+// freeSpace is unknown here.
 func freeSpace(string) (int64, bool) { return 0, false }

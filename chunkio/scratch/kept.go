@@ -15,14 +15,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Kept is a file with a name, which outlives the process. Each of its records
-// has two places in it, one total apart. A write goes to the place that the state settled last
-// does not name, so that this state stays as it was, whenever the process ends: a checkpoint
-// costs no copy. The second places take room from the first write to one of them on.
+// Kept is a file with a name, which outlives the process. Each of its records has two places in it, one total apart.
+// A write goes to the place that the last settled state does not use, so that this state stays intact, whenever the
+// process ends: a checkpoint costs no copy. The second places take room from the first write to one of them on.
 type Kept struct{ *file }
 
-// State says which of the bytes of a kept file count: of each record its place, and the
-// checksum of what is there.
+// State describes the valid bytes of a kept file: the place of each record, and its checksum.
 type State struct {
 	Places []byte
 	Sums   []uint64
@@ -33,83 +31,82 @@ const (
 	noPlace                 = 2 // the settled state has no such record
 )
 
-// places are where the records of a kept file lie.
-type places struct {
-	path         string
-	now, settled []byte
-	sync         func() error
-	grow         func(total int64) error
+// recordPlaces are the places of the records of a kept file.
+type recordPlaces struct {
+	path             string
+	current, settled []byte
+	sync             func() error
+	grow             func(total int64) error
 }
 
-// damaged is the error for a kept file.
-func (p *places) damaged(err error) error {
+func (p *recordPlaces) errDamagedFile(err error) error {
 	return &stream.DataError{Path: p.path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText("remove this file of the checkpoint, and run again: what it held is made anew")}
 }
 
-// spare gives record i, which is to be written, the place that the settled state leaves free.
-func (f *file) spare(i int) error {
+// chooseFreePlace gives record i, which is to be written, the place that the settled state leaves free.
+func (f *file) chooseFreePlace(i int) error {
 	p := f.places
 	if p == nil || p.settled[i] == noPlace {
 		return nil
 	}
-	p.now[i] = secondPlace - p.settled[i]
-	if p.now[i] == firstPlace || f.taken > f.total {
+	p.current[i] = secondPlace - p.settled[i]
+	if p.current[i] == firstPlace || f.diskBytes > f.total {
 		return nil
 	}
-	s := f.in
+	s := f.space
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.check(f.total); err != nil {
+	if err := s.checkRoom(f.total); err != nil {
 		return err
 	}
 	if err := p.grow(2 * f.total); err != nil {
 		return s.Full(err)
 	}
-	f.taken += f.total
-	s.take(f.total)
+	f.diskBytes += f.total
+	s.countBytes(f.total)
 	return nil
 }
 
-// Keep makes a scratch file called file in an open folder, or opens the one there as it was in state. The
-// error is a *stream.DataError where that file is none of this kind. name is for messages.
+// Keep makes a scratch file called file in an open folder, or opens the existing one in the given state. The error is
+// a *stream.DataError if the existing file is not such a file. name is for messages.
 func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, state *State) (*Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state == nil {
-		if err := s.check(total); err != nil {
+		if err := s.checkRoom(total); err != nil {
 			return nil, err
 		}
 	}
-	d, size, err := openKept(in, file, total, state == nil)
+	d, size, err := openNamed(in, file, total, state == nil)
 	if err != nil {
 		return nil, s.Full(err)
 	}
-	f := s.add(name, d, total, record)
-	f.places = &places{path: filepath.Join(in.Name(), file), now: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
-		sync: d.Sync, grow: func(total int64) error { return allocate(d, total) }}
+	f := s.addFile(name, d, total, record)
+	f.places = &recordPlaces{path: filepath.Join(in.Name(), file), current: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
+		sync: d.Sync, grow: func(total int64) error { return allocateFile(d, total) }}
 	k := &Kept{f}
 	if state == nil {
 		return k, nil
 	}
 	s.opt.There = max(s.opt.There-size, 0)
 	if size >= 2*total {
-		f.taken += total
-		s.take(total)
+		f.diskBytes += total
+		s.countBytes(total)
 	}
 	if size < total || len(state.Places) != f.count || len(state.Sums) != f.count ||
 		slices.Max(state.Places) > secondPlace || slices.Max(state.Places) == secondPlace && size < 2*total {
 		delete(s.files, f)
-		s.take(-f.taken)
-		return nil, errors.Join(f.places.damaged(stream.Errorf("%s: its %d bytes are not what the checkpoint says", name, size)), d.Close())
+		s.countBytes(-f.diskBytes)
+		return nil, errors.Join(f.places.errDamagedFile(stream.Errorf("%s: its %d bytes are not what the checkpoint says", name, size)), d.Close())
 	}
-	copy(f.places.now, state.Places)
-	copy(f.sums, state.Sums)
+	copy(f.places.current, state.Places)
+	copy(f.checksums, state.Sums)
 	copy(f.places.settled, state.Places)
 	return k, nil
 }
 
-// openKept opens the file, or makes it anew for this user alone: it holds rows.
-func openKept(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
+// openNamed opens the file, or makes it anew for this user alone: it holds rows.
+func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
 	f, err = ownfile.Open(in, file, os.O_RDWR)
 	if anew && errors.Is(err, fs.ErrNotExist) {
 		f, err = ownfile.Make(in, file, 0o600)
@@ -125,7 +122,7 @@ func openKept(in *os.Root, file string, total int64, anew bool) (f *os.File, siz
 		return f, fi.Size(), nil
 	}
 	if err = f.Truncate(0); err == nil {
-		err = allocate(f, total)
+		err = allocateFile(f, total)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close(), in.Remove(file))
@@ -133,28 +130,28 @@ func openKept(in *os.Root, file string, total int64, anew bool) (f *os.File, siz
 	return f, total, nil
 }
 
-// State makes durable what the file holds, and says what that is. No pass may be under way.
+// State makes the contents of the file durable, and describes them. No pass may be under way.
 func (k *Kept) State() (State, error) {
 	if err := k.places.sync(); err != nil {
 		return State{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.Remedy(err)}
 	}
-	return State{slices.Clone(k.places.now), slices.Clone(k.sums)}, nil
+	return State{slices.Clone(k.places.current), slices.Clone(k.checksums)}, nil
 }
 
-// Settle says that a checkpoint names the state that State returned last: from here on its
-// records are not written over.
-func (k *Kept) Settle() { copy(k.places.settled, k.places.now) }
+// Settle declares that a checkpoint names the state that State returned last: from here on its records are not
+// overwritten.
+func (k *Kept) Settle() { copy(k.places.settled, k.places.current) }
 
-// Path is where the file is.
+// Path returns the file's path.
 func (k *Kept) Path() string { return k.places.path }
 
-// Write writes record i, unless that is what it holds.
+// Write writes record i, unless the file already holds it.
 func (k *Kept) Write(i int, record []byte) error {
-	if k.places.settled[i] != noPlace && k.sums[i] == xxhash.Sum64(record) {
+	if k.places.settled[i] != noPlace && k.checksums[i] == xxhash.Sum64(record) {
 		return nil
 	}
-	return k.write(i, record)
+	return k.writeRecord(i, record)
 }
 
 // Read reads record i.
-func (k *Kept) Read(i int, record []byte) error { return k.read(i, record) }
+func (k *Kept) Read(i int, record []byte) error { return k.readRecord(i, record) }

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What a checkpoint names stays as it was, whatever is written from then on, wherever that
-// ends: after a settled state, so many records of so many passes more, a new process finds it.
+// The records named by a checkpoint stay intact under all later writes, wherever these end: a settled state is
+// followed by some passes and some records of another, and a new process finds the state.
 func TestKeptStaysAsItWasSettled(t *testing.T) {
 	const record, total, count = 24, 4*24 + 5, 5
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestKeptIsCounted(t *testing.T) {
 	}
 }
 
-// A kept file that is not what the state says names itself and the remedy.
+// A kept file that does not match the state is an error with its path and the remedy.
 func TestKeptDamaged(t *testing.T) {
 	const record, total, count = 16, 64, 4
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestKeptDamaged(t *testing.T) {
 		t.Helper()
 		var data *stream.DataError
 		if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), "remove this file") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: error %v, want a data error for %s with the remedy to remove it", what, err, path)
 		}
 	}
 	for at := range whole {

@@ -10,8 +10,7 @@ import (
 //
 //	free ─▶ reader ─▶ ready ─▶ the caller ─▶ dirty ─▶ writer ─▶ free
 //
-// without the reader where records are only written, and without the writer where they
-// are only read.
+// without the reader if records are only written, and without the writer if they are only read.
 type pass struct {
 	f       *file
 	mode    stream.ScratchMode
@@ -26,8 +25,8 @@ type pass struct {
 	stop  chan struct{}
 	work  sync.WaitGroup
 
-	mu     sync.Mutex
-	failed error // the first that the writer met
+	mu       sync.Mutex
+	writeErr error // the writer's first error
 }
 
 type record struct {
@@ -39,28 +38,28 @@ type record struct {
 // Pass implements stream.ScratchFile.
 func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	n := Buffers(mode)
-	p := &pass{f: f, mode: mode, all: f.buffers(n),
+	p := &pass{f: f, mode: mode, all: f.takeBuffers(n),
 		free: make(chan []byte, n), ready: make(chan record, n), dirty: make(chan record, n), stop: make(chan struct{})}
 	for _, b := range p.all {
 		p.free <- b
 	}
 	if mode != stream.ScratchWrite {
-		p.work.Go(p.reader)
+		p.work.Go(p.readAhead)
 	}
 	if mode != stream.ScratchRead {
-		p.work.Go(p.writer)
+		p.work.Go(p.writeBehind)
 	}
 	return p
 }
 
-func (p *pass) reader() {
+func (p *pass) readAhead() {
 	for i := range p.f.count {
 		select {
 		case <-p.stop:
 			return
 		case b := <-p.free:
-			r := record{index: i, buf: b[:p.f.size(i)]}
-			r.err = p.f.read(i, r.buf)
+			r := record{index: i, buf: b[:p.f.recordSize(i)]}
+			r.err = p.f.readRecord(i, r.buf)
 			p.ready <- r
 			if r.err != nil {
 				return
@@ -69,12 +68,12 @@ func (p *pass) reader() {
 	}
 }
 
-func (p *pass) writer() {
+func (p *pass) writeBehind() {
 	for r := range p.dirty {
-		if p.failure() == nil {
-			if err := p.f.write(r.index, r.buf); err != nil {
+		if p.writeError() == nil {
+			if err := p.f.writeRecord(r.index, r.buf); err != nil {
 				p.mu.Lock()
-				p.failed = err
+				p.writeErr = err
 				p.mu.Unlock()
 			}
 		}
@@ -82,14 +81,14 @@ func (p *pass) writer() {
 	}
 }
 
-func (p *pass) failure() error {
+func (p *pass) writeError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.failed
+	return p.writeErr
 }
 
-// done passes on the record that the caller has had.
-func (p *pass) done() {
+// releaseCurrent passes on the record that the caller had.
+func (p *pass) releaseCurrent() {
 	switch {
 	case p.current == nil:
 	case p.mode == stream.ScratchRead:
@@ -105,16 +104,16 @@ func (p *pass) Next() ([]byte, error) {
 	if p.next == p.f.count {
 		panic("scratch: Next beyond the last record")
 	}
-	p.done()
+	p.releaseCurrent()
 	if p.err == nil {
-		p.err = p.failure()
+		p.err = p.writeError()
 	}
 	if p.err != nil {
 		return nil, p.err
 	}
 	if p.mode == stream.ScratchWrite {
 		b := <-p.free
-		p.current = b[:p.f.size(p.next)]
+		p.current = b[:p.f.recordSize(p.next)]
 	} else {
 		r := <-p.ready
 		if p.err = r.err; p.err != nil {
@@ -128,13 +127,13 @@ func (p *pass) Next() ([]byte, error) {
 
 // Close implements stream.ScratchPass.
 func (p *pass) Close() error {
-	p.done()
+	p.releaseCurrent()
 	close(p.stop)
 	close(p.dirty)
 	p.work.Wait()
-	p.f.giveBack(p.all)
-	if p.err == nil { // else Next has told; callers join the two
-		return p.failed
+	p.f.returnBuffers(p.all)
+	if p.err == nil { // else Next has returned it; callers join the two
+		return p.writeErr
 	}
 	return nil
 }

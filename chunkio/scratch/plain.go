@@ -1,7 +1,7 @@
 package scratch
 
-// Plain is a scratch file of bytes, without records and checksums. Ranges that do not overlap may
-// be read and written at a time.
+// Plain is a scratch file of bytes, without records and checksums. Ranges that do not overlap may be read and written
+// concurrently.
 type Plain struct {
 	in    *Space
 	disk  disk
@@ -12,14 +12,14 @@ type Plain struct {
 func (s *Space) Plain(total int64) (*Plain, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.check(total); err != nil {
+	if err := s.checkRoom(total); err != nil {
 		return nil, err
 	}
-	d, err := s.open(s.opt.Dir, total)
+	d, err := s.makeDisk(s.opt.Dir, total)
 	if err != nil {
 		return nil, s.Full(err)
 	}
-	s.take(total)
+	s.countBytes(total)
 	return &Plain{s, d, total}, nil
 }
 
@@ -40,7 +40,7 @@ func (p *Plain) Close() error {
 	err := p.disk.Close()
 	p.in.mu.Lock()
 	defer p.in.mu.Unlock()
-	p.in.take(-p.total)
+	p.in.countBytes(-p.total)
 	p.total = 0
 	return err
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestPlain: a file of bytes is read as it was written, counts until it is closed, and says what to
-// do where the disk is full.
+// TestPlain: a file of bytes is read as it was written, counts until it is closed, and has a remedy for a full disk.
 func TestPlain(t *testing.T) {
 	s := New(Options{Dir: t.TempDir(), Limit: 100})
 	p := must.Get(s.Plain(60))(t)
@@ -28,7 +27,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%d bytes are left, %d at most", s.used, s.Most())
 	}
 
-	s.open = func(string, int64) (disk, error) { return &faultyDisk{data: make([]byte, 60)}, nil }
+	s.makeDisk = func(string, int64) (disk, error) { return &faultyDisk{data: make([]byte, 60)}, nil }
 	var out *stream.OutputError
 	if _, err := must.Get(s.Plain(60))(t).WriteAt(tail, 0); !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a full disk: %v", err)

@@ -13,43 +13,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options says where the files go and how large they may be together.
+// Options choose the files' folder and their total size.
 type Options struct {
 	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
-	// Ledger counts the other bytes that Limit is for; nil counts the files of one Space alone.
+	// Ledger counts the other bytes that Limit applies to; nil counts the files of one Space alone.
 	Ledger *Ledger
-	There  int64 // bytes of files in Dir that Keep will open again, which need no room anew
-	// Remedy is what to do where the disk is full; the default is that of methods that iterate
-	// over rows.
+	There  int64 // bytes of files in Dir that Keep will open again, which need no new room
+	// Remedy is the remedy for a full disk; the default is for methods that iterate over rows.
 	Remedy stream.Text
 }
 
-// Ledger counts the bytes of all files that one limit is for.
+// Ledger counts the bytes of all files that share one limit.
 type Ledger struct {
 	mu   sync.Mutex
 	used int64
 }
 
-// add counts bytes more, or fewer, and returns how many there are.
-func (l *Ledger) add(bytes int64) int64 {
+// addBytes counts bytes more, or fewer, and returns the sum.
+func (l *Ledger) addBytes(bytes int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.used += bytes
 	return l.used
 }
 
-// Space is a [stream.Scratch] of files. Where the system allows it a file has no name once it is
-// open, so nothing is left behind, however a run ends. Its methods may be called from several
-// goroutines.
+// Space is a [stream.Scratch] of files. If the system allows it, a file has no name once it is open, so nothing is
+// left over, however a run ends. Its methods may be called from several goroutines.
 type Space struct {
-	opt  Options
-	open func(dir string, total int64) (disk, error) // replaced in tests
-	asks *faults.Disk                                // before a file is made, and a record read or written
+	opt      Options
+	makeDisk func(dir string, total int64) (disk, error) // replaced in tests
+	faults   *faults.Disk                                // asked before a file is made, and a record read or written
 
-	mu         sync.Mutex
-	used, most int64
-	files      map[*file]struct{}
+	mu            sync.Mutex
+	used, maxUsed int64
+	files         map[*file]struct{}
 }
 
 // disk is an open file of a fixed size.
@@ -67,17 +65,16 @@ func New(opt Options) *Space {
 	if opt.Ledger == nil {
 		opt.Ledger = new(Ledger)
 	}
-	return &Space{opt: opt, open: openDisk, files: make(map[*file]struct{})}
+	return &Space{opt: opt, makeDisk: openDisk, files: make(map[*file]struct{})}
 }
 
-// Under has the context of a test break the disk beneath s: see package faults.
+// Under lets the context of a test break the disk beneath s: see package faults.
 func (s *Space) Under(ctx context.Context) *Space {
-	s.asks = faults.Of(ctx)
+	s.faults = faults.Of(ctx)
 	return s
 }
 
-// Buffers is the number of records that a pass holds in memory, and a file keeps
-// for its next pass.
+// Buffers returns the number of records that a pass holds in memory, and a file keeps for its next pass.
 func Buffers(mode stream.ScratchMode) int {
 	if mode == stream.ScratchModify {
 		return 3 // read ahead, in use, being written
@@ -89,15 +86,14 @@ func Buffers(mode stream.ScratchMode) int {
 func (s *Space) Reserve(total int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.check(total)
+	return s.checkRoom(total)
 }
 
-// Dir is the folder that the files are in.
+// Dir returns the folder of the files.
 func (s *Space) Dir() string { return s.opt.Dir }
 
-// check says whether so many bytes more have room.
-func (s *Space) check(more int64) error {
-	if err := s.within("scratch", more); err != nil {
+func (s *Space) checkRoom(more int64) error {
+	if err := s.checkLimit("scratch", more); err != nil {
 		return err
 	}
 	if free, ok := freeSpace(s.opt.Dir); ok && more-s.opt.There > free {
@@ -106,23 +102,22 @@ func (s *Space) check(more int64) error {
 	return nil
 }
 
-// within says whether so many bytes more are within the limit.
-func (s *Space) within(what string, more int64) error {
-	if need := s.opt.Ledger.add(0) + more; s.opt.Limit > 0 && need > s.opt.Limit {
-		return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
+func (s *Space) checkLimit(purpose string, more int64) error {
+	if need := s.opt.Ledger.addBytes(0) + more; s.opt.Limit > 0 && need > s.opt.Limit {
+		return &stream.MemoryError{What: purpose, Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
 	}
 	return nil
 }
 
-// Grow counts bytes of a file that somebody else makes in the folder, where the limit has room for them; what
-// names it. Shrink gives them back.
-func (s *Space) Grow(what string, more int64) error {
+// Grow counts bytes of a file that somebody else makes in the folder, if the limit has room for them; purpose names it.
+// Shrink gives them back.
+func (s *Space) Grow(purpose string, more int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.within(what, more); err != nil {
+	if err := s.checkLimit(purpose, more); err != nil {
 		return err
 	}
-	s.take(more)
+	s.countBytes(more)
 	return nil
 }
 
@@ -130,10 +125,10 @@ func (s *Space) Grow(what string, more int64) error {
 func (s *Space) Shrink(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.take(-bytes)
+	s.countBytes(-bytes)
 }
 
-// Full is the error for a file that cannot be made or written: it says what to do.
+// Full returns the error for a file that cannot be made or written, with a remedy.
 func (s *Space) Full(err error) error {
 	remedy := atomicfile.Remedy(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -144,57 +139,55 @@ func (s *Space) Full(err error) error {
 	return &stream.OutputError{Path: "scratch files in " + s.opt.Dir, Err: err, Remedy: remedy}
 }
 
-// Make implements stream.Scratch. The space is taken from the file system at once,
-// where it can be.
+// Make implements stream.Scratch. The space is reserved in the file system at once, if the system can.
 func (s *Space) Make(name string, total int64, record int) (stream.ScratchFile, error) {
-	f, err := s.file(name, total, record)
+	f, err := s.newFile(name, total, record)
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (s *Space) file(name string, total int64, record int) (*file, error) {
+func (s *Space) newFile(name string, total int64, record int) (*file, error) {
 	if total < 1 || record < 1 {
 		panic(fmt.Sprintf("scratch: a file of %d bytes in records of %d", total, record))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.check(total); err != nil {
+	if err := s.checkRoom(total); err != nil {
 		return nil, err
 	}
-	err := s.asks.Changing(s.opt.Dir, "make")
+	err := s.faults.Changing(s.opt.Dir, "make")
 	var d disk
 	if err == nil {
-		d, err = s.open(s.opt.Dir, total)
+		d, err = s.makeDisk(s.opt.Dir, total)
 	}
 	if err != nil {
 		return nil, s.Full(err)
 	}
-	return s.add(name, d, total, record), nil
+	return s.addFile(name, d, total, record), nil
 }
 
-// add counts an open file in.
-func (s *Space) add(name string, d disk, total int64, record int) *file {
+func (s *Space) addFile(name string, d disk, total int64, record int) *file {
 	count := (total + int64(record) - 1) / int64(record)
-	f := &file{in: s, name: name, disk: d, total: total, taken: total, record: record, count: int(count), sums: make([]uint64, count)}
+	f := &file{space: s, name: name, disk: d, total: total, diskBytes: total, record: record, count: int(count), checksums: make([]uint64, count)}
 	s.files[f] = struct{}{}
-	s.take(total)
+	s.countBytes(total)
 	return f
 }
 
-// take counts bytes more, or fewer, as used.
-func (s *Space) take(more int64) {
-	s.opt.Ledger.add(more)
+// countBytes counts bytes more, or fewer, as used.
+func (s *Space) countBytes(more int64) {
+	s.opt.Ledger.addBytes(more)
 	s.used += more
-	s.most = max(s.most, s.used)
+	s.maxUsed = max(s.maxUsed, s.used)
 }
 
-// Most is the largest size that the files had together.
+// Most returns the largest total size of the files so far.
 func (s *Space) Most() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.most
+	return s.maxUsed
 }
 
 // Close closes the files that are still open.
@@ -210,7 +203,6 @@ func (s *Space) Close() error {
 	return errors.Join(errs...)
 }
 
-// openDisk makes a file of the given size without a name.
 func openDisk(dir string, total int64) (disk, error) {
 	d, err := atomicfile.NewSpool(dir, "ufs-scratch")
 	if err != nil {
@@ -220,7 +212,7 @@ func openDisk(dir string, total int64) (disk, error) {
 		}
 		return nil, err
 	}
-	if err := allocate(d.File, total); err != nil {
+	if err := allocateFile(d.File, total); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

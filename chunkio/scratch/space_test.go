@@ -42,12 +42,12 @@ func (d *faultyDisk) Close() error { d.closed++; return nil }
 
 const faultyRecord = 16 // bytes
 
-// onFaultyDisk makes a scratch file of count records on a disk that is full after so many writes.
+// onFaultyDisk makes a scratch file of count records on a disk that is full after the given number of writes.
 func onFaultyDisk(t *testing.T, count, writes int) (*Space, stream.ScratchFile, *faultyDisk) {
 	t.Helper()
 	s := New(Options{Dir: "DIR"})
 	d := &faultyDisk{data: make([]byte, count*faultyRecord), writes: writes}
-	s.open = func(string, int64) (disk, error) { return d, nil }
+	s.makeDisk = func(string, int64) (disk, error) { return d, nil }
 	f, err := s.Make("test", int64(len(d.data)), faultyRecord)
 	formattest.Must(t, err)
 	return s, f, d
@@ -150,10 +150,10 @@ func TestRefusesFilesWithoutRoom(t *testing.T) {
 	}
 	formattest.Must(t, f.Close())
 	if _, err := s.Make("second", 401, 100); err != nil { // the first has given its room back
-		t.Error(err)
+		t.Errorf("making a second file after closing the first: %v", err)
 	}
 	if err := s.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("closing the space: %v", err)
 	}
 	free, ok := freeSpace(dir)
 	if !ok {
@@ -174,8 +174,7 @@ func TestNamesAMissingFolder(t *testing.T) {
 	}
 }
 
-// A disk that fills up while it is written, wherever it happens, ends the pass with an
-// error that says so, at once or at the end.
+// A disk that fills up at any point of writing ends the pass with an error that reports it, at once or at the end.
 func TestFullDisk(t *testing.T) {
 	const count = 6
 	for writes := range count {
@@ -213,12 +212,12 @@ func TestNoticesDamage(t *testing.T) {
 			t.Errorf("got %v, want the disk's error", err)
 		}
 		if err := f.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing the file: %v", err)
 		}
 	}
 }
 
-// A disk that says it wrote, and did not, is noticed: the checksum is not on it.
+// A disk that confirms a write without doing it is noticed: the checksum is not on it.
 func TestNoticesALostWrite(t *testing.T) {
 	_, f, d := onFaultyDisk(t, 2, -1)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, 2, numbered))

@@ -7,20 +7,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// storedRecord is the length of the records that states are stored in: two or three of them are
-// in memory while a file is written or read, and shorter ones cost a disk more.
+// storedRecord is the length of the records in which states are stored: two or three of them are in memory while a
+// file is written or read, and shorter ones are slower on a disk.
 const storedRecord = 256 << 10
 
-// Stored is states in a file, one behind the other, in their binary forms. While it
-// waits it holds 8 bytes of memory for each of its records.
+// Stored is a file of consecutive states in their binary forms. While it waits it holds 8 bytes of memory for each of
+// its records.
 type Stored struct {
 	file *file
 	name string
 	size int64
 }
 
-// Store writes states to a file, after finding by a first run to nowhere how long they
-// are: the space is taken from the file system at once. Close gives it back.
+// Store writes states to a file, after measuring their length in a first run that writes nowhere: the space is
+// reserved in the file system at once. Close gives it back.
 func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err error) {
 	var size int64
 	for _, state := range states {
@@ -30,7 +30,7 @@ func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err e
 		}
 		size += n
 	}
-	f, err := s.file(name, max(size, 1), int(max(min(size, storedRecord), 1)))
+	f, err := s.newFile(name, max(size, 1), int(max(min(size, storedRecord), 1)))
 	if err != nil {
 		return nil, err
 	}
@@ -41,36 +41,36 @@ func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err e
 			break
 		}
 	}
-	if err == nil && to.n != size {
-		err = fmt.Errorf("scratch: %s: %d bytes were written, %d a moment before", name, to.n, size)
+	if err == nil && to.written != size {
+		err = fmt.Errorf("scratch: %s: %d bytes were written, %d a moment before", name, to.written, size)
 	}
-	if closed := to.pass.Close(); err == nil {
-		err = closed
+	if closeErr := to.pass.Close(); err == nil {
+		err = closeErr
 	}
 	if err != nil {
-		t.Close() // what could not be written is given up
+		t.Close() // the incomplete file is given up
 		return nil, err
 	}
-	f.forget()
+	f.dropBuffers()
 	return t, nil
 }
 
 // Load reads the states back, bit by bit; it may be called again.
 func (t *Stored) Load(states ...io.ReaderFrom) (err error) {
-	from := &passReader{pass: t.file.Pass(stream.ScratchRead), left: t.size}
+	from := &passReader{pass: t.file.Pass(stream.ScratchRead), bytesLeft: t.size}
 	defer func() {
-		if closed := from.pass.Close(); err == nil {
-			err = closed
+		if closeErr := from.pass.Close(); err == nil {
+			err = closeErr
 		}
-		t.file.forget()
+		t.file.dropBuffers()
 	}()
 	for _, state := range states {
 		if _, err := state.ReadFrom(from); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	if from.left > 0 || len(from.rest) > 0 {
-		return fmt.Errorf("scratch: %s: %d bytes too many", t.name, from.left+int64(len(from.rest)))
+	if from.bytesLeft > 0 || len(from.unread) > 0 {
+		return fmt.Errorf("scratch: %s: %d bytes too many", t.name, from.bytesLeft+int64(len(from.unread)))
 	}
 	return nil
 }
@@ -80,44 +80,44 @@ func (t *Stored) Close() error { return t.file.Close() }
 
 // passWriter fills the records of a pass.
 type passWriter struct {
-	pass stream.ScratchPass
-	room []byte // of the record that is being filled
-	n    int64
+	pass     stream.ScratchPass
+	unfilled []byte // unfilled part of the current record
+	written  int64
 }
 
 func (w *passWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
-		if len(w.room) == 0 {
-			if w.room, err = w.pass.Next(); err != nil {
+		if len(w.unfilled) == 0 {
+			if w.unfilled, err = w.pass.Next(); err != nil {
 				return n, err
 			}
 		}
-		k := copy(w.room, p)
-		w.room, p = w.room[k:], p[k:]
-		n, w.n = n+k, w.n+int64(k)
+		k := copy(w.unfilled, p)
+		w.unfilled, p = w.unfilled[k:], p[k:]
+		n, w.written = n+k, w.written+int64(k)
 	}
 	return n, nil
 }
 
 // passReader reads the records of a pass.
 type passReader struct {
-	pass stream.ScratchPass
-	rest []byte // of the record that is being read
-	left int64  // bytes of records to come
+	pass      stream.ScratchPass
+	unread    []byte // unread part of the current record
+	bytesLeft int64  // bytes of the records to come
 }
 
 func (r *passReader) Read(p []byte) (int, error) {
-	if len(r.rest) == 0 {
-		if r.left == 0 {
+	if len(r.unread) == 0 {
+		if r.bytesLeft == 0 {
 			return 0, io.EOF
 		}
 		var err error
-		if r.rest, err = r.pass.Next(); err != nil {
+		if r.unread, err = r.pass.Next(); err != nil {
 			return 0, err
 		}
-		r.left -= int64(len(r.rest))
+		r.bytesLeft -= int64(len(r.unread))
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
+	n := copy(p, r.unread)
+	r.unread = r.unread[n:]
 	return n, nil
 }

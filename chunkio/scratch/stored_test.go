@@ -35,8 +35,8 @@ type failing struct{ error }
 
 func (f failing) WriteTo(io.Writer) (int64, error) { return 0, f.error }
 
-// TestStored: states of any lengths come back as they were, as often as they are wanted, and leave
-// nothing behind; too few or too many bytes are noticed.
+// TestStored: states of any lengths come back unchanged, as often as they are loaded, and leave nothing on disk; too
+// few or too many bytes are noticed.
 func TestStored(t *testing.T) {
 	const r = storedRecord
 	s := New(Options{Dir: t.TempDir()})
@@ -83,13 +83,13 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredFaults: a full disk, a bound and a damaged record are told in their own words, and
-// a state that cannot be written gives its space back.
+// TestStoredFaults: a full disk, a bound and a damaged record each have their own error, and a state that cannot be
+// written gives its space back.
 func TestStoredFaults(t *testing.T) {
 	state := make(exactly, 3*storedRecord)
 	full := New(Options{Dir: "DIR", Remedy: stream.PlainText("buy a disk")})
 	d := &faultyDisk{data: make([]byte, 3*storedRecord), writes: 1}
-	full.open = func(string, int64) (disk, error) { return d, nil }
+	full.makeDisk = func(string, int64) (disk, error) { return d, nil }
 	_, err := full.Store("test", state)
 	var out *stream.OutputError
 	if !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) || out.Remedy.String() != "buy a disk" || full.used != 0 || d.closed != 1 {

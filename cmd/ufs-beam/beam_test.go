@@ -136,7 +136,7 @@ func TestKilledWorker(t *testing.T) {
 		}
 		killed = true
 		if err := syscall.Kill(c.worker(t), syscall.SIGKILL); err != nil {
-			t.Error(err)
+			t.Errorf("signalling the program: %v", err)
 		}
 		return storetest.Answer(http.StatusServiceUnavailable, "")
 	})

@@ -55,7 +55,7 @@ type server struct {
 	mark  string
 }
 
-// Write takes what the process says.
+// Write collects the output of the process.
 func (s *server) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,12 +141,12 @@ func execute(t *testing.T, cmd *exec.Cmd) outcome {
 	cmd.Stdout, cmd.Stderr = &out, &errw
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
-		t.Fatal(err)
+		t.Fatalf("starting the program: %v", err)
 	}
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), errw.String()}
 }
 
-// lastWords is what ufs-beam says of a job that failed.
+// lastWords returns ufs-beam's error about a failed job.
 func lastWords(r outcome) string {
 	return r.err[max(0, strings.LastIndex(r.err, "ufs-beam: the job failed")):]
 }

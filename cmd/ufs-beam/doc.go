@@ -5,11 +5,11 @@
 //	ufs-beam --plan job.plan.json --shards 100 --parts s3://lake/parts/ --output s3://lake/all.ufs --runner flink --endpoint localhost:8099
 //	ufs-stream select --stats s3://lake/all.ufs -k 50
 //
-// The pipeline (pipeline.go) is a list of shard numbers; a step that scans a shard into a part
-// file (scan.go); and two levels of merging part files in an order that is fixed by the number of
-// shards alone (merge.go). A graph method, and --profile-round, put the same three steps for
-// profiles before that. What travels between the steps is the names of files (piece.go), never
-// statistics: 200 MB of those take 50 s and 7 GB through a runner, and 4 s and 1.3 GB as files.
+// The pipeline (pipeline.go) has three steps: it lists the shard numbers, scans each shard into a
+// part file (scan.go), and merges the part files on two levels, in an order that depends only on
+// the number of shards (merge.go). A graph method, and --profile-round, run the same steps for
+// profiles first. Only the names of files travel between the steps (piece.go), never statistics:
+// 200 MB of statistics take 50 s and 7 GB through a runner, and 4 s and 1.3 GB as files.
 //
-// The same program is the worker: the runner starts it with flags of Beam's own.
+// The same program is the worker: the runner starts it with Beam's own flags.
 package main

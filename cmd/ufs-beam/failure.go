@@ -11,14 +11,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// final reports whether an exit code tells of something that stays wrong however often it is
-// tried. A full disk (1) may be that of one machine, and a store that is busy (75) recovers: those
-// are left to the runner, which tries again elsewhere, a few times.
-func final(code int) bool {
+// isPermanent reports whether retries cannot mend an error. A full disk (1) may concern a single machine, and a busy
+// store (75) recovers: for those the runner retries a few times, elsewhere.
+func isPermanent(code int) bool {
 	return code == exit.Usage || code == exit.Data || code == exit.Memory
 }
 
-// flagOf spells an option of package ufs as a flag. Output, -o of ufs-stream, is a part here.
+// flagOf spells an option of package ufs as a flag. The output, -o of ufs-stream, is a part file here.
 func flagOf(option string) string {
 	if option == "o" {
 		return "--parts"
@@ -26,14 +25,13 @@ func flagOf(option string) string {
 	return program.FlagOf(option)
 }
 
-// spelled is what an error says, with options spelled as flags, in one line: runners cut what
-// they show into lines.
-func spelled(err error) string {
+// errorLine returns the message in one line, with options spelled as flags: runners split their logs into lines.
+func errorLine(err error) string {
 	return strings.Join(strings.Fields(stream.Spell(err, flagOf)), " ")
 }
 
-// failure is an error of a worker. All that reaches the program that submitted the job is its
-// text, somewhere between the runner's: so the text carries the exit code.
+// failure is an error of a worker. Only its text, embedded in the runner's, reaches the program that submitted the
+// job: so the text contains the exit code.
 type failure struct {
 	code int
 	text string
@@ -48,7 +46,7 @@ func (f *failure) ExitsWith() int { return f.code }
 
 var failureText = regexp.MustCompile(`ufs-beam failed with exit code (\d+): (.*)`)
 
-// findFailure is the worker's error that a runner's error quotes; nil if there is none.
+// findFailure finds a worker's error in the text of a runner's error. It returns nil if there is none.
 func findFailure(runner error) *failure {
 	match := failureText.FindStringSubmatch(runner.Error())
 	if match == nil {

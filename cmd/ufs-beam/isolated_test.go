@@ -16,8 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideVariable names the environment variable that tells the tests where the programs are that
-// they start.
+// insideVariable is the environment variable with the folder of the programs that the tests start.
 const insideVariable = "UFS_BEAM_TEST_PROGRAMS"
 
 // TestMain runs the tests in a network and a /tmp of their own. Beam's pool of workers has a fixed

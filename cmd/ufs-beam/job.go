@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// job is what a worker has to know: it travels inside the pipeline, as part of its steps. The
-// worker's own flags are Beam's.
+// job holds the settings that a worker needs. It travels in the pipeline as part of its steps, because the worker's
+// own flags are Beam's.
 type job struct {
 	Plan   string // the plan file: absolute, or a URL
 	Shards int
-	Parts  string   // folder of the parts: absolute, or a URL
+	Parts  string   // folder of the part files: absolute, or a URL
 	Output string   // absolute, or a URL
 	Allow  []string // prefixes of places that the plan may name: absolute, or URLs
 
@@ -24,19 +24,19 @@ type job struct {
 	Memory     int64
 	TempDir    string
 	MaxScratch int64
-	SampleRows int64 // for methods that iterate over rows
+	SampleRows int64 // rows to keep, for methods that iterate over rows
 }
 
-// A round is one pass of all shards over their rows, named as the folder of its parts is.
+// A round is one pass of all shards over their rows. Its name is also the folder of its parts.
 type round string
 
 const (
 	profileRound    round = "profile"
-	statisticsRound round = "statistics" // without a profile
-	profiledRound   round = "profiled"   // statistics by the profile of all shards
+	statisticsRound round = "statistics" // if no profile is needed
+	profiledRound   round = "profiled"   // statistics, given a profile of all shards
 )
 
-// String is what a round makes.
+// String names the result of a round.
 func (r round) String() string {
 	if r == profileRound {
 		return "profile"
@@ -44,7 +44,6 @@ func (r round) String() string {
 	return "statistics"
 }
 
-// validate names every fault of what the user gave at once.
 func (j *job) validate() error {
 	var faults []string
 	for _, flag := range []struct{ name, value string }{{"plan", j.Plan}, {"parts", j.Parts}, {"output", j.Output}} {
@@ -62,13 +61,13 @@ func (j *job) validate() error {
 		faults = append(faults, fmt.Sprintf("--sample-rows %d: want 1 or more", j.SampleRows))
 	}
 	if len(faults) > 0 {
-		return stream.Usagef("%s; --help shows the flags", joined(faults))
+		return stream.Usagef("%s; --help shows the flags", joinTexts(faults))
 	}
 	return nil
 }
 
-// absolute makes local paths absolute: workers have working directories of their own.
-func (j *job) absolute() error {
+// makePathsAbsolute makes local paths absolute: each worker has its own working directory.
+func (j *job) makePathsAbsolute() error {
 	for _, path := range []*string{&j.Plan, &j.Parts, &j.Output} {
 		if place.IsURL(*path) {
 			continue
@@ -89,42 +88,39 @@ func (j *job) absolute() error {
 	return nil
 }
 
-// partName is the file of one shard's part. Rounds have folders of their own, so that either can
-// be merged by hand.
+// partName is the file of one shard's part. Each round has its own folder, so that its parts can also be merged by
+// hand.
 func (j *job) partName(r round, shard int) string {
-	return place.Below(j.Parts, string(r)+"/"+numbered("part", shard, j.Shards))
+	return place.Below(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
 }
 
-// groupName is the file of the first merge of some neighbouring parts.
 func (j *job) groupName(r round, group int) string {
-	return place.Below(j.Parts, string(r)+"/groups/"+numbered("group", group, j.groups()))
+	return place.Below(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
 }
 
-// numbered is a file name that sorts as the numbers do; parts are called as scan calls them.
-func numbered(what string, n, of int) string {
+// numberedName returns a file name that sorts by number. Parts are named as scan names them.
+func numberedName(what string, n, of int) string {
 	digits := max(5, len(fmt.Sprint(of)))
 	return fmt.Sprintf("%s-%0*d-of-%0*d.ufs", what, digits, n, digits, of)
 }
 
-// profileName is the file of the merged profile.
 func (j *job) profileName() string { return place.Below(j.Parts, string(profileRound)+".ufs") }
 
-// width is how many parts are merged at once on the first level, about the square root of all, so
-// that either level merges about as many. It depends on the number of shards alone: the order of
-// additions, and with it every bit of the result, is that of the job and not of the runner.
-func (j *job) width() int { return int(math.Ceil(math.Sqrt(float64(j.Shards)))) }
+// groupWidth is the number of parts that the first level merges into one file: about the square root of all, so that
+// both levels merge about as many. It depends only on the number of shards. So the order of additions, and with it
+// every bit of the result, does not depend on the runner.
+func (j *job) groupWidth() int { return int(math.Ceil(math.Sqrt(float64(j.Shards)))) }
 
-// groups is how many files the second level merges.
-func (j *job) groups() int { return (j.Shards + j.width() - 1) / j.width() }
+func (j *job) groupCount() int { return (j.Shards + j.groupWidth() - 1) / j.groupWidth() }
 
-// groupOf is the group of a shard; both count from 1.
-func (j *job) groupOf(shard int) int { return (shard-1)/j.width() + 1 }
+// groupOf returns the group of a shard; both count from 1.
+func (j *job) groupOf(shard int) int { return (shard-1)/j.groupWidth() + 1 }
 
-// members is how many shards a group has: the last one may have fewer than the others.
-func (j *job) members(group int) int { return min(j.width(), j.Shards-(group-1)*j.width()) }
+// groupSize is the number of shards in a group. The last group may be smaller.
+func (j *job) groupSize(group int) int { return min(j.groupWidth(), j.Shards-(group-1)*j.groupWidth()) }
 
-// makeFolder makes the folder that a local file is to lie in. Stores have none.
-func makeFolder(file string) error {
+// makeParentFolder makes the folder of a local file. Stores have no folders.
+func makeParentFolder(file string) error {
 	if place.IsURL(file) {
 		return nil
 	}
@@ -134,7 +130,6 @@ func makeFolder(file string) error {
 	return nil
 }
 
-// limits is the part of every request that says what a run may use.
-func (j *job) limits() ufs.Request {
+func (j *job) requestLimits() ufs.Request {
 	return ufs.Request{Allow: j.Allow, Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch, Spelling: flagOf}
 }

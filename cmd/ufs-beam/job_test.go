@@ -28,12 +28,12 @@ func TestGroups(t *testing.T) {
 			last = g
 			members[g]++
 		}
-		if last != j.groups() || j.groups() > j.width() || (j.width()-1)*(j.width()-1) >= n {
-			t.Errorf("%d shards: %d groups, the last is %d, of up to %d", n, j.groups(), last, j.width())
+		if last != j.groupCount() || j.groupCount() > j.groupWidth() || (j.groupWidth()-1)*(j.groupWidth()-1) >= n {
+			t.Errorf("%d shards: %d groups, the last is %d, of up to %d", n, j.groupCount(), last, j.groupWidth())
 		}
 		for g, count := range members {
-			if count != j.members(g) || count > j.width() {
-				t.Errorf("%d shards: %d in group %d, want %d of at most %d", n, count, g, j.members(g), j.width())
+			if count != j.groupSize(g) || count > j.groupWidth() {
+				t.Errorf("%d shards: %d in group %d, want %d of at most %d", n, count, g, j.groupSize(g), j.groupWidth())
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func iterate(pieces []Piece) func(*Piece) bool {
 // one of them or with one twice.
 func TestCollect(t *testing.T) {
 	piece := func(n int) Piece { return Piece{Number: n, Name: fmt.Sprint(n)} }
-	files, err := collect(&Piece{}, iterate([]Piece{piece(12), piece(10), piece(11)}), 10, 3)
+	files, err := collectNames(&Piece{}, iterate([]Piece{piece(12), piece(10), piece(11)}), 10, 3)
 	if want := []string{"10", "11", "12"}; err != nil || !slices.Equal(files, want) {
 		t.Errorf("collected %v (%v), want %v", files, err, want)
 	}
@@ -61,36 +61,36 @@ func TestCollect(t *testing.T) {
 		nil, {piece(10), piece(11)}, {piece(10), piece(10), piece(12)}, {piece(9), piece(10), piece(11)},
 		{piece(10), piece(11), piece(12), piece(12)}, {piece(10), piece(11), piece(12), piece(13)},
 	} {
-		_, err := collect(&Piece{Name: "all.ufs"}, iterate(pieces), 10, 3)
+		_, err := collectNames(&Piece{Name: "all.ufs"}, iterate(pieces), 10, 3)
 		if err == nil || exit.Code(err) != exit.Fault || !strings.Contains(err.Error(), "all.ufs") {
 			t.Errorf("collected %v for 10 to 12: %v", pieces, err)
 		}
 	}
 }
 
-// Faults of shards reach the end whole where they are few, and are counted where they are many.
+// A job reports the faults of few shards in full, and counts further ones.
 func TestFaultsJoin(t *testing.T) {
 	const shards = 23
 	var all Piece
 	for group := range 5 {
 		var g Piece
 		for shard := group * 5; shard < min((group+1)*5, shards); shard++ {
-			g.join(Piece{Number: shard, Code: exit.Data, Failed: []string{fmt.Sprintf("shard %d", shard)}})
-			g.join(Piece{Number: shard, Name: "there"})
+			g.takeFaults(Piece{Number: shard, Code: exit.Data, Failed: []string{fmt.Sprintf("shard %d", shard)}})
+			g.takeFaults(Piece{Number: shard, Name: "there"})
 		}
-		all.join(g)
+		all.takeFaults(g)
 	}
-	if all.Code != exit.Data || len(all.Failed) != shownFaults || len(all.Failed)+all.More != shards {
+	if all.Code != exit.Data || len(all.Failed) != maxFaultsShown || len(all.Failed)+all.More != shards {
 		t.Errorf("%d shards failed, and of them came through: %+v", shards, all)
 	}
-	if text := all.faults(); !strings.HasPrefix(text, "shard 0; shard 1;") || !strings.HasSuffix(text, "and 18 more shards failed") {
+	if text := all.faultLine(); !strings.HasPrefix(text, "shard 0; shard 1;") || !strings.HasSuffix(text, "and 18 more shards failed") {
 		t.Errorf("told as %q", text)
 	}
 }
 
 // A worker's error is found again in whatever text a runner wraps it in.
 func TestFindFailure(t *testing.T) {
-	want := &failure{exit.Memory, spelled(&stream.MemoryError{What: "merging two of these files", Need: 3 << 30, Limit: 2 << 30})}
+	want := &failure{exit.Memory, errorLine(&stream.MemoryError{What: "merging two of these files", Need: 3 << 30, Limit: 2 << 30})}
 	if !strings.Contains(want.text, "--memory-limit") {
 		t.Errorf("no flag is named in %q", want.text)
 	}
@@ -107,9 +107,9 @@ func TestFindFailure(t *testing.T) {
 func TestTurn(t *testing.T) {
 	type result struct{}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := inTurn(t.Context(), func() (result, error) {
+	_, err := runInTurn(t.Context(), func() (result, error) {
 		cancel()
-		return inTurn(ctx, func() (result, error) {
+		return runInTurn(ctx, func() (result, error) {
 			t.Error("two had their turn")
 			return result{}, nil
 		})
@@ -117,7 +117,7 @@ func TestTurn(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the one that waited ended with %v", err)
 	}
-	if _, err := inTurn(t.Context(), func() (result, error) { return result{}, io.EOF }); !errors.Is(err, io.EOF) {
+	if _, err := runInTurn(t.Context(), func() (result, error) { return result{}, io.EOF }); !errors.Is(err, io.EOF) {
 		t.Errorf("after that: %v", err)
 	}
 }
@@ -132,8 +132,8 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	j := &job{Plan: "a/b.plan.json", Parts: "s3://lake/parts?region=eu-west-1", Output: "all.ufs", Shards: 8}
-	if err := errors.Join(j.validate(), j.absolute()); err != nil {
-		t.Fatal(err)
+	if err := errors.Join(j.validate(), j.makePathsAbsolute()); err != nil {
+		t.Fatalf("validating the job: %v", err)
 	}
 	if !strings.HasPrefix(j.Plan, "/") || !strings.HasSuffix(j.Plan, "/a/b.plan.json") || !strings.HasSuffix(j.Output, "/all.ufs") {
 		t.Errorf("the worker is given %+v", j)

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// groupFn gives a part the number of its group as a key.
+// groupFn keys a part by the number of its group.
 type groupFn struct{ Job job }
 
 // ProcessElement returns the group of the piece, and the piece.
@@ -24,16 +24,16 @@ type groupMergeFn struct {
 	Round round
 }
 
-// ProcessElement merges the parts of one group. Faults of its shards go on to the last level,
-// which tells those of all groups.
+// ProcessElement merges the parts of one group. It passes faults of its shards on to the last level, which reports
+// the faults of all groups.
 func (f *groupMergeFn) ProcessElement(ctx context.Context, group int, parts func(*Piece) bool) (Piece, error) {
 	merged := Piece{Number: group, Name: f.Job.groupName(f.Round, group)}
-	first := (group-1)*f.Job.width() + 1
-	files, err := collect(&merged, parts, first, f.Job.members(group))
+	first := (group-1)*f.Job.groupWidth() + 1
+	files, err := collectNames(&merged, parts, first, f.Job.groupSize(group))
 	if err != nil || merged.Code != 0 {
 		return merged, err
 	}
-	return merged, f.Job.merge(ctx, files, merged.Name, true)
+	return merged, f.Job.mergeFiles(ctx, files, merged.Name, true)
 }
 
 // lastMergeFn is the second level: it merges the groups.
@@ -43,23 +43,23 @@ type lastMergeFn struct {
 	Output string
 }
 
-// ProcessElement merges the files of all groups and returns the name of the result. Here a fault
-// of any shard fails the job.
+// ProcessElement merges the files of all groups and returns the name of the result. A fault of any shard fails the
+// job here.
 func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Piece) bool) (string, error) {
 	all := Piece{Name: f.Output}
-	files, err := collect(&all, groups, 1, f.Job.groups())
+	files, err := collectNames(&all, groups, 1, f.Job.groupCount())
 	if err != nil {
 		return "", err
 	}
 	if all.Code != 0 {
-		return "", &failure{all.Code, all.faults()}
+		return "", &failure{all.Code, all.faultLine()}
 	}
-	return f.Output, f.Job.merge(ctx, files, f.Output, false)
+	return f.Output, f.Job.mergeFiles(ctx, files, f.Output, false)
 }
 
-// collect returns the names of the pieces first, first+1 and so on, in this order, which is what
-// makes the sum the same on every runner. It takes over their faults into whole.
-func collect(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
+// collectNames returns the names of the pieces first, first+1 and so on. This order makes the sum the same on every
+// runner. It adds the pieces' faults to whole.
+func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
 	var all []Piece
 	for p := (Piece{}); pieces(&p); p = (Piece{}) {
 		all = append(all, p)
@@ -71,7 +71,7 @@ func collect(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string
 			break
 		}
 		files = append(files, p.Name)
-		whole.join(p)
+		whole.takeFaults(p)
 	}
 	if len(files) != count || len(all) != count {
 		return nil, &failure{exit.Fault, fmt.Sprintf("the runner passed on %d pieces for %s, not %d to %d once each",
@@ -80,16 +80,15 @@ func collect(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string
 	return files, nil
 }
 
-// merge adds up files in their order.
-func (j *job) merge(ctx context.Context, files []string, output string, partial bool) error {
-	done, err := inTurn(ctx, func() (*ufs.Gathered, error) {
-		if err := makeFolder(output); err != nil {
+func (j *job) mergeFiles(ctx context.Context, files []string, output string, partial bool) error {
+	done, err := runInTurn(ctx, func() (*ufs.Gathered, error) {
+		if err := makeParentFolder(output); err != nil {
 			return nil, err
 		}
 		return ufs.Merge(ctx, ufs.MergeRequest{Files: files, Partial: partial, Output: output, Threads: j.Threads, Memory: j.Memory})
 	})
 	if err != nil {
-		return &failure{exit.Code(err), "merge into " + place.Name(output) + ": " + spelled(err)}
+		return &failure{exit.Code(err), "merge into " + place.Name(output) + ": " + errorLine(err)}
 	}
 	for _, warning := range done.Warnings {
 		log.Warn(ctx, warning)

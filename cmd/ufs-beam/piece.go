@@ -5,24 +5,22 @@ import (
 	"strings"
 )
 
-// Piece is what travels from step to step: the name of a part file, or of a merged one. A piece
-// that can never be made travels as well: then Failed says why. As an error of its step it would
-// make the runner scan the shard again, four times on Dataflow, before it gives up.
+// Piece travels from step to step: the name of a part file, or of a merged file. A piece that can never be made
+// travels too, with the reason in Failed. As an error of its step it would make the runner scan the shard again, four
+// times on Dataflow, before the job fails.
 type Piece struct {
 	Number int // of the shard, or of the group
 	Name   string
 
-	Code   int      // exit code of the first of Failed; 0: the file is there
-	Failed []string // what is wrong, and where: the first few
-	More   int      // how many more failed
+	Code   int      // exit code of the first of Failed; 0 if the file exists
+	Failed []string // the first few faults, with their places
+	More   int      // number of further faults
 }
 
-// shownFaults is how many shards' faults a job tells in full: where one is wrong for all, a few
-// say it.
-const shownFaults = 5
+// maxFaultsShown bounds the faults that a job reports in full: if one cause affects all shards, a few suffice.
+const maxFaultsShown = 5
 
-// join takes over the faults of a piece, if it has any.
-func (p *Piece) join(o Piece) {
+func (p *Piece) takeFaults(o Piece) {
 	if o.Code == 0 {
 		return
 	}
@@ -31,7 +29,7 @@ func (p *Piece) join(o Piece) {
 	}
 	p.More += o.More
 	for _, text := range o.Failed {
-		if len(p.Failed) < shownFaults {
+		if len(p.Failed) < maxFaultsShown {
 			p.Failed = append(p.Failed, text)
 		} else {
 			p.More++
@@ -39,13 +37,12 @@ func (p *Piece) join(o Piece) {
 	}
 }
 
-// faults tells what failed, in one line.
-func (p *Piece) faults() string {
-	text := joined(p.Failed)
+func (p *Piece) faultLine() string {
+	text := joinTexts(p.Failed)
 	if p.More > 0 {
 		text += fmt.Sprintf("; and %d more shards failed", p.More)
 	}
 	return text
 }
 
-func joined(texts []string) string { return strings.Join(texts, "; ") }
+func joinTexts(texts []string) string { return strings.Join(texts, "; ") }

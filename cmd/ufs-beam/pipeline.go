@@ -19,8 +19,7 @@ func init() {
 	register.Iter1[Piece]()
 }
 
-// build makes the pipeline of a job with the given rounds, one or both.
-func (j job) build(rounds []round) *beam.Pipeline {
+func (j job) buildPipeline(rounds []round) *beam.Pipeline {
 	pipeline, root := beam.NewPipelineWithRoot()
 	var profile beam.PCollection
 	for _, r := range rounds {

@@ -14,18 +14,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// removeAtOnce is how many objects are removed side by side: a store takes some 50 ms for each,
-// and there may be 10,000.
-const removeAtOnce = 16
+// maxRemovals is the number of objects removed at the same time: a store takes some 50 ms for each, and there may be
+// 10,000.
+const maxRemovals = 16
 
-// removeParts removes the files that the job made on the way to its output, by their names:
-// whatever else lies in the folder stays.
+// removeParts removes, by name, the files that the job made besides its output. Other files in the folders stay.
 func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	client := store.New(store.Options{})
 	var mu sync.Mutex
 	var failed []error
 	var g errgroup.Group
-	g.SetLimit(removeAtOnce)
+	g.SetLimit(maxRemovals)
 	for _, name := range j.partFiles(rounds) {
 		g.Go(func() error {
 			if err := removeFile(ctx, client, name); err != nil {
@@ -36,7 +35,7 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // failed has all errors
+	_ = g.Wait() // failed holds all errors
 	if len(failed) > 0 {
 		return &stream.OutputError{Path: place.Name(j.Parts), Remedy: stream.PlainText("the statistics are complete: remove the parts by hand"),
 			Err: stream.Errorf("%d part files could not be removed: %w", len(failed), failed[0])}
@@ -44,20 +43,19 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	for _, r := range rounds {
 		for _, folder := range []string{"/groups", ""} {
 			if name := place.Below(j.Parts, string(r)+folder); !place.IsURL(name) {
-				_ = os.Remove(name) // stays where something else lies in it
+				_ = os.Remove(name) // fails if the folder contains other files
 			}
 		}
 	}
 	return nil
 }
 
-// partFiles lists the files that rounds make, but the last one's output.
 func (j *job) partFiles(rounds []round) (names []string) {
 	for _, r := range rounds {
 		for shard := range j.Shards {
 			names = append(names, j.partName(r, shard+1))
 		}
-		for group := range j.groups() {
+		for group := range j.groupCount() {
 			names = append(names, j.groupName(r, group+1))
 		}
 	}

@@ -11,11 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// defaultSample is --sample-rows where nothing is said.
-const defaultSample = 10_000
+// defaultSampleRows is the default of --sample-rows.
+const defaultSampleRows = 10_000
 
-// rounds reads from the plan which rounds its method takes.
-func (s *settings) rounds(ctx context.Context) ([]round, error) {
+func (s *settings) planRounds(ctx context.Context) ([]round, error) {
 	h, err := chunkio.ReadPlanHeader(ctx, s.job.Plan, chunkio.FetchOptions{})
 	if err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func (s *settings) rounds(ctx context.Context) ([]round, error) {
 	}
 	switch {
 	case spec.From == method.FromRows:
-		s.job.SampleRows = cmp.Or(s.job.SampleRows, defaultSample)
+		s.job.SampleRows = cmp.Or(s.job.SampleRows, defaultSampleRows)
 		return []round{profileRound}, nil
 	case s.job.SampleRows > 0:
 		return nil, stream.Usagef("--sample-rows is for methods that iterate over rows, and %s is for %s, which takes all of them", place.Name(s.job.Plan), spec.Name)

@@ -12,8 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// numberFn makes the numbers of the shards from their count, so that the pipeline is as small for
-// 10,000 of them as for one.
+// numberFn makes the shard numbers from their count, so that the pipeline for 10,000 shards is as small as for one.
 type numberFn struct{}
 
 // ProcessElement emits 1 to n.
@@ -23,7 +22,7 @@ func (*numberFn) ProcessElement(n int, emit func(int)) {
 	}
 }
 
-// scanFn scans shards without a profile: for the profile round, or where there is none.
+// scanFn scans shards without a profile: in the profile round, or if no profile is needed.
 type scanFn struct {
 	Job   job
 	Round round
@@ -31,58 +30,57 @@ type scanFn struct {
 
 // ProcessElement scans one shard into its part file.
 func (f *scanFn) ProcessElement(ctx context.Context, shard int) (Piece, error) {
-	return f.Job.scan(ctx, f.Round, shard, "")
+	return f.Job.scanShard(ctx, f.Round, shard, "")
 }
 
-// profiledScanFn scans shards by the profile of all of them.
+// profiledScanFn scans shards with the profile of all shards.
 type profiledScanFn struct{ Job job }
 
 // ProcessElement scans one shard into its part file; profile is the side input.
 func (f *profiledScanFn) ProcessElement(ctx context.Context, shard int, profile string) (Piece, error) {
-	return f.Job.scan(ctx, profiledRound, shard, profile)
+	return f.Job.scanShard(ctx, profiledRound, shard, profile)
 }
 
-// scan makes the part of one shard, unless it is there already.
-func (j *job) scan(ctx context.Context, r round, shard int, profile string) (Piece, error) {
-	done, err := inTurn(ctx, func() (*ufs.Gathered, error) {
-		if err := makeFolder(j.partName(r, shard)); err != nil {
+func (j *job) scanShard(ctx context.Context, r round, shard int, profile string) (Piece, error) {
+	done, err := runInTurn(ctx, func() (*ufs.Gathered, error) {
+		if err := makeParentFolder(j.partName(r, shard)); err != nil {
 			return nil, err
 		}
-		q := ufs.ScanRequest{Request: j.limits(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
+		q := ufs.ScanRequest{Request: j.requestLimits(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
 		q.Plan, q.Output = j.Plan, j.partName(r, shard)
 		if r == profileRound {
 			q.ProfileOnly, q.KeepRows = true, j.SampleRows
 		}
 		return ufs.Scan(ctx, q)
 	})
-	where := fmt.Sprintf("%s of shard %d of %d", r, shard, j.Shards)
+	shardName := fmt.Sprintf("%s of shard %d of %d", r, shard, j.Shards)
 	if err != nil {
 		code := exit.Code(err)
-		text := where + ": " + spelled(err)
+		text := shardName + ": " + errorLine(err)
 		if r == statisticsRound && strings.Contains(text, "--profile-only") {
 			text += "; this program does both with --profile-round"
 		}
-		if final(code) {
+		if isPermanent(code) {
 			log.Errorf(ctx, "%s (exit code %d: no other try would help)", text, code)
 			return Piece{Number: shard, Code: code, Failed: []string{text}}, nil
 		}
 		return Piece{}, &failure{code, text}
 	}
 	for _, warning := range done.Warnings {
-		log.Warnf(ctx, "%s: %s", where, warning)
+		log.Warnf(ctx, "%s: %s", shardName, warning)
 	}
 	count, what := partsScanned, "scanned into"
 	if done.There {
-		count, what = partsThere, "there already in"
+		count, what = partsFound, "there already in"
 	}
-	beam.NewCounter(metrics, count).Inc(ctx, 1)
-	log.Infof(ctx, "%s: %s %s", where, what, done.Path)
+	beam.NewCounter(metricsNamespace, count).Inc(ctx, 1)
+	log.Infof(ctx, "%s: %s %s", shardName, what, done.Path)
 	return Piece{Number: shard, Name: j.partName(r, shard)}, nil
 }
 
 // Beam's counters of a job, as its runner shows them.
 const (
-	metrics      = "ufs-beam"
-	partsScanned = "parts scanned"
-	partsThere   = "parts that were there"
+	metricsNamespace = "ufs-beam"
+	partsScanned     = "parts scanned"
+	partsFound       = "parts that were there"
 )

@@ -17,9 +17,9 @@ type settings struct {
 	keepParts    bool
 }
 
-// parse reads the arguments: the program's own flags, and Beam's, which packages of Beam have
-// declared. A worker gets flags of Beam's only.
-func (s *settings) parse(args []string, errw io.Writer) error {
+// parseArgs reads the program's own flags, and the flags that packages of Beam have declared. A worker gets only
+// Beam's flags.
+func (s *settings) parseArgs(args []string, errw io.Writer) error {
 	own := flag.NewFlagSet("ufs-beam", flag.ContinueOnError)
 	own.SetOutput(errw)
 	memory := program.Bytes(0)
@@ -43,13 +43,13 @@ func (s *settings) parse(args []string, errw io.Writer) error {
 
 	all := flag.CommandLine
 	all.Init("ufs-beam", flag.ContinueOnError)
-	all.SetOutput(io.Discard) // what is wrong is said once, by run
+	all.SetOutput(io.Discard) // run reports the error once
 	own.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
-	all.Usage = func() {} // package flag shows it with every error too
+	all.Usage = func() {} // package flag would print the usage after every error
 	err := all.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(errw, usage)
+		fmt.Fprint(errw, usageText)
 		own.PrintDefaults()
 		fmt.Fprint(errw, beamUsage)
 		return err
@@ -62,7 +62,7 @@ func (s *settings) parse(args []string, errw io.Writer) error {
 	return nil
 }
 
-const usage = `Gather the statistics of a plan file as a job of Apache Beam.
+const usageText = `Gather the statistics of a plan file as a job of Apache Beam.
 
   ufs-stream plan s3://lake/events -o job.plan.json
   ufs-beam --plan job.plan.json --shards 100 --parts s3://lake/parts/ --output s3://lake/all.ufs --runner flink --endpoint HOST:8099

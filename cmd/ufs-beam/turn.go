@@ -2,19 +2,17 @@ package main
 
 import "context"
 
-// turn lets one scan or merge run at a time in a worker process, however many bundles the runner
-// gives it: the limits of memory and threads are those of the Go runtime, which the process has
-// once (see package ufs), and one scan uses all the cores that it may. It belongs to the process
-// as those limits do; that is why it is a variable of the package.
-var turn = make(chan struct{}, 1)
+// turnToken lets one scan or merge run at a time in a worker process, whatever number of bundles the runner assigns
+// to it. The limits of memory and threads belong to the Go runtime, hence to the process (see package ufs), and one
+// scan uses all permitted cores. It belongs to the process like those limits, so it is a package variable.
+var turnToken = make(chan struct{}, 1)
 
-// inTurn runs work once it is its turn.
-func inTurn[T any](ctx context.Context, work func() (T, error)) (done T, err error) {
+func runInTurn[T any](ctx context.Context, work func() (T, error)) (done T, err error) {
 	select {
-	case turn <- struct{}{}:
+	case turnToken <- struct{}{}:
 	case <-ctx.Done():
 		return done, context.Cause(ctx)
 	}
-	defer func() { <-turn }()
+	defer func() { <-turnToken }()
 	return work()
 }

@@ -23,13 +23,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The variables that hold secrets of REST catalogs, which do not belong on a command line.
+// Variables with the secrets of REST catalogs, which must not appear on a command line.
 const (
 	tokenVariable      = "ICEBERG_REST_TOKEN"
 	credentialVariable = "ICEBERG_REST_CREDENTIAL"
 )
 
-// openTable finds a table's newest metadata and opens them.
 func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if q.catalog == hadoopCatalog {
 		return openHadoop(ctx, q)
@@ -60,54 +59,54 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 		at = place.Name(q.uri)
 	}
 	l := newLake(ctx, q)
-	l.query = cmp.Or(q.store, storeParameters(props))
+	l.userParameters = cmp.Or(q.store, storeParameters(props))
 	ctx = context.WithValue(ctx, lakeKey{}, l)
 	named := strings.Split(q.table, ".")
-	t, err := loadPatiently(ctx, props, named)
+	t, err := loadWithRetries(ctx, props, named)
 	if err != nil {
-		return nil, nil, refusal(at, q, err)
+		return nil, nil, errCatalog(at, q, err)
 	}
-	if l.scope == nil { // Glue's table was read from where it is, and has its scope
+	if l.scope == nil { // Glue reads the table's own location, which sets the scope
 		own, err := parseLocation(t.Metadata().Location())
 		if err == nil {
-			err = l.adopt(own)
+			err = l.adoptBucket(own)
 		}
-		if err == nil { // also if it has no files yet
-			_, err = l.place(strings.TrimSuffix(t.Metadata().Location(), "/") + "/metadata")
+		if err == nil { // check it even if the table has no files yet
+			_, err = l.resolvePlace(strings.TrimSuffix(t.Metadata().Location(), "/") + "/metadata")
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := l.refuseServer(ctx, at, t); err != nil {
+	if err := l.checkStoreServer(ctx, at, t); err != nil {
 		return nil, nil, err
 	}
 	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
 }
 
-// loadPatiently asks a catalog for a table, again where it is down or busy.
-func loadPatiently(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
-	for try := range len(pauses) + 1 {
-		if t, err = load(ctx, props, named); err == nil || !passes(err) || try == len(pauses) {
+// loadWithRetries loads a table, and retries if the catalog is down or busy.
+func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
+	for try := range len(retryPauses) + 1 {
+		if t, err = loadTable(ctx, props, named); err == nil || !isTemporary(err) || try == len(retryPauses) {
 			break
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(pauses[try]):
+		case <-time.After(retryPauses[try]):
 		}
 	}
 	return t, err
 }
 
-// refuseServer is an error if a catalog tells of a server for the table's files, and nobody else does:
-// whoever it names would get the user's signatures. Amazon's and Google's own are the usual.
-func (l *lake) refuseServer(ctx context.Context, at string, t *table.Table) error {
-	if _, err := t.FS(ctx); err != nil { // which notes the catalog's settings
-		return asData(at, "the files of "+l.table+" cannot be opened", err)
+// checkStoreServer refuses a server for the table's files that only the catalog names: that server would receive the
+// user's signatures. Servers of Amazon and Google are accepted.
+func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) error {
+	if _, err := t.FS(ctx); err != nil { // records the catalog's settings
+		return asDataError(at, "the files of "+l.table+" cannot be opened", err)
 	}
-	told := server.FindStringSubmatch(l.told)
-	if told == nil || server.MatchString(l.query) || usualServer.MatchString(told[1]) {
+	endpoint := endpointPattern.FindStringSubmatch(l.catalogParameters)
+	if endpoint == nil || endpointPattern.MatchString(l.userParameters) || vendorEndpoint.MatchString(endpoint[1]) {
 		return nil
 	}
 	for _, variable := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "STORAGE_EMULATOR_HOST"} {
@@ -115,28 +114,27 @@ func (l *lake) refuseServer(ctx context.Context, at string, t *table.Table) erro
 			return nil
 		}
 	}
-	e := stream.Dataf(at, "it names %s as the server of the files of %s, and only arguments, the environment and configuration choose that", told[1], l.table)
-	e.Remedy = stream.Textf("if you trust it, add {store} %s", shell.Quote(l.told))
+	e := stream.Dataf(at, "it names %s as the server of the files of %s, and only arguments, the environment and configuration choose that", endpoint[1], l.table)
+	e.Remedy = stream.Textf("if you trust it, add {store} %s", shell.Quote(l.catalogParameters))
 	return e
 }
 
 var (
-	server      = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // in parameters
-	usualServer = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
+	endpointPattern = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // within URL parameters
+	vendorEndpoint  = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
 )
 
-// pauses are before a catalog is asked again that is down or busy.
-var pauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
+// retryPauses are the pauses before a catalog that is down or busy is asked again.
+var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
-// load asks a catalog for a table.
-func load(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
-	open := openREST
+func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
+	openCatalog := openREST
 	if props["type"] != restCatalog {
-		open = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
+		openCatalog = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
 			return catalog.Load(ctx, "", props)
 		}
 	}
-	c, err := open(ctx, props)
+	c, err := openCatalog(ctx, props)
 	if err != nil {
 		return nil, err
 	}
@@ -146,30 +144,28 @@ func load(ctx context.Context, props iceberg.Properties, named table.Identifier)
 	return c.LoadTable(ctx, named)
 }
 
-// refusal is the error about a catalog that gives no table.
-func refusal(at string, q request, err error) error {
-	var told *stream.DataError
+func errCatalog(at string, q request, err error) error {
+	var known *stream.DataError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &told): // without the library's text around it
-		return told
+	case errors.As(err, &known): // drop the library's text around it
+		return known
 	case errors.Is(err, catalog.ErrNoSuchTable):
 		return stream.Dataf(at, "this catalog has no table %s", q.table)
 	case errors.Is(err, rest.ErrUnauthorized) || errors.Is(err, rest.ErrForbidden) || errors.Is(err, rest.ErrAuthorizationExpired):
 		e := stream.Dataf(at, "this catalog does not let us in: %w", err)
 		e.Remedy = stream.Textf("set %s, or %s to CLIENT:SECRET", tokenVariable, credentialVariable)
 		return e
-	case passes(err):
-		e := stream.Dataf(at, "this catalog cannot be asked: %w", passing{err})
+	case isTemporary(err):
+		e := stream.Dataf(at, "this catalog cannot be asked: %w", temporaryError{err})
 		e.Remedy = stream.Textf("try again when it answers")
 		return e
 	}
-	return asData(at, "this catalog does not give the table "+q.table, err)
+	return asDataError(at, "this catalog does not give the table "+q.table, err)
 }
 
-// passes reports whether an error is of a catalog or a network that is down or busy.
-func passes(err error) bool {
+func isTemporary(err error) bool {
 	var dial *net.OpError
 	var name *net.DNSError
 	var slow interface{ Timeout() bool }
@@ -182,8 +178,8 @@ func passes(err error) bool {
 	return errors.As(err, &slow) && slow.Timeout()
 }
 
-// passing marks an error as one that passes.
-type passing struct{ error }
+// temporaryError marks an error after which the same command may succeed later.
+type temporaryError struct{ error }
 
-func (p passing) Unwrap() error        { return p.error }
-func (p passing) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself
+func (p temporaryError) Unwrap() error        { return p.error }
+func (p temporaryError) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself

@@ -16,16 +16,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// catalogTransport sends the requests to a REST catalog to the servers that the user named, and to no
-// other: the library signs each request anew, also where a redirect or the catalog's own configuration
-// sends it elsewhere.
+// catalogTransport sends requests only to the catalog servers that the user named. The library signs each request
+// anew, even if a redirect or the catalog's configuration sends it elsewhere.
 type catalogTransport struct {
 	http.RoundTripper
 	servers []*url.URL
-	signs   bool // requests may be signed with AWS's credentials
+	signs   bool // requests may be signed with AWS credentials
 }
 
-// openREST opens a REST catalog with the properties that the user gave.
 func openREST(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
 	t := &catalogTransport{signs: strings.EqualFold(props["rest.sigv4-enabled"], "true")}
 	options := []rest.Option{

@@ -57,7 +57,7 @@ func TestTablesInStores(t *testing.T) {
 				want, none := selectFeatures(t, hand, "--where", where)
 				if plan == "" {
 					if none == "" {
-						t.Errorf("%s: %s", at, said)
+						t.Errorf("%s: only the plan is refused: %s", at, said)
 					}
 					continue
 				}
@@ -68,7 +68,7 @@ func TestTablesInStores(t *testing.T) {
 				}
 				for _, f := range lines {
 					if !strings.HasPrefix(f.Path, s.Scheme+"://"+s.Bucket+"/wh/t/data/") || strings.Contains(f.Path, "?") || f.Version == "" {
-						t.Errorf("%+v", f)
+						t.Errorf("file of the plan: got %+v, want a versioned object of the table's bucket without parameters", f)
 					}
 				}
 			}
@@ -128,7 +128,7 @@ func TestRESTCatalog(t *testing.T) {
 	}
 	refused(t, 3, of("sales.eu.t"), "NotAuthorized", "ICEBERG_REST_TOKEN")
 	t.Setenv(tokenVariable, "secret-token")
-	refused(t, 3, of("sales.eu.t"), "not in its own place", "--allow "+filepath.Dir(s.fs.root)[:4]) // a catalog does not tell what of this disk is read
+	refused(t, 3, of("sales.eu.t"), "not in its own place", "--allow "+filepath.Dir(s.fs.root)[:4]) // a catalog cannot choose files of this disk
 	allowed := func(table string) []string { return append(of(table), "--allow", s.fs.root) }
 	sameSelection(t, "REST", mustSelect(t, "--plan", mustPlan(t, allowed("sales.eu.t")...)), mustSelect(t, byHand(t, events(), rows)))
 	refused(t, 3, of("sales.us.t"), "this catalog has no table sales.us.t")

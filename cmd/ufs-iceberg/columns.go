@@ -12,14 +12,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Iceberg knows a column of a file by its id and ufs-stream by its name. The footers tell
-// both, and they alone are proof: manifests are merged under newer schemas, and old schemas
-// leave the metadata.
+// Iceberg identifies a column of a file by its id, ufs-stream by its name. Only the footers hold both reliably:
+// manifests are merged under newer schemas, and old schemas disappear from the metadata.
 
-// columns is what one file has of the table's columns.
+// columns describes the table's columns in one file.
 type columns struct {
 	lacking []lackingColumn
-	widths  map[int]parquet.Type // physical types of numbers, by the column's id
+	widths  map[int]parquet.Type // physical types of numbers, by column id
 }
 
 // lackingColumn is a column of the table that a file does not have.
@@ -31,11 +30,11 @@ type lackingColumn struct {
 // matcher finds the table's columns in a file.
 type matcher struct {
 	columns
-	path string // of the file, as people may see it
+	path string // of the file, redacted
 }
 
-// matchColumns compares a file's columns with the table's. A column that one of the two
-// programs would take for another one is an error.
+// matchColumns compares a file's columns with the table's. It refuses a file if one of the two programs would mistake
+// a column for another.
 func matchColumns(path string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columns, error) {
 	m := matcher{columns{widths: make(map[int]parquet.Type)}, path}
 	identified := false
@@ -50,15 +49,14 @@ func matchColumns(path string, table *iceberg.Schema, mapping iceberg.NameMappin
 		e.Remedy = rewriteRemedy()
 		return m.columns, e
 	}
-	return m.columns, m.group("", table.AsStruct().FieldList, mapping, root)
+	return m.columns, m.matchGroup("", table.AsStruct().FieldList, mapping, root)
 }
 
 func rewriteRemedy() stream.Text {
 	return stream.Textf("have the table's files written again under its present schema and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('rewrite-all', 'true'))")
 }
 
-// group compares the columns of a struct, or of the whole file.
-func (m *matcher) group(prefix string, fields []iceberg.NestedField, mapping []iceberg.MappedField, group *schema.GroupNode) error {
+func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mapping []iceberg.MappedField, group *schema.GroupNode) error {
 	byID, byName := make(map[int]schema.Node), make(map[string]schema.Node)
 	ids := make([]int, group.NumFields())
 	for i := range ids {
@@ -77,37 +75,37 @@ func (m *matcher) group(prefix string, fields []iceberg.NestedField, mapping []i
 		_, namesake := byName[f.Name]
 		switch {
 		case found && n.Name() != f.Name:
-			return m.refuse(prefix+f.Name, "the table's column is called %q in this file: it was renamed after the file was written", prefix+n.Name())
+			return m.errColumn(prefix+f.Name, "the table's column is called %q in this file: it was renamed after the file was written", prefix+n.Name())
 		case !found && namesake:
-			return m.refuse(prefix+f.Name, "this file has another column of that name: the table's was added again after one was dropped")
+			return m.errColumn(prefix+f.Name, "this file has another column of that name: the table's was added again after one was dropped")
 		case !found:
 			m.lacking = append(m.lacking, lackingColumn{f.ID, prefix + f.Name})
 			continue
 		}
-		if err := m.inside(prefix+f.Name+".", f, mapping, n); err != nil {
+		if err := m.matchNested(prefix+f.Name+".", f, mapping, n); err != nil {
 			return err
 		}
 	}
 	for i, id := range ids {
 		if !slices.ContainsFunc(fields, func(f iceberg.NestedField) bool { return f.ID == id }) {
-			return m.refuse(prefix+group.Field(i).Name(), "the table has no such column any more, and this file still has it")
+			return m.errColumn(prefix+group.Field(i).Name(), "the table has no such column any more, and this file still has it")
 		}
 	}
 	return nil
 }
 
-// inside goes into a struct, and notes the width of a number.
-func (m *matcher) inside(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
+// matchNested descends into a struct, or records the width of a number.
+func (m *matcher) matchNested(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
 	switch t := f.Type.(type) {
 	case *iceberg.StructType:
 		below, ok := n.(*schema.GroupNode)
 		if !ok {
-			return m.refuse(prefix[:len(prefix)-1], "this is a struct in the table, and none in this file")
+			return m.errColumn(prefix[:len(prefix)-1], "this is a struct in the table, and none in this file")
 		}
 		if mapping != nil {
-			mapping = mappedBelow(mapping, n.Name())
+			mapping = mappedFields(mapping, n.Name())
 		}
-		return m.group(prefix, t.FieldList, mapping, below)
+		return m.matchGroup(prefix, t.FieldList, mapping, below)
 	case iceberg.Int32Type, iceberg.Int64Type, iceberg.Float32Type, iceberg.Float64Type:
 		if leaf, ok := n.(*schema.PrimitiveNode); ok {
 			m.widths[f.ID] = leaf.PhysicalType()
@@ -116,13 +114,12 @@ func (m *matcher) inside(prefix string, f iceberg.NestedField, mapping []iceberg
 	return nil
 }
 
-func (m *matcher) refuse(column, format string, args ...any) error {
+func (m *matcher) errColumn(column, format string, args ...any) error {
 	e := stream.Dataf(m.path, format, args...)
 	e.Column, e.Remedy = column, rewriteRemedy()
 	return e
 }
 
-// mappedID is the id of a name in a mapping; -1 for none.
 func mappedID(mapping []iceberg.MappedField, name string) int {
 	for _, f := range mapping {
 		if slices.Contains(f.Names, name) {
@@ -132,7 +129,7 @@ func mappedID(mapping []iceberg.MappedField, name string) int {
 	return -1
 }
 
-func mappedBelow(mapping []iceberg.MappedField, name string) []iceberg.MappedField {
+func mappedFields(mapping []iceberg.MappedField, name string) []iceberg.MappedField {
 	for _, f := range mapping {
 		if slices.Contains(f.Names, name) && f.Fields != nil {
 			return f.Fields
@@ -141,10 +138,9 @@ func mappedBelow(mapping []iceberg.MappedField, name string) []iceberg.MappedFie
 	return []iceberg.MappedField{}
 }
 
-// agree compares the files of a plan with each other, in which all must have the same
-// columns. What all lack is no column of the plan: it comes back. What is a partition key of
-// every file whose value the table's log has is not lacking.
-func agree(files []*dataFile) (keys []lackingColumn, absent []string, err error) {
+// commonColumns checks that all files of a plan have the same columns. A column that no file has is returned in
+// absent, unless it is a partition key with a value in every file: then it is returned in keys.
+func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, err error) {
 	lacking := make(map[lackingColumn]int)
 	var order []lackingColumn
 	for _, f := range files {
@@ -181,11 +177,10 @@ func agree(files []*dataFile) (keys []lackingColumn, absent []string, err error)
 			absent = append(absent, c.name)
 		}
 	}
-	return keys, absent, sameWidths(files)
+	return keys, absent, checkWidths(files)
 }
 
-// sameWidths refuses a number that has 32 bits in some files and 64 in others.
-func sameWidths(files []*dataFile) error {
+func checkWidths(files []*dataFile) error {
 	for _, f := range files[1:] {
 		ids := make([]int, 0, len(f.widths))
 		for id := range f.widths {
@@ -203,8 +198,8 @@ func sameWidths(files []*dataFile) error {
 	return nil
 }
 
-// keyText is a partition value as ufs-stream reads it.
-func keyText(t iceberg.Type, value any) (string, error) {
+// partitionText writes a partition value as ufs-stream reads it.
+func partitionText(t iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil
 	}
@@ -221,5 +216,5 @@ func keyText(t iceberg.Type, value any) (string, error) {
 	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", t)
 }
 
-// nullKey is how a plan writes a null among partition values.
+// nullKey stands for a null among the partition values of a plan.
 const nullKey = "__HIVE_DEFAULT_PARTITION__"

@@ -15,24 +15,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// request is what a run is asked for.
+// request holds the arguments of a run.
 type request struct {
 	table      string // a folder, a metadata file, or namespace.table
-	catalog    string // hadoop where empty
+	catalog    string // empty for hadoop
 	uri        string
 	warehouse  string
-	store      string // query of the URLs of objects
+	store      string // URL parameters of objects
 	properties []string
 	allow      []string // further places that the table's metadata may name
 
-	snapshot    int64 // 0: none is named
-	asOf        moment
+	snapshot    int64 // 0 for none
+	asOf        timeFlag
 	branch, tag string
 	where       string
 	output      string
 }
 
-// The catalogs.
+// Kinds of catalogs.
 const (
 	hadoopCatalog = "hadoop"
 	restCatalog   = "rest"
@@ -99,7 +99,6 @@ So is what the metadata name outside of the table's own folder or bucket, unless
 	return cmd
 }
 
-// validate names every fault at once.
 func (q *request) validate(snapshotGiven bool) error {
 	var faults stream.Faults
 	if !strings.HasSuffix(q.output, planfile.Ending) {
@@ -143,11 +142,11 @@ func (q *request) validate(snapshotGiven bool) error {
 	return faults.Err("")
 }
 
-// moment is a flag that is a time.
-type moment time.Time
+// timeFlag is a flag with a time as its value.
+type timeFlag time.Time
 
 // String implements pflag.Value.
-func (m *moment) String() string {
+func (m *timeFlag) String() string {
 	if time.Time(*m).IsZero() {
 		return ""
 	}
@@ -155,14 +154,14 @@ func (m *moment) String() string {
 }
 
 // Set implements pflag.Value.
-func (m *moment) Set(s string) error {
+func (m *timeFlag) Set(s string) error {
 	at, ok := condition.ParseUTC(s)
 	if !ok {
 		return stream.Usagef("want a time such as 2026-01-31 or 2026-01-31T08:00:00Z")
 	}
-	*m = moment(at)
+	*m = timeFlag(at)
 	return nil
 }
 
 // Type implements pflag.Value.
-func (m *moment) Type() string { return "time" }
+func (m *timeFlag) Type() string { return "time" }

@@ -16,28 +16,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// deletion is a delete file, and the data files that it is about.
-type deletion struct {
+// deleteFile is a delete file, and the data files that it may apply to.
+type deleteFile struct {
 	iceberg.DataFile
-	kind string
-	of   []string // paths of data files
-	read bool     // which ones it is about stands in it, and not in the manifest
+	kind         string
+	targets      []string // paths of the data files
+	listsTargets bool     // only the delete file itself names its data files, not the manifest
 }
 
-// refuseDeletes finds the delete files that apply to the files of a plan. There may be none
-// although there are delete files: they can be about files that are no longer live, such as
-// those that a compaction has replaced.
+// refuseDeletes refuses delete files that apply to the files of a plan. Delete files may exist without applying, if
+// their data files are no longer live, for instance after a compaction.
 func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, name string) error {
-	deletions, err := deletionsOf(ctx, l, tasks)
+	deletions, err := listDeletes(ctx, l, tasks)
 	if err != nil {
 		return err
 	}
 	touched := make(map[string]bool)
-	var first *deletion
+	var first *deleteFile
 	count := 0
 	kinds := make(map[string]int)
 	for _, d := range deletions {
-		if len(d.of) == 0 {
+		if len(d.targets) == 0 {
 			continue
 		}
 		if first == nil {
@@ -45,7 +44,7 @@ func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, nam
 		}
 		count++
 		kinds[d.kind]++
-		for _, path := range d.of {
+		for _, path := range d.targets {
 			touched[path] = true
 		}
 	}
@@ -63,7 +62,7 @@ func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, nam
 		}
 	}
 	e := stream.Dataf(place.Name(first.FilePath()), "this file of %s deletes rows of %s: %s to %d of the %d data files of %s%s, and they are not applied here",
-		first.kind, place.Name(first.of[0]), plural(count, "delete file applies", "delete files apply"), len(touched), len(data), name, detail)
+		first.kind, place.Name(first.targets[0]), countNoun(count, "delete file applies", "delete files apply"), len(touched), len(data), name, detail)
 	e.Remedy = stream.Textf("compact the table and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('delete-file-threshold', '1'))")
 	return e
 }
@@ -74,35 +73,34 @@ const (
 	deletionVectors = "deletion vectors"
 )
 
-func plural(n int, one, more string) string {
+func countNoun(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// deletionsOf lists the delete files of the tasks, in their order. A file of position deletes
-// is read for the data files that it names: the manifest tells only between which two their
-// paths lie.
-func deletionsOf(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*deletion, error) {
-	var all []*deletion
-	known := make(map[string]*deletion)
+// listDeletes lists the delete files of the tasks in order. It reads files of position deletes for the names of their
+// data files: the manifest has only bounds of these names.
+func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*deleteFile, error) {
+	var all []*deleteFile
+	known := make(map[string]*deleteFile)
 	for _, t := range tasks {
 		add := func(files []iceberg.DataFile, kind string) {
 			for _, f := range files {
-				// The vectors of many files lie in one.
+				// One file may contain the vectors of many files.
 				key := f.FilePath()
 				if kind == deletionVectors && f.ContentOffset() != nil {
 					key += fmt.Sprintf("#%d", *f.ContentOffset())
 				}
 				d := known[key]
 				if d == nil {
-					d = &deletion{DataFile: f, kind: kind, read: kind == positionDeletes && f.ReferencedDataFile() == nil && f.FileFormat() == iceberg.ParquetFile}
+					d = &deleteFile{DataFile: f, kind: kind, listsTargets: kind == positionDeletes && f.ReferencedDataFile() == nil && f.FileFormat() == iceberg.ParquetFile}
 					known[key] = d
 					all = append(all, d)
 				}
-				if n := len(d.of); n == 0 || d.of[n-1] != t.File.FilePath() { // a task may be a piece of a file
-					d.of = append(d.of, t.File.FilePath())
+				if n := len(d.targets); n == 0 || d.targets[n-1] != t.File.FilePath() { // a task may be a piece of a file
+					d.targets = append(d.targets, t.File.FilePath())
 				}
 			}
 		}
@@ -111,33 +109,32 @@ func deletionsOf(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*d
 		add(t.DeletionVectorFiles, deletionVectors)
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(maxReaders)
 	for _, d := range all {
-		if d.read {
-			g.Go(func() error { return d.narrow(ctx, l) })
+		if d.listsTargets {
+			g.Go(func() error { return d.narrowTargets(ctx, l) })
 		}
 	}
 	return all, g.Wait()
 }
 
-// narrow keeps of the data files those that the file of position deletes names.
-func (d *deletion) narrow(ctx context.Context, l *lake) error {
+// narrowTargets keeps only the data files that the file of position deletes names.
+func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	named := make(map[string]bool)
-	err := guarded(func() error { return readPaths(ctx, l, d.FilePath(), named) })
+	err := recoverParquetPanics(func() error { return readPaths(ctx, l, d.FilePath(), named) })
 	if err != nil {
-		return asData(d.FilePath(), "this file of position deletes cannot be read", err)
+		return asDataError(d.FilePath(), "this file of position deletes cannot be read", err)
 	}
-	var of []string
-	for _, path := range d.of {
+	var targets []string
+	for _, path := range d.targets {
 		if named[path] {
-			of = append(of, path)
+			targets = append(targets, path)
 		}
 	}
-	d.of = of
+	d.targets = targets
 	return nil
 }
 
-// readPaths collects what stands in the column file_path of a Parquet file.
 func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool) error {
 	in, err := l.Open(name)
 	if err != nil {
@@ -183,8 +180,8 @@ func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool)
 	return nil
 }
 
-// guarded turns a panic of the Parquet library, which damaged files can raise, into an error.
-func guarded(read func() error) (err error) {
+// recoverParquetPanics turns a panic of the Parquet library, which damaged files can cause, into an error.
+func recoverParquetPanics(read func() error) (err error) {
 	defer func() {
 		fault := recover()
 		if _, ok := fault.(runtime.Error); ok {

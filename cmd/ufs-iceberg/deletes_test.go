@@ -114,7 +114,7 @@ func TestDeletionVectors(t *testing.T) {
 	refused(t, 3, []string{dir}, ".puffin: this file of deletion vectors deletes rows of "+dir, "2 delete files apply to 2 of the 2 data files")
 	// A condition that no deleted row's file can meet does not help: both files have such rows.
 	if _, said := tryPlan(t, dir, "--where", "not ok"); !strings.Contains(said, "deletion vectors") {
-		t.Error(said)
+		t.Errorf("with a condition: got %q, want deletion vectors refused", said)
 	}
 }
 

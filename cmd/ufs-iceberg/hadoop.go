@@ -19,14 +19,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The names of metadata files: of tables without a catalog, where v7 replaces v6, and of
-// catalogs, which alone know the newest for sure.
+// Names of metadata files. Without a catalog, v7 replaces v6. A catalog's names do not show for sure which is the
+// newest; only the catalog knows.
 var (
-	numbered = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
-	uuidName = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+	versionedName = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 )
 
-// openHadoop opens the table in a folder, or of a metadata file.
 func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	at := q.table
 	if q.warehouse != "" && !strings.ContainsAny(at, "/\\") {
@@ -39,43 +38,42 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		at = loc.String() // its parameters in order
+		at = loc.String() // with its parameters in a fixed order
 	} else {
 		if at, err = place.Local(at); err != nil {
 			return nil, nil, err
 		}
 		if at, err = filepath.Abs(at); err != nil {
-			return nil, nil, unreadable(q.table, err)
+			return nil, nil, errUnreadable(q.table, err)
 		}
 	}
 	folder := at
 	if strings.Contains(place.Base(at), ".metadata.json") {
 		folder = tableFolder(at)
-	} else if at, err = l.newest(at); err != nil {
+	} else if at, err = l.newestMetadata(at); err != nil {
 		return nil, nil, err
 	}
 	if l.scope, err = place.NewScope(l.table, []string{folder}, q.allow); err != nil {
 		return nil, nil, err
 	}
 	name := at
-	if place.IsURL(at) { // iceberg-go tells by the name whether it is compressed
+	if place.IsURL(at) { // iceberg-go detects compression by the name
 		loc, err := store.Parse(at)
 		name = loc.Bare().String()
-		if again, refused := l.place(name); err != nil || refused != nil || again != at {
+		if again, refused := l.resolvePlace(name); err != nil || refused != nil || again != at {
 			return nil, nil, stream.Usagef("%s: metadata are opened by s3://, gs://, azblob:// or a path", place.Name(at))
 		}
 	}
 	t, err := table.NewFromLocation(ctx, table.Identifier{place.Name(q.table)}, name, func(context.Context) (icebergio.IO, error) { return l, nil }, nil)
 	if err != nil {
-		return nil, nil, asData(name, "these metadata of an Iceberg table cannot be read", err)
+		return nil, nil, asDataError(name, "these metadata of an Iceberg table cannot be read", err)
 	}
 	return t, l, nil
 }
 
-// newest finds the newest metadata of the table in a folder.
-func (l *lake) newest(folder string) (string, error) {
+func (l *lake) newestMetadata(folder string) (string, error) {
 	below := place.Below(folder, "metadata")
-	names, err := l.files(below)
+	names, err := l.listFiles(below)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -96,7 +94,7 @@ func (l *lake) newest(folder string) (string, error) {
 		slices.Sort(found)
 		return best, found
 	}
-	version, hadoop := find(numbered)
+	version, hadoop := find(versionedName)
 	_, cataloged := find(uuidName)
 	ambiguous := func(what string) error {
 		e := stream.Dataf(place.Name(below), "%s, so the folder does not tell which metadata are the table's newest", what)
@@ -117,10 +115,10 @@ func (l *lake) newest(folder string) (string, error) {
 	case len(hadoop) > 1:
 		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", hadoop[0], hadoop[1]))
 	}
-	// Behind the hint there may be newer metadata, whose writer has not told yet; ahead of all
-	// metadata it is of another table, or they are gone.
+	// There may be newer metadata than the hint, if a writer has not updated it yet. A hint beyond all metadata belongs
+	// to another table, or the metadata are lost.
 	if slices.Contains(names, "version-hint.text") {
-		text, err := l.read(place.Below(below, "version-hint.text"))
+		text, err := l.readResolved(place.Below(below, "version-hint.text"))
 		if err != nil {
 			return "", err
 		}
@@ -132,8 +130,8 @@ func (l *lake) newest(folder string) (string, error) {
 	return place.Below(below, hadoop[0]), nil
 }
 
-// asData is an error about bad data, unless it tells by itself what it is.
-func asData(at, what string, err error) error {
+// asDataError makes a data error, unless err already has a kind of its own.
+func asDataError(at, what string, err error) error {
 	var (
 		data   *stream.DataError
 		usage  *stream.UsageError

@@ -19,27 +19,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lake opens the files of a table for iceberg-go: local ones, and objects with the client that
-// ufs-stream reads them with.
+// lake opens the files of a table for iceberg-go. It reads objects by the same client as ufs-stream.
 type lake struct {
-	ctx    context.Context
-	client *store.Client
-	table  string       // its name, for errors
-	query  string       // that the user gave for objects of a catalog: endpoint=…&region=…
-	told   string       // such parameters of its catalog, which are not used
-	allow  []string     // places that the user allows
-	scope  *place.Scope // places that its metadata may name; nil until the table's place is known
+	ctx               context.Context
+	client            *store.Client
+	table             string       // its name, for errors
+	userParameters    string       // the user's for objects of a catalog: endpoint=…&region=…
+	catalogParameters string       // the catalog's, which are not used
+	allow             []string     // places that the user allows
+	scope             *place.Scope // places that the metadata may name; nil until the table's place is known
 
-	mu     sync.Mutex
-	opened []string // paths and URLs
+	mu           sync.Mutex
+	openedPlaces []string // paths and URLs
 }
 
 func newLake(ctx context.Context, q request) *lake {
 	return &lake{ctx: ctx, client: store.New(store.Options{}), table: tableName(q), allow: q.allow}
 }
 
-// storeParameters are the parameters of URLs that the properties of a catalog stand for. Its
-// credentials are left out: ufs-stream finds its own.
+// storeParameters translates the properties of a catalog into URL parameters. It leaves out credentials: ufs-stream
+// finds its own.
 func storeParameters(props map[string]string) string {
 	var query []string
 	add := func(name string, values ...string) {
@@ -60,25 +59,24 @@ func storeParameters(props map[string]string) string {
 
 // Open implements icebergio.IO.
 func (l *lake) Open(name string) (icebergio.File, error) {
-	at, err := l.place(name)
+	at, err := l.resolvePlace(name)
 	if err != nil {
 		return nil, err
 	}
-	return l.open(at)
+	return l.openResolved(at)
 }
 
 // ReadFile implements icebergio.ReadFileIO.
 func (l *lake) ReadFile(name string) ([]byte, error) {
-	at, err := l.place(name)
+	at, err := l.resolvePlace(name)
 	if err != nil {
 		return nil, err
 	}
-	return l.read(at)
+	return l.readResolved(at)
 }
 
-// read reads the whole of a path or URL of ufs-stream's.
-func (l *lake) read(at string) ([]byte, error) {
-	f, err := l.open(at)
+func (l *lake) readResolved(at string) ([]byte, error) {
+	f, err := l.openResolved(at)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +84,14 @@ func (l *lake) read(at string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// open opens a path or URL of ufs-stream's.
-func (l *lake) open(at string) (icebergio.File, error) {
+func (l *lake) openResolved(at string) (icebergio.File, error) {
 	l.mu.Lock()
-	l.opened = append(l.opened, at)
+	l.openedPlaces = append(l.openedPlaces, at)
 	l.mu.Unlock()
 	if !place.IsURL(at) {
 		f, err := os.Open(at)
 		if err != nil {
-			return nil, unreadable(at, err)
+			return nil, errUnreadable(at, err)
 		}
 		return f, nil
 	}
@@ -109,52 +106,52 @@ func (l *lake) open(at string) (icebergio.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &object{lake: l, at: o}
-	f.SectionReader = io.NewSectionReader(readerAt{f}, 0, o.Size)
+	f := &openObject{lake: l, info: o}
+	f.SectionReader = io.NewSectionReader(pieceReader{f}, 0, o.Size)
 	return f, nil
 }
 
-// unreadable is an error of a local file, which names its place once.
-func unreadable(at string, err error) error {
+// errUnreadable makes the error of a local file, with its path named once.
+func errUnreadable(at string, err error) error {
 	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err
 	}
 	return stream.Dataf(at, "cannot be read: %w", err)
 }
 
-// Remove implements icebergio.IO: nothing is ever removed.
+// Remove implements icebergio.IO. Nothing is ever removed.
 func (l *lake) Remove(name string) error {
 	return &fs.PathError{Op: "remove", Path: name, Err: errors.ErrUnsupported}
 }
 
-// object is an open object. Reads in sequence fetch pieces of some size, of which the last is
-// kept; ReadAt fetches what it is asked for. Like a file it is of one goroutine.
-type object struct {
+// openObject is an open object, for one goroutine at a time. Sequential reads fetch pieces of at least pieceSize and
+// keep the last piece; ReadAt fetches only the bytes it needs.
+type openObject struct {
 	*io.SectionReader
-	at   store.Object
+	info store.Object
 	lake *lake
 
-	piece []byte
-	from  int64
+	piece      []byte
+	pieceStart int64
 }
 
-// pieceSize is how much is fetched at once of a manifest or metadata file: most are smaller.
+// pieceSize is the number of bytes fetched at once from a manifest or metadata file. Most are smaller.
 const pieceSize = 1 << 20
 
-// readerAt reads an object by pieces.
-type readerAt struct{ *object }
+// pieceReader reads an object by pieces.
+type pieceReader struct{ *openObject }
 
-func (r readerAt) ReadAt(b []byte, at int64) (n int, err error) {
-	o := r.object
-	for n < len(b) && at < o.at.Size {
-		if at < o.from || at >= o.from+int64(len(o.piece)) {
-			o.from, o.piece = at, make([]byte, min(max(pieceSize, int64(len(b)-n)), o.at.Size-at))
-			if err := o.lake.client.Read(o.lake.ctx, o.at, o.piece, at); err != nil {
+func (r pieceReader) ReadAt(b []byte, at int64) (n int, err error) {
+	o := r.openObject
+	for n < len(b) && at < o.info.Size {
+		if at < o.pieceStart || at >= o.pieceStart+int64(len(o.piece)) {
+			o.pieceStart, o.piece = at, make([]byte, min(max(pieceSize, int64(len(b)-n)), o.info.Size-at))
+			if err := o.lake.client.Read(o.lake.ctx, o.info, o.piece, at); err != nil {
 				o.piece = nil
 				return n, err
 			}
 		}
-		k := copy(b[n:], o.piece[at-o.from:])
+		k := copy(b[n:], o.piece[at-o.pieceStart:])
 		n, at = n+k, at+int64(k)
 	}
 	if n < len(b) {
@@ -164,12 +161,12 @@ func (r readerAt) ReadAt(b []byte, at int64) (n int, err error) {
 }
 
 // Close implements fs.File.
-func (o *object) Close() error { return nil }
+func (o *openObject) Close() error { return nil }
 
 // Stat implements fs.File.
-func (o *object) Stat() (fs.FileInfo, error) { return objectInfo{o.at}, nil }
+func (o *openObject) Stat() (fs.FileInfo, error) { return objectInfo{o.info}, nil }
 
-// objectInfo is an object as fs.FileInfo.
+// objectInfo makes an object an fs.FileInfo.
 type objectInfo struct{ o store.Object }
 
 func (i objectInfo) Name() string       { return path.Base(i.o.Key) }
@@ -179,12 +176,11 @@ func (i objectInfo) ModTime() time.Time { return i.o.Modified }
 func (i objectInfo) IsDir() bool        { return false }
 func (i objectInfo) Sys() any           { return nil }
 
-// files lists the names of the files in a folder, a path or a URL.
-func (l *lake) files(folder string) (names []string, err error) {
+func (l *lake) listFiles(folder string) (names []string, err error) {
 	if !place.IsURL(folder) {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
-			return nil, unreadable(folder, err)
+			return nil, errUnreadable(folder, err)
 		}
 		for _, e := range entries {
 			if !e.IsDir() {

@@ -15,20 +15,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// location is a file's place as a table's metadata name it: a path, an address of a web server, or an
-// object. It has no parameters: metadata of other programs choose no server and no
-// credentials.
+// location is the place of a file as a table's metadata name it: a path, a web address, or an object. It has no
+// parameters: metadata written by other programs must not choose a server or credentials.
 type location struct {
-	name    string // a path, or the URL that ufs-stream reads
+	name    string // a path, or a URL that ufs-stream reads
 	bucket  string // the URL of its bucket, if it is an object
-	account string // of Azure, if the metadata name it
+	account string // Azure's storage account, if the metadata name it
 }
 
-// azureHost is the authority of Azure's names: CONTAINER@ACCOUNT.dfs.core.windows.net.
+// azureHost matches the authority of Azure's names: CONTAINER@ACCOUNT.dfs.core.windows.net.
 var azureHost = regexp.MustCompile(`^([a-z0-9$-]+)@([a-z0-9]+)\.(?:dfs|blob)\.[a-z0-9.-]+$`)
 
-// parseLocation reads a location. It is taken literally, as its writer's file system does: % and ?
-// are part of names, so that the URL is made of its parts and not of its text.
+// parseLocation reads a location literally, as its writer's file system does: % and ? are part of names, so the URL
+// is built from its parts and not parsed.
 func parseLocation(text string) (location, error) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	switch {
@@ -70,10 +69,9 @@ func parseLocation(text string) (location, error) {
 	return location{at.WithKey(key).String(), at.String(), account}, nil
 }
 
-// parseFileLocation reads the rest of a location file:/PATH or file:///PATH.
 func parseFileLocation(text, rest string) (location, error) {
-	if far, ok := strings.CutPrefix(rest, "//"); ok {
-		rest = strings.TrimPrefix(far, "localhost")
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		rest = strings.TrimPrefix(authority, "localhost")
 	}
 	if !strings.HasPrefix(rest, "/") {
 		return location{}, stream.Dataf(text, "the table's metadata name a file of another machine, or none")
@@ -81,29 +79,29 @@ func parseFileLocation(text, rest string) (location, error) {
 	return location{name: path.Clean("/" + strings.TrimLeft(rest, "/"))}, nil
 }
 
-// place is the path or URL by which ufs-stream opens a file that a table's metadata name, if they may
-// name it: it lies in the table's own folder or bucket, or where the user allows.
-func (l *lake) place(text string) (string, error) {
+// resolvePlace returns the path or URL by which ufs-stream opens a file that a table's metadata name. It refuses a
+// file outside the table's own folder or bucket, unless the user allows it.
+func (l *lake) resolvePlace(text string) (string, error) {
 	named, err := parseLocation(text)
 	if err != nil {
 		return "", err
 	}
 	if l.scope == nil {
-		if err := l.adopt(named); err != nil {
+		if err := l.adoptBucket(named); err != nil {
 			return "", err
 		}
 	}
 	if named.account == "" {
 		return l.scope.Resolve(named.name)
 	}
-	of := named.bucket + "?storage_account=" + named.account
-	exact, err1 := store.Parse(of)
+	bucketOfAccount := named.bucket + "?storage_account=" + named.account
+	exact, err1 := store.Parse(bucketOfAccount)
 	bare, err2 := store.Parse(named.name)
 	if err := errors.Join(err1, err2); err != nil {
 		return "", err
 	}
 	if opened, err := l.scope.Resolve(exact.WithKey(bare.Key).String()); err == nil {
-		return opened, nil // allowed with just this parameter
+		return opened, nil // allowed with exactly this parameter
 	}
 	opened, err := l.scope.Resolve(named.name)
 	if err != nil {
@@ -115,19 +113,19 @@ func (l *lake) place(text string) (string, error) {
 	}
 	if own := at.Account(); own != "" && own != named.account {
 		e := stream.Dataf(l.table, "it names %s in the storage account %s, and its own is %s", named.name, named.account, own)
-		e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(of))
+		e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(bucketOfAccount))
 		return "", e
 	}
 	return opened, nil
 }
 
-// adopt makes the bucket of a location the table's own: a catalog, which the user chose, tells where
-// the table is. It cannot tell so of this machine's disk or of web servers.
-func (l *lake) adopt(named location) error {
+// adoptBucket makes the bucket of a location the table's own. The user chose the catalog, so its word counts for
+// buckets, but not for this machine's disk or for web servers.
+func (l *lake) adoptBucket(named location) error {
 	var own []string
 	if given := named.bucket; given != "" {
-		if l.query != "" {
-			given += "?" + l.query
+		if l.userParameters != "" {
+			given += "?" + l.userParameters
 		}
 		if _, err := store.Parse(given); err != nil {
 			return stream.Errorf("{store}: %w", err)
@@ -139,10 +137,9 @@ func (l *lake) adopt(named location) error {
 	return err
 }
 
-// tableFolder is the folder of the table whose metadata file is at a path or URL.
 func tableFolder(metadata string) string {
 	if place.IsURL(metadata) {
-		return metadata // its own place is the whole bucket
+		return metadata // the scope of a URL is its whole bucket
 	}
 	folder := filepath.Dir(metadata)
 	if filepath.Base(folder) == "metadata" {

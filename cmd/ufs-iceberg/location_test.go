@@ -58,7 +58,7 @@ func TestPlaces(t *testing.T) {
 				own += "?" + query
 			}
 		}
-		if got, err := tableAt(t, own).place(location); err != nil || got != want {
+		if got, err := tableAt(t, own).resolvePlace(location); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", location, got, err, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestPlaces(t *testing.T) {
 		"file://host/share/a": "another machine", "file:a": "another machine", "s3:b/k": "cannot be read", "/lake/a\nb": "such characters", "s3://b/a\x00": "such characters", "https://u:SECRET@h/a": "not HOST",
 		"\u00a0s3://b/k": "unknown kind",
 	} {
-		_, err := tableAt(t, "s3://b").place(location)
+		_, err := tableAt(t, "s3://b").resolvePlace(location)
 		var bad *stream.DataError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: %v, want %q", location, err, want)
@@ -92,7 +92,7 @@ func TestNoParametersInLocations(t *testing.T) {
 		if root == "" {
 			root = own[scheme]
 		}
-		got, err := tableAt(t, root).place(text)
+		got, err := tableAt(t, root).resolvePlace(text)
 		if err != nil {
 			continue
 		}
@@ -129,7 +129,7 @@ func FuzzLocation(f *testing.F) {
 	})
 }
 
-// The table's own place, and what a user allows beside it, by whole parts of paths.
+// Files are allowed in the table's own place and where the user allows, compared by whole parts of paths.
 func TestOutside(t *testing.T) {
 	storetest.Alone(t)
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acc")
@@ -168,7 +168,7 @@ func TestOutside(t *testing.T) {
 		if test.allow != "" {
 			allow = []string{test.allow}
 		}
-		opened, err := tableAt(t, test.own, allow...).place(test.location)
+		opened, err := tableAt(t, test.own, allow...).resolvePlace(test.location)
 		var bad *stream.DataError
 		if (err == nil) != test.inside || err != nil && (!errors.As(err, &bad) || !strings.Contains(bad.Remedy.Spell(nil), "allow ")) {
 			t.Errorf("%s of %s with %q: opens %q, %v; want inside %v", test.location, test.own, test.allow, opened, err, test.inside)
@@ -214,8 +214,7 @@ func forge(t *testing.T, file, was, is string) {
 	must.Do(t, os.WriteFile(file, append(append(out, packed.Bytes()...), sync...), 0o600))
 }
 
-// A table whose data files lie where its metadata should not lead: refused by name, and nobody hears
-// of it.
+// A table whose data files lie outside its own place is refused by name, before any request to another server.
 func TestDataElsewhere(t *testing.T) {
 	secrets := withAllCredentials(t)
 	evil := storetest.NewRecorder(t, nil)

@@ -1,18 +1,18 @@
 // Command ufs-iceberg turns an Iceberg table, or a snapshot of it, into a plan file that
 // ufs-stream reads: the live data files by the table's manifests, and the condition on rows.
 //
-//  1. catalog.go, hadoop.go: where the table's newest metadata are.
-//  2. snapshot.go: which snapshot is meant, and its schema.
-//  3. prune.go: what Iceberg's expressions can say of the condition, so that partitions and
-//     files without a matching row are left out. The whole condition goes into the plan.
-//  4. deletes.go: delete files that apply are refused.
-//  5. columns.go: Iceberg matches columns by id and ufs-stream by name; files in which the two
-//     differ are refused.
-//  6. plan.go: the plan file.
+//  1. catalog.go, hadoop.go: find the table's newest metadata.
+//  2. snapshot.go: find the snapshot, and its schema.
+//  3. prune.go: translate the condition into Iceberg's expressions, as far as possible, to leave out
+//     partitions and files without a matching row. The whole condition goes into the plan.
+//  4. deletes.go: refuse delete files that apply.
+//  5. columns.go: refuse files in which columns matched by id (Iceberg) and by name (ufs-stream)
+//     differ.
+//  6. plan.go: write the plan file.
 //
-// It is a module of its own because iceberg-go brings arrow-go v18, which cannot be linked with
+// It is a module of its own because iceberg-go needs arrow-go v18, which cannot be linked with
 // the v15 of chunkio. Files are opened by internal/store and not by iceberg-go's own clients
-// (lake.go), so that what can be planned here can be read there.
+// (lake.go), so that ufs-stream can read every file that can be planned.
 package main
 
 import (
@@ -31,15 +31,14 @@ func main() {
 	program.Main(run)
 }
 
-// run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) int {
 	p := program.Program{Out: program.NewWriter(out, "standard output"), Err: errw}
 	p.Root = newCommand(errw)
 	return p.Run(ctx, args)
 }
 
-// registerStores makes catalogs of iceberg-go open all files by the lake of their context, whatever
-// they say about stores. The registry is the library's and of the whole process: it is called once.
+// registerStores makes iceberg-go's catalogs open all files by the lake in their context, regardless of their
+// settings for stores. The library's registry is global to the process, so call this once.
 func registerStores() {
 	for _, scheme := range []string{"", "file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "azblob"} {
 		icebergio.Unregister(scheme)
@@ -48,11 +47,11 @@ func registerStores() {
 			if !ok {
 				return nil, errors.New("nobody said with which parameters files are opened")
 			}
-			l.told = storeParameters(props)
+			l.catalogParameters = storeParameters(props)
 			return l, nil
 		})
 	}
 }
 
-// lakeKey is the key of a context's *lake.
+// lakeKey is the context key of a *lake.
 type lakeKey struct{}

@@ -21,8 +21,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// readers is how many files are looked at at once: they wait for the store, not for a core.
-const readers = 16
+// maxReaders is the number of files read at the same time. The reads wait for the store, not for a core.
+const maxReaders = 16
 
 // dataFile is a live data file.
 type dataFile struct {
@@ -31,28 +31,27 @@ type dataFile struct {
 	path     string // as ufs-stream opens it
 	version  string // of an object
 	names    map[int]string
-	identity map[int]any // values of the columns that it is partitioned by as they are, by id
+	identity map[int]any // values of the identity partitions, by column id
 }
 
-// planned is what a plan came to.
-type planned struct {
-	files    int
-	live     string // data files of the snapshot; empty where its summary does not tell
-	bytes    int64
-	snapshot *table.Snapshot
-	warnings []string
+// planSummary describes a finished plan.
+type planSummary struct {
+	files     int
+	liveFiles string // number of data files in the snapshot; empty if its summary lacks it
+	bytes     int64
+	snapshot  *table.Snapshot
+	warnings  []string
 }
 
-func (p *planned) String() string {
-	of := ""
-	if p.live != "" {
-		of = " of " + p.live
+func (p *planSummary) String() string {
+	total := ""
+	if p.liveFiles != "" {
+		total = " of " + p.liveFiles
 	}
-	return fmt.Sprintf("%d%s data files, %d bytes, of snapshot %d of %s", p.files, of, p.bytes, p.snapshot.SnapshotID, timeOf(p.snapshot.TimestampMs))
+	return fmt.Sprintf("%d%s data files, %d bytes, of snapshot %d of %s", p.files, total, p.bytes, p.snapshot.SnapshotID, timeText(p.snapshot.TimestampMs))
 }
 
-// writePlan makes the plan that a request asks for.
-func writePlan(ctx context.Context, q request) (*planned, error) {
+func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	if err := atomicfile.CanWrite(ctx, q.output); err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 		return nil, err
 	}
 	name := place.Name(q.table)
-	s, err := choose(t, name, q)
+	s, err := chooseSnapshot(t, name, q)
 	if err != nil {
 		return nil, err
 	}
@@ -69,30 +68,30 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := tasksOf(ctx, t, s, p, name)
+	tasks, err := listTasks(ctx, t, s, p, name)
 	if err != nil {
 		return nil, err
 	}
 	if err := refuseDeletes(ctx, l, tasks, name); err != nil {
 		return nil, err
 	}
-	files, err := lookAt(ctx, l, t, s, tasks)
+	files, err := readFooters(ctx, l, t, s, tasks)
 	if err != nil {
 		return nil, err
 	}
-	keys, absent, err := agree(files)
+	keys, absent, err := commonColumns(files)
 	if err != nil {
 		return nil, err
 	}
-	done := &planned{files: len(files), snapshot: s.Snapshot}
+	done := &planSummary{files: len(files), snapshot: s.Snapshot}
 	if s.Summary != nil {
-		done.live = s.Summary.Properties["total-data-files"]
+		done.liveFiles = s.Summary.Properties["total-data-files"]
 	}
 	for _, column := range absent {
 		done.warnings = append(done.warnings, fmt.Sprintf("no file has the table's column %q, which is in no plan then", column))
 	}
 	head := planfile.Header{
-		Table:    &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeOf(s.TimestampMs)},
+		Table:    &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeText(s.TimestampMs)},
 		Count:    len(files),
 		Warnings: done.warnings,
 	}
@@ -118,7 +117,7 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version}
 		for _, k := range keys {
 			field, _ := s.schema.FindFieldByID(k.id)
-			text, err := keyText(field.Type, f.identity[k.id])
+			text, err := partitionText(field.Type, f.identity[k.id])
 			if err != nil {
 				e := stream.Dataf(place.Name(f.path), "%w", err)
 				e.Column, e.Remedy = k.name, rewriteRemedy()
@@ -129,13 +128,12 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 		head.Bytes += f.FileSizeBytes()
 	}
 	done.bytes = head.Bytes
-	if err := atomicfile.NotInput(ctx, q.output, l.opened...); err != nil {
+	if err := atomicfile.NotInput(ctx, q.output, l.openedPlaces...); err != nil {
 		return nil, err
 	}
-	return done, save(ctx, q.output, head, lines)
+	return done, savePlan(ctx, q.output, head, lines)
 }
 
-// tableName is how a plan calls its table.
 func tableName(q request) string {
 	if q.catalog == hadoopCatalog {
 		return place.Name(q.table)
@@ -143,8 +141,7 @@ func tableName(q request) string {
 	return q.table
 }
 
-// save writes the plan file, whole or not at all.
-func save(ctx context.Context, path string, head planfile.Header, lines []planfile.File) error {
+func savePlan(ctx context.Context, path string, head planfile.Header, lines []planfile.File) error {
 	out, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
@@ -163,15 +160,15 @@ func save(ctx context.Context, path string, head planfile.Header, lines []planfi
 	return out.Commit()
 }
 
-// tasksOf lists the live data files in which there may be rows for the condition, by path.
-func tasksOf(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
+// listTasks lists, by path, the live data files that may have rows for the condition.
+func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
 	scan := s.scan
-	table.WithRowFilter(p.filter())(scan)
+	table.WithRowFilter(p.rowFilter())(scan)
 	tasks, err := scan.PlanFiles(ctx)
 	if err != nil {
-		return nil, asData(name, "the manifests of the snapshot cannot be read", err)
+		return nil, asDataError(name, "the manifests of the snapshot cannot be read", err)
 	}
-	tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool { return !p.mayMatch(identityOf(t.Metadata(), task.File)) })
+	tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool { return !p.mayMatch(identityValues(t.Metadata(), task.File)) })
 	if len(tasks) == 0 {
 		if p == nil {
 			return nil, stream.Dataf(name, "snapshot %d of this Iceberg table has no data files: it is empty", s.SnapshotID)
@@ -182,31 +179,31 @@ func tasksOf(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name s
 	return tasks, nil
 }
 
-// lookAt reads the footer of every file. Of several faults the first file's is reported.
-func lookAt(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
+// readFooters reads the footers of all files. If several fail, it reports the first file's error.
+func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
 	names := make(map[int]string)
 	for _, f := range s.schema.Fields() {
 		names[f.ID] = f.Name
 	}
 	var files []*dataFile
-	for _, task := range tasks { // of which several may be pieces of one file
+	for _, task := range tasks { // several tasks may be pieces of one file
 		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
 			continue
 		}
-		f := &dataFile{DataFile: task.File, names: names, identity: identityOf(t.Metadata(), task.File)}
+		f := &dataFile{DataFile: task.File, names: names, identity: identityValues(t.Metadata(), task.File)}
 		files = append(files, f)
 	}
 	faults := make([]error, len(files))
 	var first atomic.Int64
 	first.Store(int64(len(files)))
 	g := errgroup.Group{}
-	g.SetLimit(readers)
+	g.SetLimit(maxReaders)
 	for i, f := range files {
 		g.Go(func() error {
 			if int64(i) > first.Load() || ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if faults[i] = f.look(l, s.schema, t.NameMapping()); faults[i] != nil {
+			if faults[i] = f.readFooter(l, s.schema, t.NameMapping()); faults[i] != nil {
 				for was := first.Load(); int64(i) < was && !first.CompareAndSwap(was, int64(i)); {
 					was = first.Load()
 				}
@@ -224,8 +221,7 @@ func lookAt(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []t
 	return files, nil
 }
 
-// identityOf are the values of a file's partition, of the columns that stand in it unchanged.
-func identityOf(meta table.Metadata, f iceberg.DataFile) map[int]any {
+func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	values := make(map[int]any)
 	spec := meta.PartitionSpecByID(int(f.SpecID()))
 	if spec == nil {
@@ -239,8 +235,8 @@ func identityOf(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	return values
 }
 
-// look finds where a file is, that it is the one of the manifest, and which columns it has.
-func (f *dataFile) look(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
+// readFooter resolves the file's place, checks that it is the file of the manifest, and matches its columns.
+func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
 	shown := place.Name(f.FilePath())
 	switch {
 	case f.FileFormat() != iceberg.ParquetFile:
@@ -250,11 +246,11 @@ func (f *dataFile) look(l *lake, schema *iceberg.Schema, mapping iceberg.NameMap
 	case f.KeyMetadata() != nil:
 		return stream.Dataf(shown, "this data file is encrypted, and ufs-stream has no keys")
 	}
-	if f.path, err = l.place(f.FilePath()); err != nil {
+	if f.path, err = l.resolvePlace(f.FilePath()); err != nil {
 		return err
 	}
 	shown = place.Name(f.path)
-	in, err := l.open(f.path)
+	in, err := l.openResolved(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := stream.Dataf(shown, "the snapshot says that this file is live, and it is not there")
 		e.Remedy = stream.Textf("plan a newer snapshot; if the table was moved or copied, its metadata still name the old place: register or rewrite them there")
@@ -266,15 +262,15 @@ func (f *dataFile) look(l *lake, schema *iceberg.Schema, mapping iceberg.NameMap
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return unreadable(shown, err)
+		return errUnreadable(shown, err)
 	}
 	if info.Size() != f.FileSizeBytes() {
 		return stream.Dataf(shown, "the snapshot says that this file has %d bytes, and it has %d: it was replaced", f.FileSizeBytes(), info.Size())
 	}
-	if far, ok := in.(*object); ok {
-		f.version = far.at.Version
+	if remote, ok := in.(*openObject); ok {
+		f.version = remote.info.Version
 	}
-	err = guarded(func() error {
+	err = recoverParquetPanics(func() error {
 		r, err := file.NewParquetReader(in)
 		if err != nil {
 			return err
@@ -287,7 +283,7 @@ func (f *dataFile) look(l *lake, schema *iceberg.Schema, mapping iceberg.NameMap
 		return err
 	})
 	if err != nil {
-		return asData(shown, "the footer of this Parquet file cannot be read", err)
+		return asDataError(shown, "the footer of this Parquet file cannot be read", err)
 	}
 	return nil
 }

@@ -12,17 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pruner says in Iceberg's expressions what a condition implies. Partitions and files where
-// that cannot be true have no row for which the condition is true. It may imply less than the
-// condition, never more: whatever is not certain to mean the same to Iceberg is left out.
+// pruner derives from a condition weaker ones that Iceberg can evaluate. If such a condition is false for a partition
+// or file, no row there fulfils the original. Parts that Iceberg may understand differently are left out.
 type pruner struct {
 	parsed  *condition.Condition
-	columns map[string]iceberg.NestedField // that Iceberg is asked about
-	texts   map[string]int                 // ids of texts that the table is partitioned by
+	columns map[string]iceberg.NestedField // columns that Iceberg may evaluate
+	texts   map[string]int                 // ids of text columns that the table is partitioned by
 }
 
-// newPruner parses a condition; without one it is nil. A column that the table does not have
-// is a usage error.
+// newPruner parses a condition. Without a condition it returns nil. A column that the table lacks is a usage error.
 func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*pruner, error) {
 	if where == "" {
 		return nil, nil
@@ -38,10 +36,10 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		_, primitive := f.Type.(iceberg.PrimitiveType)
 		_, text := f.Type.(iceberg.StringType)
 		switch {
-		case !primitive || !sameEver(f, meta.Schemas()):
-		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for one that is
-		// not there, and leaves out the manifest with its live files. So it is not asked.
-		case text && isSource(f.ID, meta.PartitionSpecs()):
+		case !primitive || !hasFixedType(f, meta.Schemas()):
+		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest with
+		// its live files. So Iceberg does not evaluate text partitions.
+		case text && isPartitionSource(f.ID, meta.PartitionSpecs()):
 			p.texts[f.Name] = f.ID
 		default:
 			p.columns[f.Name] = f
@@ -58,14 +56,13 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 	return p, nil
 }
 
-// isSource reports whether a table is, or was, partitioned by a column.
-func isSource(id int, specs []iceberg.PartitionSpec) bool {
+func isPartitionSource(id int, specs []iceberg.PartitionSpec) bool {
 	return slices.ContainsFunc(specs, func(s iceberg.PartitionSpec) bool { return len(s.FieldsBySourceID(id)) > 0 })
 }
 
-// sameEver reports whether a column has had its type in all schemas that the table remembers:
-// constants are read by a column's type, and files written before a change have another.
-func sameEver(f iceberg.NestedField, history []*iceberg.Schema) bool {
+// hasFixedType reports whether a column had the same type in all schemas that the table remembers. Constants are read
+// by a column's type, and files written before a change have another type.
+func hasFixedType(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	for _, s := range history {
 		if was, ok := s.FindTypeByID(f.ID); ok && !was.Equals(f.Type) {
 			return false
@@ -74,33 +71,32 @@ func sameEver(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	return true
 }
 
-// filter is what the whole condition implies.
-func (p *pruner) filter() iceberg.BooleanExpression {
+func (p *pruner) rowFilter() iceberg.BooleanExpression {
 	if p == nil {
 		return iceberg.AlwaysTrue{}
 	}
-	if e := p.implied(p.parsed.Root); e != nil {
+	if e := p.implication(p.parsed.Root); e != nil {
 		return e
 	}
 	return iceberg.AlwaysTrue{}
 }
 
-// implied is what a node implies, or nil for nothing. A part of an and may be left out; all of
-// an or must be there. Below not only is null and booleans are taken: the contrary of what is implied is
-// not implied by the contrary, and not is true of NaN, of which Iceberg's bounds say nothing.
-func (p *pruner) implied(n *condition.Node) iceberg.BooleanExpression {
+// implication returns an expression that a node implies, or nil for none. A part of an and may be left out, but no
+// part of an or. Under not, only is null and booleans have one: negating an implied expression does not give an
+// implied one, and not holds for NaN, which Iceberg's bounds ignore.
+func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	switch n.Op {
 	case condition.IsLeaf:
-		return p.comparison(&p.parsed.Leaves[n.Leaf])
+		return p.comparisonFilter(&p.parsed.Leaves[n.Leaf])
 	case condition.Not:
 		if n.Args[0].Op == condition.IsLeaf {
-			return p.contrary(&p.parsed.Leaves[n.Args[0].Leaf])
+			return p.negatedImplication(&p.parsed.Leaves[n.Args[0].Leaf])
 		}
 		return nil
 	}
 	var joined iceberg.BooleanExpression
 	for _, arg := range n.Args {
-		e := p.implied(arg)
+		e := p.implication(arg)
 		switch {
 		case e == nil && n.Op == condition.Or:
 			return nil
@@ -116,8 +112,8 @@ func (p *pruner) implied(n *condition.Node) iceberg.BooleanExpression {
 	return joined
 }
 
-// contrary is what a comparison under not implies, or nil for nothing.
-func (p *pruner) contrary(l *condition.Leaf) iceberg.BooleanExpression {
+// negatedImplication returns an expression implied by the negation of a comparison, or nil for none.
+func (p *pruner) negatedImplication(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
 		return nil
@@ -132,8 +128,8 @@ func (p *pruner) contrary(l *condition.Leaf) iceberg.BooleanExpression {
 	return nil
 }
 
-// comparison is what a comparison implies, or nil for nothing.
-func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
+// comparisonFilter returns an expression implied by a comparison, or nil for none.
+func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
 		return nil
@@ -144,11 +140,11 @@ func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
 	}
 	var either iceberg.BooleanExpression
 	for i := range l.Constants {
-		s, ok := spanOf(f.Type, &l.Constants[i])
+		s, ok := constantSpan(f.Type, &l.Constants[i])
 		if !ok {
 			return nil
 		}
-		e := s.expression(at, l.Test)
+		e := s.predicate(at, l.Test)
 		if either == nil {
 			either = e
 		} else {
@@ -158,8 +154,8 @@ func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
 	return either
 }
 
-// expression is what a value must fulfil that meets the test with a constant of the span.
-func (s span) expression(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
+// predicate returns a condition on a value, implied by the test against a constant in the span.
+func (s span) predicate(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
 	one := s.low.Equals(s.high)
 	switch {
 	case one && test == condition.Less:

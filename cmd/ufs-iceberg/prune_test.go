@@ -159,7 +159,7 @@ func TestImplied(t *testing.T) {
 		`qty = 5 and (day = "x" or ok)`: `Equal(term=Reference(name='qty'), literal=5)`,
 	} {
 		p := must.Get(newPruner(where, schema, meta))(t)
-		if got := p.filter().String(); got != want {
+		if got := p.rowFilter().String(); got != want {
 			t.Errorf("%s: %s, want %s", where, got, want)
 		}
 	}
@@ -168,10 +168,10 @@ func TestImplied(t *testing.T) {
 	wider.change(func(tx *table.Transaction) error {
 		return tx.UpdateSchema(true, false).UpdateColumn([]string{"qty"}, table.ColumnUpdate{FieldType: iceberg.Optional[iceberg.Type]{Valid: true, Val: iceberg.PrimitiveTypes.Int64}}).Commit()
 	})
-	if got := must.Get(newPruner("qty = 5", wider.current.Schema(), wider.current.Metadata()))(t).filter(); !got.Equals(iceberg.AlwaysTrue{}) {
+	if got := must.Get(newPruner("qty = 5", wider.current.Schema(), wider.current.Metadata()))(t).rowFilter(); !got.Equals(iceberg.AlwaysTrue{}) {
 		t.Errorf("a widened column is pruned by: %s", got)
 	}
 	if _, err := newPruner("scoer = 5", schema, meta); err == nil || !strings.Contains(err.Error(), "did you mean score?") {
-		t.Error(err)
+		t.Errorf("misspelt column: got %v, want a suggestion of score", err)
 	}
 }

@@ -37,7 +37,7 @@ func TestREADME(t *testing.T) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("running the README's commands: %v\n%s", err, out)
 	}
 	for _, want := range []string{"t.plan.json: 9 of 9 data files", "t.plan.json: 5 of 9 data files"} {
 		if !strings.Contains(string(out), want) {

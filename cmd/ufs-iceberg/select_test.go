@@ -53,10 +53,10 @@ func TestThreeAppendsAndADelete(t *testing.T) {
 	for i, id := range ids {
 		want := mustSelect(t, byHand(t, events(), rows[:counts[i]]))
 		at := s.current.SnapshotByID(id).TimestampMs
-		for _, by := range [][]string{{"--snapshot", fmt.Sprint(id)}, {"--as-of", timeOf(at)}, {"--as-of", timeOf(at + 1)}} {
+		for _, by := range [][]string{{"--snapshot", fmt.Sprint(id)}, {"--as-of", timeText(at)}, {"--as-of", timeText(at + 1)}} {
 			plan := mustPlan(t, append([]string{dir}, by...)...)
 			sameSelection(t, fmt.Sprint(by), mustSelect(t, "--plan", plan), want)
-			if h, _ := readPlan(t, plan); h.Table.Version != id || h.Table.Format != "iceberg" || h.Table.Time != timeOf(at) {
+			if h, _ := readPlan(t, plan); h.Table.Version != id || h.Table.Format != "iceberg" || h.Table.Time != timeText(at) {
 				t.Errorf("%v: the plan is of %+v", by, h.Table)
 			}
 		}
@@ -86,7 +86,7 @@ func TestThreeAppendsAndADelete(t *testing.T) {
 		{"merge", parts, "-o", filepath.Join(parts, "all.ufs")},
 	} {
 		if out, err := exec.CommandContext(t.Context(), ufsStream, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
+			t.Fatalf("running ufs-stream %v: %v\n%s", args, err, out)
 		}
 	}
 	merged := mustSelect(t, "--stats", filepath.Join(parts, "all.ufs"))

@@ -14,16 +14,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// snapshot is what of a table is planned.
+// snapshot is the snapshot of a table to be planned.
 type snapshot struct {
 	*table.Snapshot
-	schema *iceberg.Schema // by which its readers see it
+	schema *iceberg.Schema // the schema that its readers see
 	scan   *table.Scan     // without a filter
 }
 
-// choose finds the snapshot that a request means. name is the table's, for errors.
-func choose(t *table.Table, name string, q request) (*snapshot, error) {
-	const workers = 16 // manifests read at once: they wait for the store, not for a core
+// chooseSnapshot finds the snapshot of a request. name is the table's, for errors.
+func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
+	const workers = 16 // manifests read at the same time: they wait for the store, not for a core
 	options := []table.ScanOption{table.WithMaxConcurrency(workers)}
 	ref, kind := q.branch, table.BranchRef
 	switch {
@@ -43,7 +43,7 @@ func choose(t *table.Table, name string, q request) (*snapshot, error) {
 	}
 	scan := t.Scan(options...)
 	if ref != "" {
-		if err := knownRef(t, name, ref, kind); err != nil {
+		if err := checkRef(t, name, ref, kind); err != nil {
 			return nil, err
 		}
 		var err error
@@ -53,19 +53,19 @@ func choose(t *table.Table, name string, q request) (*snapshot, error) {
 	}
 	s, err := scan.ResolveSnapshot()
 	if err != nil {
-		return nil, asData(name, "its snapshots cannot be read", err)
+		return nil, asDataError(name, "its snapshots cannot be read", err)
 	}
 	if s == nil {
 		return nil, stream.Dataf(name, "this Iceberg table has no snapshot: nothing was written to it yet")
 	}
 	schema, err := scan.Projection()
 	if err != nil {
-		return nil, asData(name, "the snapshot's schema is not known", err)
+		return nil, asDataError(name, "the snapshot's schema is not known", err)
 	}
 	return &snapshot{s, schema, scan}, nil
 }
 
-func knownRef(t *table.Table, name, ref string, kind table.RefType) error {
+func checkRef(t *table.Table, name, ref string, kind table.RefType) error {
 	var known []string
 	for n, r := range t.Metadata().Refs() {
 		if r.SnapshotRefType == kind {
@@ -83,7 +83,7 @@ func knownRef(t *table.Table, name, ref string, kind table.RefType) error {
 	return stream.Usagef("%v %s: %s has no %s of this name%s (there are: %s)", stream.Option(kind), ref, name, kind, suggest.DidYouMean(ref, known), list)
 }
 
-// lastSnapshots is the tail of an error about an unknown snapshot: the newest, newest first.
+// lastSnapshots ends an error about an unknown snapshot: it lists the newest ones, newest first.
 func lastSnapshots(t *table.Table) string {
 	const shown = 5
 	all := slices.Clone(t.Metadata().Snapshots())
@@ -94,7 +94,7 @@ func lastSnapshots(t *table.Table) string {
 			list = append(list, "…")
 			break
 		}
-		list = append(list, fmt.Sprintf("%d of %s", s.SnapshotID, timeOf(s.TimestampMs)))
+		list = append(list, fmt.Sprintf("%d of %s", s.SnapshotID, timeText(s.TimestampMs)))
 	}
 	if len(list) == 0 {
 		return "; it has none"
@@ -102,5 +102,4 @@ func lastSnapshots(t *table.Table) string {
 	return "; it has " + strings.Join(list, ", ")
 }
 
-// timeOf writes a time in milliseconds since 1970.
-func timeOf(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

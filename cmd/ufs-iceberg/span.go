@@ -12,39 +12,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// span is where a constant lies among the values of a column, both ends included: one value,
-// or the neighbours of what lies between two. It is wider where a file may hold a value in
-// another way than the column's type says.
+// span is a range of a column's values that contains a constant, both ends included: one value, or the two neighbours
+// of a constant between values. It is wider if a file may store a value with another precision than the column's
+// type.
 type span struct{ low, high iceberg.Literal }
 
-func spot(l iceberg.Literal) (span, bool) { return span{l, l}, true }
+func pointSpan(l iceberg.Literal) (span, bool) { return span{l, l}, true }
 
-// spanOf is the span of a constant in a column of a type. It is false where the constant is
-// not of the type, or is not certain to mean the same to Iceberg.
-func spanOf(t iceberg.Type, c *condition.Constant) (span, bool) {
+// constantSpan returns the span of a constant in a column. It returns false if the constant has another type, or if
+// Iceberg may understand it differently.
+func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	switch t := t.(type) {
 	case iceberg.BooleanType:
 		if c.Kind == condition.Truth {
-			return spot(iceberg.BoolLiteral(c.Truth))
+			return pointSpan(iceberg.BoolLiteral(c.Truth))
 		}
 	case iceberg.StringType:
 		if c.Kind == condition.Text {
-			return spot(iceberg.StringLiteral(c.Text))
+			return pointSpan(iceberg.StringLiteral(c.Text))
 		}
 	case iceberg.Int32Type:
-		low, high, ok := onGrid(c, 0)
+		low, high, ok := gridNeighbours(c, 0)
 		if !ok || !low.IsInt64() || !high.IsInt64() || low.Int64() < math.MinInt32 || high.Int64() > math.MaxInt32 {
 			break
 		}
 		return span{iceberg.Int32Literal(low.Int64()), iceberg.Int32Literal(high.Int64())}, true
 	case iceberg.Int64Type:
-		low, high, ok := onGrid(c, 0)
+		low, high, ok := gridNeighbours(c, 0)
 		if !ok || !low.IsInt64() || !high.IsInt64() {
 			break
 		}
 		return span{iceberg.Int64Literal(low.Int64()), iceberg.Int64Literal(high.Int64())}, true
 	case iceberg.DecimalType:
-		low, high, ok := onGrid(c, t.Scale())
+		low, high, ok := gridNeighbours(c, t.Scale())
 		limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Precision())), nil)
 		if !ok || low.CmpAbs(limit) >= 0 || high.CmpAbs(limit) >= 0 {
 			break
@@ -57,22 +57,21 @@ func spanOf(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return floatSpan(t, c)
 	case iceberg.DateType:
 		if at, ok := condition.ParseDate(c.Text); ok && c.Kind == condition.Text {
-			return spot(iceberg.DateLiteral(at.Unix() / 86400)) // a day's beginning: nothing is cut off
+			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // midnight: nothing is cut off
 		}
 	case iceberg.TimestampType:
 		if at, ok := condition.ParseLocal(c.Text); ok && c.Kind == condition.Text {
-			return instantSpan(at)
+			return timeSpan(at)
 		}
 	case iceberg.TimestampTzType:
 		if at, ok := condition.ParseUTC(c.Text); ok && c.Kind == condition.Text {
-			return instantSpan(at)
+			return timeSpan(at)
 		}
 	}
 	return span{}, false
 }
 
-// number is a number, also one in quotes.
-func number(c *condition.Constant) (*big.Rat, bool) {
+func parseNumber(c *condition.Constant) (*big.Rat, bool) {
 	switch c.Kind {
 	case condition.Number:
 		return c.Number, true
@@ -83,26 +82,25 @@ func number(c *condition.Constant) (*big.Rat, bool) {
 	return nil, false
 }
 
-// onGrid is the multiples of 10^-scale around a number, in that unit.
-func onGrid(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
-	x, ok := number(c)
+// gridNeighbours returns the multiples of 10^-scale around a number, in that unit.
+func gridNeighbours(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
+	x, ok := parseNumber(c)
 	if !ok || scale < 0 {
 		return nil, nil, false
 	}
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
-	low = new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclid's, so the floor
+	low = new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclidean division, so the floor
 	if scaled.IsInt() {
 		return low, low, true
 	}
 	return low, new(big.Int).Add(low, big.NewInt(1)), true
 }
 
-// floatSpan is the span of a number among floats: ufs-stream compares with the nearest float of
-// the file's width, and a column of 64 bits may have files of 32 bits, written before it was
-// widened.
+// floatSpan returns the span of a number among floats. ufs-stream compares with the nearest float of the file's
+// width, and a column of 64 bits may have files of 32 bits, written before it was widened.
 func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
-	x, ok := number(c)
+	x, ok := parseNumber(c)
 	if !ok {
 		return span{}, false
 	}
@@ -111,15 +109,15 @@ func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return span{}, false
 	}
 	if _, is := t.(iceberg.Float32Type); is {
-		return spot(iceberg.Float32Literal(narrow))
+		return pointSpan(iceberg.Float32Literal(narrow))
 	}
 	wide, _ := x.Float64()
 	return span{iceberg.Float64Literal(min(wide, float64(narrow))), iceberg.Float64Literal(max(wide, float64(narrow)))}, true
 }
 
-// instantSpan is the span of a time among microseconds since 1970, and one more on each side: a
-// file may hold nanoseconds, and its bounds in the manifest are cut off.
-func instantSpan(at time.Time) (span, bool) {
+// timeSpan returns the span of a time in microseconds since 1970, one wider on each side: a file may hold
+// nanoseconds, and its bounds in the manifest are truncated.
+func timeSpan(at time.Time) (span, bool) {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return span{}, false
 	}

@@ -6,44 +6,43 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// mayMatch reports whether there may be a row for the condition in a file, by the texts that it
-// is partitioned by (pruner.texts). identity are the values of its partition, by the ids of
-// the columns that stand in it unchanged.
+// mayMatch reports whether a file may have a row for the condition, by its text partitions (pruner.texts). identity
+// holds the file's values of identity partitions, by column id.
 func (p *pruner) mayMatch(identity map[int]any) bool {
 	if p == nil || len(p.texts) == 0 {
 		return true
 	}
-	mayBeTrue, _ := p.outcomes(p.parsed.Root, identity)
+	mayBeTrue, _ := p.possibleOutcomes(p.parsed.Root, identity)
 	return mayBeTrue
 }
 
-// outcomes are whether a node may be true and may be false for rows of a file: neither where it
-// is unknown for all of them, because of a null.
-func (p *pruner) outcomes(n *condition.Node, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
+// possibleOutcomes returns whether a node may be true and may be false for rows of a file. Both are false if a null
+// makes it unknown for all rows.
+func (p *pruner) possibleOutcomes(n *condition.Node, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	switch n.Op {
 	case condition.IsLeaf:
-		return p.outcome(&p.parsed.Leaves[n.Leaf], identity)
+		return p.leafOutcomes(&p.parsed.Leaves[n.Leaf], identity)
 	case condition.Not:
-		mayBeTrue, mayBeFalse = p.outcomes(n.Args[0], identity)
+		mayBeTrue, mayBeFalse = p.possibleOutcomes(n.Args[0], identity)
 		return mayBeFalse, mayBeTrue
 	case condition.And:
 		mayBeTrue = true
 		for _, arg := range n.Args {
-			yes, no := p.outcomes(arg, identity)
+			yes, no := p.possibleOutcomes(arg, identity)
 			mayBeTrue, mayBeFalse = mayBeTrue && yes, mayBeFalse || no
 		}
 	case condition.Or:
 		mayBeFalse = true
 		for _, arg := range n.Args {
-			yes, no := p.outcomes(arg, identity)
+			yes, no := p.possibleOutcomes(arg, identity)
 			mayBeTrue, mayBeFalse = mayBeTrue || yes, mayBeFalse && no
 		}
 	}
 	return mayBeTrue, mayBeFalse
 }
 
-// outcome is outcomes of a comparison.
-func (p *pruner) outcome(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
+// leafOutcomes is possibleOutcomes for a comparison.
+func (p *pruner) leafOutcomes(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	value, known := identity[p.texts[l.Column]]
 	text, isText := value.(string)
 	switch {
@@ -54,7 +53,7 @@ func (p *pruner) outcome(l *condition.Leaf, identity map[int]any) (mayBeTrue, ma
 	case value == nil:
 		return false, false
 	case slices.ContainsFunc(l.Constants, func(c condition.Constant) bool { return c.Kind != condition.Text }):
-		return true, true // ufs-stream says what is wrong with it
+		return true, true // ufs-stream reports the error
 	}
 	holds := slices.ContainsFunc(l.Constants, func(c condition.Constant) bool {
 		switch l.Test {

@@ -63,7 +63,7 @@ func TestExplain(t *testing.T) {
 	}
 	x := decoded[ufs.Explanation](t, "explain", "total", path, "--selection", sel)
 	if x.Schema != ufs.ExplainSchema || len(x.Columns) != 1 || x.Data.Features != 6 || !x.Columns[0].Relations.Determined || !math.IsNaN(float64(x.Columns[0].Relations.VIF)) {
-		t.Errorf("%+v", x)
+		t.Errorf("explanation of total: got %+v, want 6 features and an infinite VIF", x)
 	}
 	must(t, "explain", "total", path, "--selection", sel, "-o", at("x.json"))
 	if !strings.Contains(read(t, at("x.json")), `"schema": "`+ufs.ExplainSchema+`"`) {
@@ -121,7 +121,7 @@ func TestRedundancy(t *testing.T) {
 	}
 	rows, err := csv.NewReader(strings.NewReader(must(t, "redundancy", path, "--format", "csv"))).ReadAll()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the CSV: %v", err)
 	}
 	r := decoded[ufs.Redundant](t, "redundancy", path)
 	if r.Schema != ufs.RedundancySchema || len(rows) != 1+r.Features {

@@ -21,36 +21,35 @@ func newApply(c *cli) *cobra.Command {
 	var o requestFlags
 	var a ufs.ApplyRequest
 	var selection string
-	var h handOnFlags
+	var h recipeFlags
 	cmd := &cobra.Command{
 		Use:   "apply INPUT… --selection SEL.json -o OUT",
 		Short: "Write the dataset reduced to the selected columns",
-		Long: `Write the selected columns of the input, in the order of their ranks, and the --also
-columns behind them, as Parquet with zstd. Types and values stay as they are. OUT.arrow is
-an Arrow IPC file, OUT.csv (also .csv.gz, .csv.zst) is CSV; so are the files of a folder with
---format. In CSV an empty field is null, quoted where the column is the only one, and texts are as
-they are: one that begins with = is a formula to a spreadsheet, unless it is told to take the
-column as text. Where the input is a directory, OUT is one too and keeps its file layout, unless its ending names
-a file: OUT.parquet is one file of all rows, with the partition keys as columns; files that are
-named one by one keep theirs below the innermost folder that all are in. It appears whole or not
-at all. OUT may lie below INPUT only where a part of its path begins with _ or .,
-which is not read as INPUT the next time. OUT may lie in an object store: the files of a
-folder appear there one by one, an empty _SUCCESS last, and are deleted again if the run fails.
+		Long: `Write the selected columns of the input as Parquet with zstd, in the order of their ranks, then
+the --also columns. Types and values stay as they are. OUT.arrow is an Arrow IPC file, and OUT.csv
+(also .csv.gz, .csv.zst) is CSV. --format chooses the format of the files of a folder.
+In CSV an empty field is null; it is quoted if the column is the only one. Texts stay unchanged:
+a spreadsheet takes a text that begins with = for a formula, unless you import the column as text.
+If the input is a directory, OUT is a directory too and keeps its file layout. If OUT has the ending
+of a file, as in OUT.parquet, it is one file of all rows, with the partition keys as columns. Files
+that are named one by one keep their layout below the innermost folder that contains them all.
+OUT appears whole or not at all. It may lie below INPUT only if a part of its path begins with _
+or ., so that it is not read as INPUT the next time. OUT may lie in an object store: the files of a
+folder appear there one by one, an empty _SUCCESS last. If the run fails they are deleted again.
 INPUT is as in select.
 
-A run that is interrupted or killed is gone on with by the same command, and one that came to
-its memory limit by the same with a higher one. What it has finished waits in a hidden folder
-beside OUT, the files of a folder or the row groups of one file, and is taken as it is where the
-input and the selection are the same and its checksum is right.
-The rows of one Arrow or CSV file wait there until all columns are, in 8 bytes a number or less;
-in much less memory, and where --temp-dir names another place for them, it begins anew, and so
-does one object in a store.
-A folder in a store is gone on with from any machine: while it is built, _ufs_finished in it
-lists the files that are whole, some seconds late. The run that began last has the folder; an
-earlier one that still works at it stops and leaves it as it is.
+If a run is interrupted or killed, the same command continues it. If it reached its memory limit,
+repeat it with a higher limit. Finished files of a folder, or row groups of one file, wait in a
+hidden folder next to OUT. They are reused if the input and the selection are the same and the
+checksum is right. The rows of one Arrow or CSV file wait there until all columns are done, in at
+most 8 bytes a number. Such a run begins anew if it has much less memory, or if --temp-dir names
+another place for these rows. A run to one object in a store always begins anew.
+Any machine can continue a folder in a store: while the folder is built, its object _ufs_finished
+lists the files that are whole, some seconds late. The run that began last owns the folder; an
+earlier run that still works on it stops and leaves it as it is.
 
---format sql, py and yaml write no data but the text that reads it: a query, lines of Python,
-a list of names. Of the input they read footers only.
+--format sql, py and yaml write no data but a text that reads it: a query, lines of Python, or
+a list of names. They read only the footers of the input.
 
   ufs-stream apply data --selection sel.json --also id,class -o small
   ufs-stream apply data --selection sel.json -k 12 -o small
@@ -59,58 +58,58 @@ a list of names. Of the input they read footers only.
   ufs-stream apply data --selection sel.json --format sql --dialect bigquery --from lake.events`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, a.Output)
+			q, err := o.buildRequest(c, cmd, args, a.Output)
 			if err != nil {
 				return err
 			}
-			if err := h.check(cmd.Flags(), applyFormat(a)); err != nil {
+			if err := h.checkFormat(cmd.Flags(), formatOfApply(a)); err != nil {
 				return err
 			}
 			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			a.TempDir, a.MaxScratch = q.TempDir, q.MaxScratch
 			a.Anonymous, a.Allow, a.Version, a.AsOf, a.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
-			return c.apply(cmd, selection, a, h)
+			return c.runApply(cmd, selection, a, h)
 		},
 	}
 	fs := cmd.Flags()
-	o.limits(fs)
-	o.scratchSpace(fs)
-	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: CSV and other files of rows, standard input that is read more than once, and the rows of an Arrow or CSV output until all columns are there (default: the system's, for the rows of one local OUT a hidden folder beside it)"
-	o.lake(fs)
-	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: CSV and other files of rows, standard input that is read more than once, and the rows of an Arrow or CSV output until all columns are done (default: the system's; for the rows of one local OUT a hidden folder next to it)"
+	o.addLakeFlags(fs)
+	fs.StringVar(&selection, "selection", "", "the selection `SEL.json`, written by select --format json")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`; without it --format sql, py and yaml go to standard output")
-	fs.StringVar(&a.Format, "format", "", strings.Join(applyFormats(), ", ")+" (default: from the ending of -o, else parquet)")
-	values(fs, "format", applyFormats()...)
-	h.add(fs)
+	fs.StringVar(&a.Format, "format", "", strings.Join(formatsOfApply(), ", ")+" (default: from the ending of -o, else parquet)")
+	setAllowedValues(fs, "format", formatsOfApply()...)
+	h.addFlags(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
-	fs.Lookup("k").DefValue = "0" // which help does not show
+	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
 	fs.StringVar(&a.Where, "where", "", whereUsage)
 	fs.StringVar(&a.Sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
 }
 
-// applyFormats are the forms of data, and those of the text that reads it.
-func applyFormats() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
+// formatsOfApply lists the data formats, and the recipe formats: texts that read the data.
+func formatsOfApply() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
 
-// applyFormat is the format that was asked for, or that the output's ending tells of a text.
-func applyFormat(a ufs.ApplyRequest) string {
-	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && handsOn(end) {
+// formatOfApply returns the requested format. Without one, the output's ending may name a recipe format.
+func formatOfApply(a ufs.ApplyRequest) string {
+	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && isRecipeFormat(end) {
 		return end
 	}
 	return a.Format
 }
 
-func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h handOnFlags) (err error) {
-	a.Format = applyFormat(a)
+func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h recipeFlags) (err error) {
+	a.Format = formatOfApply(a)
 	switch {
-	case a.Format != "" && !slices.Contains(applyFormats(), a.Format):
-		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(applyFormats(), ", "), program.DidYouMean(a.Format, applyFormats()))
-	case handsOn(a.Format) && a.Where != "":
+	case a.Format != "" && !slices.Contains(formatsOfApply(), a.Format):
+		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(formatsOfApply(), ", "), program.DidYouMean(a.Format, formatsOfApply()))
+	case isRecipeFormat(a.Format) && a.Where != "":
 		return stream.Usagef("apply: --where chooses rows, and --format %s writes none; put the condition into the query", a.Format)
 	case selection == "":
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
-	case a.Output == "" && !handsOn(a.Format):
+	case a.Output == "" && !isRecipeFormat(a.Format):
 		return stream.Usagef("apply: no output given; add -o OUT")
 	case cmd.Flags().Changed("k") && a.K < 1:
 		return stream.Usagef("-k %d: want 1 or more", a.K)
@@ -122,21 +121,21 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, q.FetchOptions()); err != nil {
 		return err
 	}
-	if handsOn(a.Format) {
-		return c.handOn(cmd.Context(), a, h)
+	if isRecipeFormat(a.Format) {
+		return c.writeApplyRecipe(cmd.Context(), a, h)
 	}
-	said := c.replacing(a.Output)
+	reportReplaced := c.replacementReport(a.Output)
 	done, err := ufs.Apply(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
-	said()
+	reportReplaced()
 	c.noteTransfer(a.Meter.Transfer())
-	return c.written(a.Output, done)
+	return c.reportWritten(a.Output, done)
 }
 
-// written says what was written to output, and what of it an interrupted run had.
-func (c *cli) written(output string, done chunkio.ApplyReport) error {
+// reportWritten prints a summary of the output and, after a resume, how much of it an interrupted run had finished.
+func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {
 		warnings[i] = w.Spell(program.FlagOf)
@@ -145,22 +144,22 @@ func (c *cli) written(output string, done chunkio.ApplyReport) error {
 	r := done.Resumed
 	switch {
 	case r.Rows > 0:
-		c.say("gone on with what an interrupted run had left: %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
+		c.say("continued an interrupted run that had finished %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
 	case r != (chunkio.Resumed{}):
-		c.say("gone on with what an interrupted run had left: %s of %s", humanize.Comma(int64(r.Whole)), plural(done.Files, "file"))
+		c.say("continued an interrupted run that had finished %s of %s", humanize.Comma(int64(r.Whole)), countNoun(done.Files, "file"))
 	}
 	if r.Outdated > 0 {
-		c.say("written again, as the input or the columns are others now: %s", plural(r.Outdated, "file"))
+		c.say("written again because the input or the columns changed: %s", countNoun(r.Outdated, "file"))
 	}
 	if r.Altered > 0 {
-		c.say("written again, as it was changed or removed since: %s", plural(r.Altered, "file"))
+		c.say("written again because of a change or removal since: %s", countNoun(r.Altered, "file"))
 	}
-	return c.print("%s: %s, %s rows, %s, %s\n", place.Name(output), plural(done.Files, "file"), humanize.Comma(done.Rows),
-		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
+	return c.printResult("%s: %s, %s rows, %s, %s\n", place.Name(output), countNoun(done.Files, "file"), humanize.Comma(done.Rows),
+		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
-// handOn writes the text that reads the selected columns.
-func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) error {
+// writeApplyRecipe writes a text (a query, Python, YAML) that reads the selected columns, and no data.
+func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
 	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
 		return err
 	}
@@ -171,7 +170,7 @@ func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) err
 	if err := atomicfile.NotInput(ctx, a.Output, slices.Concat(at.Files, at.Lists)...); err != nil {
 		return err
 	}
-	r, err := h.recipe(a.Selection, at, a.Inputs)
+	r, err := h.newRecipe(a.Selection, at, a.Inputs)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func TestTooManyCategories(t *testing.T) {
 		fmt.Fprintf(&text, "%d.5,%d,w%d\n", i*i%17, i*7919%1000, i)
 	}
 	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	const number = "a number of no or more than 64 distinct values, or long ones; not named as categories, it is a feature"
 	s := decoded[stream.Selection](t, "select", path, "-k", "1", "--method", "variance", "--categorical", "zip,word")

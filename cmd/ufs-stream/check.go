@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// checkFlags are the flags of check.
 type checkFlags struct {
 	requestFlags
 	selection string
@@ -29,20 +28,19 @@ func newCheck(c *cli) *cobra.Command {
 	var o checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --selection SEL.json --stats NEW.ufs",
-		Short: "Say whether a selection still serves new data: exit code 6 says select again, 7 that nothing tells",
-		Long: fmt.Sprintf(`Say from the statistics of new data (scan, merge) whether a selection still serves it.
-Its features are fitted to the new data and compared with a fresh greedy selection of as
-many. Where more than --tolerance of what that explains is lost, or a selected column is
-gone or has nothing in common any more with the columns that it was correlated with, the
-exit code is 6: select again. The default tolerance is %.0f %%. A method that aims at something
-else than the least error had lost some of it from the start: what counts is what it lost
-since, by --baseline or by what the selection records. Where nothing tells, the exit code is 7.
-
-With --baseline, statistics of the data before, it also says how far each column moved
-(population stability index of the histograms), and what the weights fitted to that data
-leave unexplained of the new. Columns that moved, became constant, disappeared or came back
-are a warning; with --psi-limit they are a reason to select again. The files may lie in
-object stores.
+		Short: "Check whether a selection still serves new data: exit code 6 means select again, 7 undecided",
+		Long: fmt.Sprintf(`Decide from the statistics of new data (scan, merge) whether a selection still serves it.
+check fits the selected features to the new data and compares them with a fresh greedy selection
+of as many features. The exit code is 6, select again, in two cases: the selection loses more than
+--tolerance of the share that the fresh one explains (default %.0f %%), or a selected column is gone
+or no longer has anything in common with the columns it was correlated with. A method that does not
+minimize the error has lost some of that share from the start. Then only the loss since then counts,
+measured by --baseline or by the record in the selection. If neither allows a decision, the exit
+code is 7.
+With --baseline, the statistics of earlier data, check also reports how far each column moved
+(population stability index of the histograms), and how much of the new data the old weights leave
+unexplained. Columns that moved, became constant, disappeared or came back are a warning; with
+--psi-limit they are a reason to select again. The files may lie in object stores.
 
   ufs-stream check --selection sel.json --stats today.ufs
   ufs-stream check --selection sel.json --stats today.ufs --baseline month.ufs --psi-limit 0.25`, 100*ufs.DefaultTolerance),
@@ -52,25 +50,25 @@ object stores.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd, &o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.runCheck(cmd, &o) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.selection, "selection", "", "the selection to check, `SEL.json`")
 	fs.StringVar(&o.check.Stats, "stats", "", "statistics of the new data, `NEW.ufs`")
-	fs.StringVar(&o.check.Baseline, "baseline", "", "statistics of the data before, `OLD.ufs`: what moved since")
-	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "`SHARE` of what a fresh selection explains that may be lost")
-	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again where a column moved by this `INDEX`, as 0.25 (default: a warning only)")
-	o.limits(fs)
-	o.stores(fs)
-	o.output.add(fs, verdictFormats()...)
+	fs.StringVar(&o.check.Baseline, "baseline", "", "statistics of earlier data, `OLD.ufs`, to show what moved since")
+	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "accept this loss, as a `SHARE` of the part that a fresh selection explains")
+	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again if a column moved by this `INDEX`, as 0.25 (default: only warn)")
+	o.addLimitFlags(fs)
+	o.addStoreFlags(fs)
+	o.output.addFlags(fs, verdictFormats()...)
 	return cmd
 }
 
-func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
-	if err := o.output.resolve(cmd.Context(), verdictFormats()...); err != nil {
+func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
+	if err := o.output.resolveFormat(cmd.Context(), verdictFormats()...); err != nil {
 		return err
 	}
-	q, err := o.request(c, cmd, nil, o.output.path)
+	q, err := o.buildRequest(c, cmd, nil, o.output.path)
 	if err != nil {
 		return err
 	}
@@ -97,12 +95,12 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	}
 	stale := err
 	c.warn(v.Warnings)
-	// The verdict is written whatever it is.
-	err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error {
+	// The verdict is written even if it is "select again".
+	err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, v)
 		}
-		return forPeople(w, func(w *screen.Page) { c.checkTable(w, v) })
+		return renderPage(w, func(w *screen.Page) { c.printVerdict(w, v) })
 	})
 	if err != nil {
 		return err
@@ -110,26 +108,24 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	return stale
 }
 
-// checkTable is the form for people: the errors, the columns that moved (all of them with -v),
-// and the verdict.
-func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
-	w.Printf("%s of %s, scale %s, against %s rows of %s features\n\n", plural(v.K, "feature"), v.Method, v.Scale,
+func (c *cli) printVerdict(w *screen.Page, v *ufs.Verdict) {
+	w.Printf("%s of %s, scale %s, against %s rows of %s features\n\n", countNoun(v.K, "feature"), v.Method, v.Scale,
 		humanize.Comma(v.RowsUsed), humanize.Comma(int64(v.Features)))
 	rows := [][]string{
-		{"the selection, fitted to the new data", percent(1 - float64(v.Error))},
-		{"a fresh selection of as many features", percent(1 - float64(v.Fresh))},
+		{"the selection, fitted to the new data", percentText(1 - float64(v.Error))},
+		{"a fresh selection of as many features", percentText(1 - float64(v.Fresh))},
 	}
 	if x := float64(v.ByOldWeights); x == x {
-		rows = append(rows, []string{"the selection by the weights of the baseline", percent(1 - x)})
+		rows = append(rows, []string{"the selection by the weights of the baseline", percentText(1 - x)})
 	}
 	w.Table([]string{"explained by", ">share"}, rows)
-	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percent(float64(v.Lost)), percent(float64(v.Tolerance)))
+	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percentText(float64(v.Lost)), percentText(float64(v.Tolerance)))
 	if x := float64(v.LostBefore); x == x {
 		data := "the data it was made from"
 		if !math.IsNaN(float64(v.ByOldWeights)) {
 			data = "the baseline"
 		}
-		w.Printf("; on %s %s", data, percent(x))
+		w.Printf("; on %s %s", data, percentText(x))
 	}
 	w.Printf(")\n")
 	shifts := slices.Clone(v.Columns)
@@ -141,13 +137,13 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 			if col.Why != "" {
 				how += ": " + col.Why
 			}
-			moved = append(moved, []string{screen.Name(col.Name), map[bool]string{true: "yes"}[col.Selected], rough(col.PSI), rough(col.Mean), rough(col.Variance), how})
+			moved = append(moved, []string{screen.Name(col.Name), map[bool]string{true: "yes"}[col.Selected], roundedNumber(col.PSI), roundedNumber(col.Mean), roundedNumber(col.Variance), how})
 		}
 	}
 	if len(moved) > 0 {
 		shown := moved
-		if !c.verbose && len(moved) > shortList {
-			shown = moved[:shortList]
+		if !c.verbose && len(moved) > maxListLines {
+			shown = moved[:maxListLines]
 		}
 		w.Printf("\n")
 		w.Table([]string{"column", "selected", ">index (PSI)", ">mean moved by (sd)", ">variance ratio", "moved"}, shown)
@@ -165,12 +161,12 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 		if math.IsNaN(float64(v.LostBefore)) {
 			since = v.LostOfOwn()
 		}
-		w.Printf("\nthe selection still serves: of what it explained before it lost %s\n", percent(max(float64(since), 0)))
+		w.Printf("\nthe selection still serves: of what it explained before it lost %s\n", percentText(max(float64(since), 0)))
 	default:
 		w.Printf("\nthe selection still serves\n")
 	}
 	for _, why := range slices.Concat(v.Why, v.Undecided) {
 		w.Printf("  %s\n", why)
 	}
-	transferFoot(w, v.Transfer)
+	printTransfer(w, v.Transfer)
 }

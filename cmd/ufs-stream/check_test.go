@@ -41,7 +41,7 @@ func TestCheckAgainstItself(t *testing.T) {
 		}
 		for _, c := range v.Columns {
 			if c.PSI != 0 || c.Mean != 0 || c.Variance != 1 || c.IfNormal != 0 || c.Selected != slices.Contains(names(s), c.Name) {
-				t.Errorf("%s: %+v", flags, c)
+				t.Errorf("%s: the data moved against itself: got %+v, want no shift", flags, c)
 			}
 		}
 	}
@@ -211,10 +211,10 @@ func TestCheckMoved(t *testing.T) {
 			t.Errorf("%s: exit code %d, moved %v, warnings %q", name, code, moved, v.Warnings)
 		}
 		if c := v.Columns[4]; c.Index() < 1.2 || c.Index() > 3 || c.Moved != ufs.MovedMuch || math.Abs(float64(c.Mean)-1.5) > 0.25 {
-			t.Errorf("%s: %+v", name, c)
+			t.Errorf("%s: column 4: got %+v, want it moved by a mean of about 1.5", name, c)
 		}
 		if c := v.Columns[9]; math.Abs(float64(c.Variance)-2.25) > 0.6 {
-			t.Errorf("%s: %+v", name, c)
+			t.Errorf("%s: column 9: got %+v, want a variance ratio of about 2.25", name, c)
 		}
 		limited := append([]string{"--selection", sel, "--stats", stats, "--psi-limit", "0.5"}, baseline...)
 		if v, code := verdictOf(t, limited...); code != exit.Stale || !strings.Contains(v.Why[0], "x04") || strings.Contains(v.Why[0], "x09") {
@@ -237,7 +237,7 @@ func withoutHistograms(t *testing.T, path, to string) string {
 	t.Helper()
 	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the statistics: %v", err)
 	}
 	defer r.Close()
 	if !r.Has("histograms") {
@@ -247,12 +247,12 @@ func withoutHistograms(t *testing.T, path, to string) string {
 	for _, name := range []string{"profile", "moments", "positions", "sample"} {
 		body, err := r.SectionReader(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening a section of the statistics: %v", err)
 		}
 		sections = append(sections, chunkio.Section{Name: name, Body: section{body}})
 	}
 	if err := chunkio.WriteStats(t.Context(), to, r.Header, sections...); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the statistics: %v", err)
 	}
 	return to
 }
@@ -290,7 +290,7 @@ func TestCheckOtherMethods(t *testing.T) {
 	}
 	var b strings.Builder
 	if err := s.Encode(&b); err != nil {
-		t.Fatal(err)
+		t.Fatalf("encoding the selection: %v", err)
 	}
 	write(t, sel, b.String())
 	v, code := verdictOf(t, "--selection", sel, "--stats", second)
@@ -329,7 +329,7 @@ func TestCheckMissing(t *testing.T) {
 		v, _ := verdictOf(t, "--selection", at("m.json"), "--stats", at("b.ufs"), "--baseline", at("a.ufs"))
 		for _, c := range v.Columns {
 			if (c.Moved == ufs.MovedMuch) != (c.Name == "x03") {
-				t.Errorf("%s: %+v", missing, c)
+				t.Errorf("--missing %s: got %+v, want only x03 moved much", missing, c)
 			}
 		}
 	}

@@ -15,32 +15,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// columnFlags take names of columns, several of them but for the first two.
+// columnFlags lists the flags that take column names. The first two take one name, the others several.
 func columnFlags() []string {
 	return []string{"label", "weight", "columns", "exclude", "keep", "also", "forbid", "categorical"}
 }
 
-// values marks the flags of a set whose values are among some.
-func values(fs *pflag.FlagSet, flag string, allowed ...string) {
-	fs.Lookup(flag).Annotations = map[string][]string{valuesOf: allowed}
+// setAllowedValues records which values a flag may take, for shell completion.
+func setAllowedValues(fs *pflag.FlagSet, flag string, allowed ...string) {
+	fs.Lookup(flag).Annotations = map[string][]string{valuesAnnotation: allowed}
 }
 
-const valuesOf = "values" // annotation of a flag
+const valuesAnnotation = "values" // key of a flag's annotation
 
-// completeFlags makes the shell complete values of flags, below cmd and in it.
-func completeFlags(cmd *cobra.Command) {
+func registerCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		completeFlags(sub)
+		registerCompletions(sub)
 	}
 	complete := func(f *pflag.Flag, list ...string) {
 		if len(list) > 0 {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // fails if the flag does not exist
 		}
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		complete(f, f.Annotations[valuesOf]...)
+		complete(f, f.Annotations[valuesAnnotation]...)
 		switch v := f.Value.(type) {
-		case *choice:
+		case *choiceFlag:
 			complete(f, v.allowed...)
 		case *optionFlag:
 			complete(f, v.option.Allowed...)
@@ -58,20 +57,20 @@ func completeFlags(cmd *cobra.Command) {
 	})
 	for i, name := range columnFlags() {
 		if cmd.LocalFlags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, completeColumns(i > 1))
+			_ = cmd.RegisterFlagCompletionFunc(name, columnCompletion(i > 1))
 		}
 	}
 }
 
 const (
-	// patience bounds how long reading footers may keep a shell waiting, and manyNames what is offered.
-	patience  = 2 * time.Second
-	manyNames = 1000
+	// completionTimeout bounds how long completion may read footers while the shell waits.
+	completionTimeout = 2 * time.Second
+	maxCompletions    = 1000
 )
 
-// plainType is the type of a column where it is of plain words and brackets, else nothing: a file may put any time zone
-// into it.
-func plainType(name string) string {
+// plainTypeName returns the type name if it has only plain words and brackets, else nothing: a file may put any text
+// into the time zone of a type.
+func plainTypeName(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" []()<>", r) })
 	if slices.ContainsFunc(words, func(word string) bool { return !shell.IsPlain(word) }) {
 		return ""
@@ -79,10 +78,10 @@ func plainType(name string) string {
 	return name
 }
 
-// completeColumns completes names of columns of the inputs that were typed so far, or of --stats. What
-// cannot be read tells none. Only names that mean nothing to any shell are offered: bash puts what several names
-// have in common on the line as it is, and evaluates the line when it completes again.
-func completeColumns(several bool) cobra.CompletionFunc {
+// columnCompletion completes column names from the inputs typed so far, or from --stats. Input that cannot be read
+// completes nothing. It offers only names without special characters: bash inserts the common prefix of several names
+// unquoted and evaluates the line at the next completion.
+func columnCompletion(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
 		before := ""
@@ -99,10 +98,10 @@ func completeColumns(several bool) cobra.CompletionFunc {
 			return nil, directive
 		}
 		ctx := cmd.Context()
-		if ctx == nil { // cobra completes without one
+		if ctx == nil { // cobra completes without a context
 			ctx = context.Background()
 		}
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 		defer cancel()
 		q := ufs.Request{Inputs: args, Stdin: strings.NewReader("")}
 		if a := cmd.Flag("anonymous"); a != nil {
@@ -114,8 +113,8 @@ func completeColumns(several bool) cobra.CompletionFunc {
 		}
 		var names []string
 		for _, c := range seen.Columns {
-			if strings.HasPrefix(c.Name, begun) && shell.IsPlain(c.Name) && !strings.Contains(c.Name, ",") && len(names) < manyNames {
-				names = append(names, cobra.CompletionWithDesc(before+c.Name, plainType(c.Type)))
+			if strings.HasPrefix(c.Name, begun) && shell.IsPlain(c.Name) && !strings.Contains(c.Name, ",") && len(names) < maxCompletions {
+				names = append(names, cobra.CompletionWithDesc(before+c.Name, plainTypeName(c.Type)))
 			}
 		}
 		return names, directive

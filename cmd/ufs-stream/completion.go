@@ -24,8 +24,8 @@ func newCompletion(c *cli) *cobra.Command {
   fish:       ufs-stream completion fish | source
   powershell: ufs-stream completion powershell | Out-String | Invoke-Expression
 
-Of columns it offers the names that mean nothing to any shell: letters of all scripts, digits,
-_ and, behind the first character, . : / @ % + = - . Others must be typed, in quotes.`,
+It completes names of columns that no shell treats specially: letters of all scripts, digits,
+_ and, after the first character, . : / @ % + = - . Type other names yourself, in quotes.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -50,11 +50,11 @@ _ and, behind the first character, . : / @ % + = - . Others must be typed, in qu
 	}
 }
 
-// unquotedArgs is a line of cobra's script for fish. The words that were typed come out of it without their quotes, and
-// the script evaluates them: a file named (touch x).csv, which fish itself had completed and quoted, would run touch.
+// unquotedArgs is a line of cobra's script for fish. It strips the quotes from the typed words, and the script then
+// evaluates them: a file named (touch x).csv, which fish itself had completed and quoted, would run touch.
 const unquotedArgs = "    set -l args (commandline -opc)\n"
 
-// quotedArgs puts quotes around all but plain words, homes and variables.
+// quotedArgs replaces unquotedArgs: it quotes every word except plain words, home folders and variables.
 const quotedArgs = `    set -l args
     for arg in (commandline -opc)
         string match -qr '^[\w.:/@%+,=~$-]+$' -- $arg; or set arg (string escape -- $arg)
@@ -62,7 +62,8 @@ const quotedArgs = `    set -l args
     end
 `
 
-// writeFishCompletion writes cobra's script, mended to evaluate no typed word.
+// writeFishCompletion writes cobra's script with quotedArgs in place of unquotedArgs, so that no typed word is
+// evaluated.
 func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenFishCompletion(&script, true); err != nil {
@@ -70,7 +71,7 @@ func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	}
 	before, after, found := strings.Cut(script.String(), unquotedArgs)
 	if !found {
-		return errors.New("cobra's script for fish has changed: see how it evaluates what was typed")
+		return errors.New("cobra's script for fish has changed: check how it evaluates typed words")
 	}
 	_, err := io.WriteString(w, before+quotedArgs+after)
 	return err

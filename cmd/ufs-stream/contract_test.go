@@ -43,7 +43,7 @@ func TestHelpTellsOfLakes(t *testing.T) {
 			}
 		}
 		if verb != "select" && !strings.Contains(help, "INPUT is as in select") || strings.Contains(help, "(default -1)") {
-			t.Error(help)
+			t.Errorf("the help of %s should refer to select for INPUT and show no default of -1:\n%s", verb, help)
 		}
 	}
 	for _, help := range []string{must(t, "--help"), must(t, "select", "--help")} {
@@ -115,7 +115,7 @@ func TestDeviceOutput(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	must(t, "select", in, "-k", "3", "-o", os.DevNull)
 	if fi, err := os.Stat(os.DevNull); err != nil || fi.Mode().IsRegular() {
-		t.Errorf("%v, %v", fi, err)
+		t.Errorf("%s after it was an output: got %v (%v), want a device", os.DevNull, fi, err)
 	}
 	if _, err := os.Stat("/dev/full"); err == nil {
 		ends(t, exit.Fault, "", "select", in, "-k", "3", "-o", "/dev/full")
@@ -153,7 +153,7 @@ func TestSilentPipe(t *testing.T) {
 func TestInterruptible(t *testing.T) {
 	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 1 << 18} {
 		text := strings.Repeat("x", n)
-		got, err := io.ReadAll(interruptible(context.Background(), strings.NewReader(text)))
+		got, err := io.ReadAll(interruptibleReader(context.Background(), strings.NewReader(text)))
 		if err != nil || string(got) != text {
 			t.Errorf("%d bytes: read %d, %v", n, len(got), err)
 		}
@@ -202,10 +202,10 @@ func arrowStream(t *testing.T, columns ...[]float64) []byte {
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
 	if err := w.Write(array.NewRecord(schema, arrays, int64(len(columns[0])))); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the Arrow record: %v", err)
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the Arrow file: %v", err)
 	}
 	return out.Bytes()
 }
@@ -239,7 +239,7 @@ func TestManyWarnings(t *testing.T) {
 	}
 	for _, c := range []struct{ given, shown int }{{0, 0}, {10, 10}, {11, 11}, {12, 11}, {100, 11}} {
 		var b bytes.Buffer
-		(&cli{err: screen.NewPage(&b)}).warn(make([]string, c.given))
+		(&cli{errPage: screen.NewPage(&b)}).warn(make([]string, c.given))
 		if n := strings.Count(b.String(), "\n"); n != c.shown {
 			t.Errorf("%d warnings: %d lines, want %d", c.given, n, c.shown)
 		}
@@ -253,9 +253,9 @@ func TestSharedNamesInOneLine(t *testing.T) {
 		left = append(left, stream.LeftOut{Name: fmt.Sprint(i % 8), Why: "text"})
 	}
 	var b bytes.Buffer
-	(&cli{}).leftOutTable(screen.NewPage(&b), left)
+	(&cli{}).printLeftOut(screen.NewPage(&b), left)
 	want := "\nleft out (13):\n  a (2 columns): shared\n  t: text\n  a: text\n  0 (2 columns): text\n"
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 13 || !strings.HasSuffix(got, "  and 1 more; -v lists them\n") {
-		t.Errorf("%s", got)
+		t.Errorf("columns left out: got\n%s\nwant it to begin with\n%s", got, want)
 	}
 }

@@ -13,39 +13,39 @@ func newConvert(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert INPUT… -o OUT.parquet",
 		Short: "Write any input as Parquet, with all its columns",
-		Long: `Write the input as Parquet with zstd, all columns and rows: worth it where a text is read
-more than once. INPUT is as in select, or - for standard input, and so are its types: whole
-numbers stay whole where a column has no others. One file of rows is written straight to OUT,
-several wait in --temp-dir. Where the input is a directory, OUT is one
-too and keeps its file layout, unless its ending names a file: OUT.parquet is one file of all rows.
-It appears whole or not at all, also in an object store. Where it
-may lie below INPUT, and how a run that is interrupted or killed is gone on with, apply says.
+		Long: `Write the input as Parquet with zstd, all columns and rows. This pays off if a text is read
+more than once. INPUT is as in select, or - for standard input. Types are guessed as in select:
+whole numbers stay whole if a column has only such numbers. One file of rows is written straight
+to OUT, several wait in --temp-dir. If the input is a directory, OUT is a directory too and keeps
+its file layout. If OUT has the ending of a file, as in OUT.parquet, it is one file of all rows. OUT
+appears whole or not at all, in an object store too. The help of apply explains where OUT may lie
+below INPUT, and how an interrupted or killed run is continued.
 
   ufs-stream convert readings.csv.gz -o readings.parquet
   zcat readings.jsonl.gz | ufs-stream convert - -o readings.parquet`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, v.Output)
+			q, err := o.buildRequest(c, cmd, args, v.Output)
 			if err != nil {
 				return err
 			}
 			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch
 			v.Anonymous, v.Allow, v.Version, v.AsOf, v.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
-			said := c.replacing(v.Output)
+			reportReplaced := c.replacementReport(v.Output)
 			done, err := ufs.Convert(cmd.Context(), v)
 			if err != nil {
 				return err
 			}
-			said()
+			reportReplaced()
 			c.noteTransfer(v.Meter.Transfer())
-			return c.written(v.Output, done)
+			return c.reportWritten(v.Output, done)
 		},
 	}
 	fs := cmd.Flags()
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.lake(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addLakeFlags(fs)
 	fs.StringVarP(&v.Output, "output", "o", "", "the file or folder to write, `OUT`")
 	fs.StringVar(&v.Where, "where", "", whereUsage)
 	fs.BoolVar(&v.Union, "union-by-name", false, unionUsage)

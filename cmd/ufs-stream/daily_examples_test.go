@@ -17,7 +17,7 @@ func example(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "examples", "daily", name))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the path absolute: %v", err)
 	}
 	return path
 }
@@ -37,11 +37,11 @@ func programFolder(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finding this program: %v", err)
 	}
 	dir := t.TempDir()
 	if err := os.Symlink(self, filepath.Join(dir, "ufs-stream")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("linking a file: %v", err)
 	}
 	return dir
 }
@@ -139,7 +139,7 @@ func TestDailyDAG(t *testing.T) {
 	bin, at := programFolder(t), folder(t)
 	for name, text := range map[string]string{"airflow/__init__.py": airflow, "airflow/operators/__init__.py": "", "airflow/operators/bash.py": "from airflow import BashOperator\n"} {
 		if err := os.MkdirAll(filepath.Dir(at(name)), 0o777); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making a folder: %v", err)
 		}
 		write(t, at(name), text)
 	}

@@ -55,7 +55,7 @@ func dailyPartition(t *testing.T, data string, day int, changed bool) string {
 	t.Helper()
 	dir := filepath.Join(data, "day="+dayName(day))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	names, columns := dailyValues(day, changed, dailyRows)
 	columnsFile(t, filepath.Join(dir, "part-0.parquet"), names, columns...)
@@ -80,7 +80,7 @@ func verdictOf(t *testing.T, args ...string) (*ufs.Verdict, int) {
 	r := invoke(append([]string{"check", "--format", "json"}, args...)...)
 	v := new(ufs.Verdict)
 	if err := json.Unmarshal([]byte(r.out), v); err != nil {
-		t.Fatalf("%v\n%s%s", err, r.out, r.err)
+		t.Fatalf("decoding the verdict: %v\n%s%s", err, r.out, r.err)
 	}
 	undecided := r.code == exit.Undecided
 	if v.Again != (r.code == exit.Stale) || v.Again != (len(v.Why) > 0) || undecided != (len(v.Undecided) > 0) || !v.Again && !undecided && r.code != exit.Done {
@@ -296,7 +296,7 @@ func TestDecayOfOne(t *testing.T) {
 		if kind == "graph" {
 			s := selection(t, "--stats", half, "--method", "laplacian", "-k", "4")
 			if s.Options["decay"] != "0.5" || len(s.Selected) != 4 {
-				t.Errorf("%v, %v", s.Selected, s.Options)
+				t.Errorf("selection from decayed statistics: got features %v and options %v, want 4 features and decay 0.5", s.Selected, s.Options)
 			}
 		}
 		ends(t, exit.Usage, "--window keeps the newest", slices.Concat([]string{"merge", "-o", at("m.ufs"), "--decay", "1e-120"}, stats)...)
@@ -308,16 +308,16 @@ func sectionOf(t *testing.T, path, name string) string {
 	t.Helper()
 	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the statistics: %v", err)
 	}
 	defer r.Close()
 	body, err := r.SectionReader(name)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening a section of the statistics: %v", err)
 	}
 	b, err := io.ReadAll(body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the section: %v", err)
 	}
 	return string(b)
 }

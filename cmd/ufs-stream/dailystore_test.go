@@ -215,7 +215,7 @@ func TestAnonymousSignsNothing(t *testing.T) {
 func deltaTable(t *testing.T, root string, days int) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(root, "_delta_log"), 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	var fields []string
 	for day := range days {

@@ -18,7 +18,7 @@ func TestDeepJSON(t *testing.T) {
 	file := func(name, before, open, end, behind string) string {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making a folder: %v", err)
 		}
 		return write(t, path, before+strings.Repeat(open, depth)+strings.Repeat(end, depth)+behind)
 	}

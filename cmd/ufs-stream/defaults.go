@@ -20,32 +20,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Where a flag is not given, the environment may have its value, and after it the file that --config
-// names. Both take what the flag takes.
+// A flag that is not given takes its value from the environment, else from the file that --config names. Both accept
+// the same values as the flag.
 
-// environment is what the variables of flags begin with: UFS_STREAM_MEMORY_LIMIT is --memory-limit.
-const environment = "UFS_STREAM_"
+// variablePrefix begins the names of all variables: UFS_STREAM_MEMORY_LIMIT is the default of --memory-limit.
+const variablePrefix = "UFS_STREAM_"
 
-// variable is the name of a flag in the environment.
-func variable(flag string) string {
-	return environment + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+func variableName(flag string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// noDefault are flags that make no sense by default; UFS_STREAM_VERSION could only be meant otherwise.
-func noDefault(flag string) bool { return flag == "help" || flag == "version" || flag == "config" }
-
-// otherVariables are read elsewhere, or by tests.
-func otherVariable(name string) bool {
-	return name == environment+"KERNEL" || name == environment+"CONFIG" || strings.HasPrefix(name, environment+"TEST_")
+// cannotHaveDefault reports whether a default for the flag makes no sense. UFS_STREAM_VERSION, for instance, would be
+// ambiguous.
+func cannotHaveDefault(flag string) bool {
+	return flag == "help" || flag == "version" || flag == "config"
 }
 
-// setting is a default and where it stands.
-type setting struct {
-	flag, value, place string
+// isOtherVariable reports whether a variable is no flag's default: it is read elsewhere, or by tests.
+func isOtherVariable(name string) bool {
+	return name == variablePrefix+"KERNEL" || name == variablePrefix+"CONFIG" || strings.HasPrefix(name, variablePrefix+"TEST_")
 }
 
-// takeDefaults has every verb below root take its defaults before it looks at its arguments.
-func (c *cli) takeDefaults(root *cobra.Command) {
+// flagDefault is the default of a flag, and the variable or line that holds it.
+type flagDefault struct {
+	flag, value, source string
+}
+
+// applyDefaultsToVerbs makes every verb below root apply its defaults before it checks its arguments.
+func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -57,31 +59,30 @@ func (c *cli) takeDefaults(root *cobra.Command) {
 			}
 			return check(cmd, args)
 		}
-		do := cmd.RunE
-		if do == nil {
+		runVerb := cmd.RunE
+		if runVerb == nil {
 			continue
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			err := do(cmd, args)
-			// What is wrong with a value may show late: then it is not on the command line that people look at.
-			if errors.As(err, new(*stream.UsageError)) && len(c.taken) > 0 {
-				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.taken, ", "))
+			err := runVerb(cmd, args)
+			// A wrong default may be found late; name it here, because it is not on the command line.
+			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
+				err = stream.Usagef("%w; not from the command line but from defaults: %s", err, strings.Join(c.defaultsTaken, ", "))
 			}
 			return err
 		}
 	}
 }
 
-// applyDefaults sets the flags of cmd that were not given.
 func (c *cli) applyDefaults(cmd *cobra.Command) error {
-	known := knownFlags(cmd.Root())
-	list, warnings := fromEnvironment(os.Environ(), known)
+	known := knownFlagNames(cmd.Root())
+	list, warnings := defaultsFromEnvironment(os.Environ(), known)
 	config := cmd.Flag("config").Value.String()
 	if config == "" {
-		config = os.Getenv(variable("config"))
+		config = os.Getenv(variableName("config"))
 	}
 	if config != "" {
-		more, err := fromConfig(cmd.Context(), config, known)
+		more, err := defaultsFromConfig(cmd.Context(), config, known)
 		if err != nil {
 			return err
 		}
@@ -89,13 +90,13 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		f := cmd.Flags().Lookup(s.flag)
-		if f == nil || f.Changed { // another verb's, or given by something that goes before
+		if f == nil || f.Changed { // belongs to another verb, or a source of higher priority set it
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
-			return stream.Usagef("%s: %s %s: %s", s.place, program.FlagOf(s.flag), s.value, program.Wanted(err))
+			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.Wanted(err))
 		}
-		c.taken = append(c.taken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), shownArg(s.value), s.place))
+		c.defaultsTaken = append(c.defaultsTaken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), redactArg(s.value), s.source))
 	}
 	if out := cmd.Flags().Lookup("output"); config != "" && out != nil && out.Value.String() != "" {
 		if err := atomicfile.NotInput(cmd.Context(), out.Value.String(), config); err != nil {
@@ -103,16 +104,16 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 		}
 	}
 	c.warn(warnings)
-	for _, s := range c.taken {
-		c.note("%s", s)
+	for _, s := range c.defaultsTaken {
+		c.sayIfVerbose("%s", s)
 	}
 	return nil
 }
 
-// knownFlags are the flags of all verbs.
-func knownFlags(root *cobra.Command) (names []string) {
+// knownFlagNames returns the flags of all verbs, except those that cannot have a default.
+func knownFlagNames(root *cobra.Command) (names []string) {
 	add := func(f *pflag.Flag) {
-		if !noDefault(f.Name) && !slices.Contains(names, f.Name) {
+		if !cannotHaveDefault(f.Name) && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
 	}
@@ -123,30 +124,30 @@ func knownFlags(root *cobra.Command) (names []string) {
 	return names
 }
 
-// fromEnvironment are the defaults in variables; one that is no flag's is warned of.
-func fromEnvironment(variables, known []string) (list []setting, warnings []string) {
+// defaultsFromEnvironment finds defaults in variables, and warns about variables with our prefix that match no flag.
+func defaultsFromEnvironment(variables, known []string) (list []flagDefault, warnings []string) {
 	flags := make(map[string]string, len(known))
 	var names []string
 	for _, flag := range known {
-		flags[variable(flag)] = flag
-		names = append(names, variable(flag))
+		flags[variableName(flag)] = flag
+		names = append(names, variableName(flag))
 	}
 	for _, v := range variables {
 		name, value, _ := strings.Cut(v, "=")
 		switch flag := flags[name]; {
-		case !strings.HasPrefix(name, environment) || otherVariable(name):
+		case !strings.HasPrefix(name, variablePrefix) || isOtherVariable(name):
 		case flag != "" && value != "":
-			list = append(list, setting{flag, value, name})
+			list = append(list, flagDefault{flag, value, name})
 		case flag == "":
-			warnings = append(warnings, fmt.Sprintf("%s in the environment is no flag's default%s", name, program.DidYouMean(name, names)))
+			warnings = append(warnings, fmt.Sprintf("%s in the environment matches no flag%s", name, program.DidYouMean(name, names)))
 		}
 	}
 	return list, warnings
 }
 
-// fromConfig are the defaults in a file: a line is a flag and its value behind a colon or =, in quotes
-// or not, or a comment that begins with #.
-func fromConfig(ctx context.Context, path string, known []string) ([]setting, error) {
+// defaultsFromConfig reads defaults from a file. A line is a flag, a colon or =, and the value, with or without
+// quotes; or a comment that begins with #.
+func defaultsFromConfig(ctx context.Context, path string, known []string) ([]flagDefault, error) {
 	f, err := localfile.Open(ctx, path)
 	if err != nil {
 		return nil, stream.Usagef("--config %s cannot be read: %v", path, err)
@@ -154,9 +155,9 @@ func fromConfig(ctx context.Context, path string, known []string) ([]setting, er
 	defer f.Close()
 	text, err := io.ReadAll(f)
 	if err != nil {
-		return nil, stream.Usagef("--config %s cannot be read: %v", path, bare(err))
+		return nil, stream.Usagef("--config %s cannot be read: %v", path, errWithoutPath(err))
 	}
-	var list []setting
+	var list []flagDefault
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		at := fmt.Sprintf("%s:%d", path, i+1)
 		line = strings.TrimSpace(line)
@@ -165,26 +166,25 @@ func fromConfig(ctx context.Context, path string, known []string) ([]setting, er
 		}
 		end := strings.IndexAny(line, ":=")
 		if end < 1 {
-			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; several values stand behind one another with commas", at, screen.Cut(line))
+			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; separate several values by commas", at, screen.Cut(line))
 		}
 		flag := strings.TrimSpace(line[:end])
 		named := screen.Cut(flag)
-		value, err := configValue(strings.TrimSpace(line[end+1:]))
+		value, err := parseConfigValue(strings.TrimSpace(line[end+1:]))
 		switch {
 		case err != nil:
 			return nil, stream.Usagef("%s: %s: %v", at, named, err)
 		case !slices.Contains(known, flag):
-			return nil, stream.Usagef("%s: there is no flag --%s to have a default%s", at, named, program.DidYouMean(named, known))
-		case slices.ContainsFunc(list, func(s setting) bool { return s.flag == flag }):
-			return nil, stream.Usagef("%s: %s stands here for the second time", at, named)
+			return nil, stream.Usagef("%s: no flag --%s can have a default%s", at, named, program.DidYouMean(named, known))
+		case slices.ContainsFunc(list, func(s flagDefault) bool { return s.flag == flag }):
+			return nil, stream.Usagef("%s: %s is set a second time", at, named)
 		}
-		list = append(list, setting{flag, value, at})
+		list = append(list, flagDefault{flag, value, at})
 	}
 	return list, nil
 }
 
-// configValue is a value without its quotes and the comment behind it.
-func configValue(s string) (string, error) {
+func parseConfigValue(s string) (string, error) {
 	switch {
 	case s == "":
 		return "", fmt.Errorf("there is no value; to leave the flag alone put # before the line")
@@ -193,7 +193,7 @@ func configValue(s string) (string, error) {
 	case s[0] == '"' || s[0] == '\'':
 		quoted, rest, ok := cutQuoted(s)
 		if rest = strings.TrimSpace(rest); !ok || rest != "" && rest[0] != '#' {
-			return "", fmt.Errorf("%s: the quotes do not end as they begin", screen.Cut(s))
+			return "", fmt.Errorf("%s: the value must end with its quote", screen.Cut(s))
 		}
 		return quoted, nil
 	}
@@ -203,7 +203,7 @@ func configValue(s string) (string, error) {
 	return s, nil
 }
 
-// cutQuoted takes a quoted value off the front of s: "…" with escapes, '…' without.
+// cutQuoted takes a quoted value off the front of s: "…" may have escapes, '…' may not.
 func cutQuoted(s string) (value, rest string, ok bool) {
 	if s[0] == '"' {
 		prefix, err := strconv.QuotedPrefix(s)
@@ -216,16 +216,15 @@ func cutQuoted(s string) (value, rest string, ok bool) {
 	return strings.Cut(s[1:], "'")
 }
 
-// bare is an error of a file without the file's name.
-func bare(err error) error {
+// errWithoutPath strips the file name from an error of package os.
+func errWithoutPath(err error) error {
 	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // os returns it itself
 		return p.Err
 	}
 	return err
 }
 
-// shownArg is an argument as people may see it.
-func shownArg(arg string) string {
-	shown, _ := shownArgs([]string{arg})
+func redactArg(arg string) string {
+	shown, _ := redactArgs([]string{arg})
 	return shown[0]
 }

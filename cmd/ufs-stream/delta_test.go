@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// dataFile is a live file of a planted table: where it is below the temporary folder, what the log calls it (by
-// default, where it is below the table), the query of DuckDB that it holds, and its partition values.
+// dataFile is a live file of a planted table: its path below the temporary folder, its name in the log (by default
+// its path below the table), the DuckDB query that makes it, and its partition values.
 type dataFile struct {
 	at, path, query string
 	values          map[string]any
@@ -58,9 +58,9 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 	return at
 }
 
-// TestDeltaSchema: the columns of a table are those of its schema, in its types, whatever the data files have: ids and
-// versions of rows, columns of other versions, narrower numbers, none of a column that is newer. Select, plan, shards,
-// apply, convert and the query agree. DuckDB computes what must come out.
+// TestDeltaSchema: the columns of a table have the names and types of its schema, even if data files have ids and
+// versions of rows, columns of other versions or narrower numbers, or lack a newer column. Select, plan, shards,
+// apply, convert and the query agree. DuckDB computes the expected values.
 func TestDeltaSchema(t *testing.T) {
 	at := plantDelta(t, []string{"n long", "f double", "s long", "x double", "added double", "late integer", "note string", `l {"type":"array","elementType":"long","containsNull":true}`, "old date", "seen timestamp_ntz"}, nil,
 		dataFile{at: "t/a.parquet", query: `SELECT i::INT AS n, (i * 1.1)::FLOAT AS f, (i % 7)::SMALLINT AS s, sin(i) AS x, [i, i * i % 5]::INT[] AS l, DATE '2026-01-01' AS old,

@@ -27,32 +27,31 @@ func newDemo(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a small dataset with known answer and select from it",
-		Long: `Make a Parquet file of columns that repeat a few hidden factors, mixtures, noise and
-constants, select as many features as there are factors, and say how well that went: a
-right selection has one column of every factor. Exit code 1 if it is not right.
-
-With --telemetry it makes what a data lake holds, and selects nothing: readings of sensors in
-folders site=…/day=…, with ids, a time, constants, nulls, a copy, and a score that gives the
-label away. docs/first-hour.md goes on from there.`,
+		Long: `Make a Parquet file whose columns repeat a few hidden factors, with mixtures, noise and
+constants. Then select as many features as there are factors, and report how well that went: a
+right selection has one column of every factor. If it is not right, the exit code is 1.
+With --telemetry it makes a small data lake and selects nothing: readings of sensors in folders
+site=…/day=…, with ids, a time, constants, nulls, a copy, and a score that gives the label away.
+docs/first-hour.md continues from there.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := o.request(c, cmd, nil, "")
+			q, err := o.buildRequest(c, cmd, nil, "")
 			if err != nil {
 				return err
 			}
 			if telemetry {
-				return c.telemetry(cmd.Context(), planted.Telemetry{Seed: q.Seed}, keep)
+				return c.makeTelemetryLake(cmd.Context(), planted.Telemetry{Seed: q.Seed}, keep)
 			}
-			return c.demo(cmd.Context(), q, keep)
+			return c.runDemo(cmd.Context(), q, keep)
 		},
 	}
-	o.limits(cmd.Flags())
+	o.addLimitFlags(cmd.Flags())
 	cmd.Flags().StringVar(&keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
 	cmd.Flags().BoolVar(&telemetry, "telemetry", false, "make a lake of sensor readings in the folder of --keep, and select nothing")
 	return cmd
 }
 
-func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
+func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	dir := keep
 	if place.IsURL(dir) {
 		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
@@ -76,8 +75,8 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	k := len(answer.Groups)
 	p := screen.NewPage(c.out)
 	p.Printf("made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
-		path, humanize.Comma(table.Rows()), plural(len(table.Columns()), "column"), plural(k, "factor"),
-		plural(len(answer.Mixtures), "mixture"), plural(len(answer.Noise), "column"), plural(len(answer.Constant), "constant"))
+		path, humanize.Comma(table.Rows()), countNoun(len(table.Columns()), "column"), countNoun(k, "factor"),
+		countNoun(len(answer.Mixtures), "mixture"), countNoun(len(answer.Noise), "column"), countNoun(len(answer.Constant), "constant"))
 	p.Printf("$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Seed, 1))
 
 	q.Inputs, q.K = []string{path}, k
@@ -87,12 +86,11 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	}
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
-	c.selectionTable(p, s)
-	return c.judge(table, answer, s)
+	c.printSelection(p, s)
+	return c.judgeDemo(table, answer, s)
 }
 
-// judge says which factors the selection has found.
-func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
+func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
 	at := make(map[string]int)
 	for j, col := range table.Columns() {
 		at[col.Name] = j
@@ -120,7 +118,7 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 		p.Printf("factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
 	}
 	found := answer.Found(chosen)
-	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), plural(len(chosen), "feature"))
+	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), countNoun(len(chosen), "feature"))
 	if found < len(answer.Groups) {
 		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
 	}
@@ -128,8 +126,7 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 	return p.Err()
 }
 
-// telemetry makes a lake in dir and says what is in it.
-func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string) error {
+func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir string) error {
 	switch {
 	case dir == "":
 		return stream.Usagef("--telemetry makes data to look at; say where with --keep DIR")
@@ -137,7 +134,7 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
 	}
 	err := os.MkdirAll(dir, 0o700)
-	var root *os.Root // of links that others may have put where the folders are to be
+	var root *os.Root // a root refuses symbolic links that others may have put in place of the folders
 	if err == nil {
 		root, err = os.OpenRoot(dir)
 	}
@@ -160,11 +157,10 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 			return err
 		}
 	}
-	return c.print("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
-		plural(len(made.Folders()), "file"), plural(columns, "column"), plural(len(made.Factors()), "factor"))
+	return c.printResult("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
+		countNoun(len(made.Folders()), "file"), countNoun(columns, "column"), countNoun(len(made.Factors()), "factor"))
 }
 
-// writePart writes the table of a folder of the lake.
 func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
 	err := lake.MkdirAll(folder, 0o700)
 	var in *os.Root
@@ -177,7 +173,7 @@ func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows i
 	defer in.Close()
 	const name = "part-0.parquet"
 	shown := filepath.Join(lake.Name(), folder, name)
-	said := c.replacing(shown)
+	reportReplaced := c.replacementReport(shown)
 	f, err := atomicfile.CreateIn(ctx, in, name, shown)
 	if err != nil {
 		return err
@@ -189,6 +185,6 @@ func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows i
 	if err := f.Commit(); err != nil {
 		return err
 	}
-	said()
+	reportReplaced()
 	return nil
 }

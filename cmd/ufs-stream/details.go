@@ -13,56 +13,55 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// details says where a selection's reports on every feature go: into its JSON, into a Parquet table, or
-// nowhere.
-type details struct{ to string }
+// detailsFlag is the destination of the reports on every feature: all (in the JSON), none, a Parquet file, or auto.
+type detailsFlag struct{ target string }
 
 const (
 	detailsAuto = "auto"
 	detailsAll  = "all"
 	detailsNone = "none"
-	// manyFeatures are beyond what anyone reads in a JSON: the reports on so many take 5 MB.
-	manyFeatures = 20_000
-	// fewLeftOut columns are named with their reason where the reports are not in the JSON.
-	fewLeftOut = 1000
+	// maxFeaturesInJSON bounds the reports in the JSON with --details auto: at this number they take 5 MB.
+	maxFeaturesInJSON = 20_000
+	// maxLeftOutInJSON bounds the list of columns left out, if the reports are not in the JSON.
+	maxLeftOutInJSON = 1000
 )
 
-func (d *details) add(fs *pflag.FlagSet) {
-	fs.StringVar(&d.to, "details", detailsAuto, "reports and scores of all features: `all` in the JSON, none, FILE.parquet beside it, or auto: in the JSON up to "+humanize.Comma(manyFeatures)+" features")
+func (d *detailsFlag) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.target, "details", detailsAuto, "reports and scores of all features: `all` in the JSON, none, FILE.parquet next to it, or auto: in the JSON up to "+humanize.Comma(maxFeaturesInJSON)+" features")
 }
 
-func (d *details) check() error {
+func (d *detailsFlag) checkTarget() error {
 	switch {
-	case d.to == detailsAuto, d.to == detailsAll, d.to == detailsNone, path.Ext(d.to) == ".parquet":
+	case d.target == detailsAuto, d.target == detailsAll, d.target == detailsNone, path.Ext(d.target) == ".parquet":
 		return nil
 	}
-	return stream.Usagef("--details %q: want auto, all, none or a FILE.parquet", d.to)
+	return stream.Usagef("--details %q: want auto, all, none or a FILE.parquet", d.target)
 }
 
-// settle writes the reports to their own file, and leaves out of s what is not to be in its JSON.
-func (d *details) settle(ctx context.Context, c *cli, s *stream.Selection, format string) error {
-	if d.to == detailsAll || d.to == detailsAuto && len(s.Columns) <= manyFeatures {
+// moveReports writes the reports to their own file if asked, and removes from s the reports that its JSON will not
+// hold.
+func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selection, format string) error {
+	if d.target == detailsAll || d.target == detailsAuto && len(s.Columns) <= maxFeaturesInJSON {
 		return nil
 	}
-	if path.Ext(d.to) == ".parquet" {
-		if err := c.write(ctx, d.to, func(w io.Writer) error { return writeDetails(w, s) }); err != nil {
+	if path.Ext(d.target) == ".parquet" {
+		if err := c.writeOutput(ctx, d.target, func(w io.Writer) error { return writeDetails(w, s) }); err != nil {
 			return err
 		}
-	} else if d.to == detailsAuto && format == "json" {
-		c.say("the reports on %s features are left out of the JSON; --details all has them there, --details FILE.parquet beside it", humanize.Comma(int64(len(s.Columns))))
+	} else if d.target == detailsAuto && format == "json" {
+		c.say("the JSON has no reports on the %s features; --details all adds them, --details FILE.parquet writes them to a file", humanize.Comma(int64(len(s.Columns))))
 	}
 	if format != "json" {
 		return nil
 	}
 	s.Columns, s.Scores = []stream.ColumnReport{}, nil
-	if n := len(s.LeftOut) - fewLeftOut; n > 0 {
-		s.LeftOut = s.LeftOut[:fewLeftOut]
-		s.Warnings = append(s.Warnings, plural(n, "more column")+" left out; --details all names them")
+	if n := len(s.LeftOut) - maxLeftOutInJSON; n > 0 {
+		s.LeftOut = s.LeftOut[:maxLeftOutInJSON]
+		s.Warnings = append(s.Warnings, countNoun(n, "more column")+" left out; --details all names them")
 	}
 	return nil
 }
 
-// writeDetails writes a row for each feature.
 func writeDetails(w io.Writer, s *stream.Selection) error {
 	n := len(s.Columns)
 	name, nearest, column := make([]string, n), make([]string, n), make([]stream.Position, n)

@@ -21,7 +21,7 @@ func TestDetails(t *testing.T) {
 	read := func(out string) (s selection) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(out), &s); err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the output: %v", err)
 		}
 		return s
 	}
@@ -46,7 +46,7 @@ func TestDetails(t *testing.T) {
 	// What has no list of its features is judged by all of the input's.
 	sel := filepath.Join(dir, "sel.json")
 	if err := os.WriteFile(sel, []byte(out), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	if judged := must(t, "eval", in, "--selection", sel, "--label", "label", "--runs", "1"); !strings.Contains(judged, "all 256 features") {
 		t.Errorf("eval says\n%s", judged)

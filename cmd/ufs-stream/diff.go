@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// diffFlags are the flags of diff.
 type diffFlags struct {
 	requestFlags
 	output outputFlags
@@ -27,10 +26,10 @@ func newDiff(c *cli) *cobra.Command {
 	var o diffFlags
 	cmd := &cobra.Command{
 		Use:   "diff OLD.json NEW.json",
-		Short: "Say what changed from one selection to another",
-		Long: `Say which features came and which went from an old selection to a new one and why (gone from
-the data, left out, replaced by another one), which moved in rank, what changed in the data,
-and which settings differ. Both may lie in object stores.
+		Short: "Show what changed from one selection to another",
+		Long: `Compare an old selection with a new one. diff lists the features that came or went and why (gone
+from the data, left out, replaced by another one), and those whose rank moved. It also lists changes
+of the data and of the settings. Both selections may lie in object stores.
 
   ufs-stream diff yesterday.json today.json
   ufs-stream diff yesterday.json today.json --format json`,
@@ -40,19 +39,18 @@ and which settings differ. Both may lie in object stores.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.diff(cmd.Context(), args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runDiff(cmd.Context(), args, &o) },
 	}
-	o.stores(cmd.Flags())
-	o.memoryOfResults(cmd.Flags())
-	o.output.add(cmd.Flags(), verdictFormats()...)
+	o.addStoreFlags(cmd.Flags())
+	o.addMemoryFlag(cmd.Flags())
+	o.output.addFlags(cmd.Flags(), verdictFormats()...)
 	return cmd
 }
 
-// verdictFormats are the forms of what diff and check say.
 func verdictFormats() []string { return []string{"table", "json"} }
 
-func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
-	if err := o.output.resolve(ctx, verdictFormats()...); err != nil {
+func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
+	if err := o.output.resolveFormat(ctx, verdictFormats()...); err != nil {
 		return err
 	}
 	if err := atomicfile.NotInput(ctx, o.output.path, args...); err != nil {
@@ -66,21 +64,20 @@ func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
 	}
 	c.noteTransfer(from.Meter.Transfer())
 	d := ufs.Diff(sides[0], sides[1])
-	return c.write(ctx, o.output.path, func(w io.Writer) error {
+	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, d)
 		}
-		return forPeople(w, func(w *screen.Page) { c.diffTable(w, d) })
+		return renderPage(w, func(w *screen.Page) { c.printDiff(w, d) })
 	})
 }
 
-// diffTable is the form for people. A list without entries is left out.
-func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
+func (c *cli) printDiff(w *screen.Page, d *ufs.Difference) {
 	side := func(s ufs.Side) string {
-		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percent(1-float64(s.Error)))
+		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percentText(1-float64(s.Error)))
 	}
-	w.Printf("old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), plural(d.Both, "feature"), len(d.Came), len(d.Went))
-	dataLine(w, d.Data)
+	w.Printf("old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), countNoun(d.Both, "feature"), len(d.Came), len(d.Went))
+	printDataChanges(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
 			rows = append(rows, []string{strconv.Itoa(f.Rank), screen.Name(f.Name), f.Why})
@@ -92,7 +89,7 @@ func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 		moved = append(moved, []string{screen.Name(m.Name), strconv.Itoa(m.Old), strconv.Itoa(m.New)})
 	}
 	for _, s := range d.Settings {
-		settings = append(settings, []string{s.Option, orNone(brief(s.Old)), orNone(brief(s.New))})
+		settings = append(settings, []string{s.Option, dashIfEmpty(truncateText(s.Old)), dashIfEmpty(truncateText(s.New))})
 	}
 	for _, part := range []struct {
 		head []string
@@ -111,40 +108,37 @@ func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 	}
 }
 
-// dataLine says what changed in the data, if anything has.
-func dataLine(w *screen.Page, d ufs.DataShift) {
-	var said []string
-	counted := func(n int64, what string) {
+func printDataChanges(w *screen.Page, d ufs.DataShift) {
+	var changes []string
+	addCount := func(n int64, what string) {
 		if n > 0 {
-			said = append(said, humanize.Comma(n)+" more "+what)
+			changes = append(changes, humanize.Comma(n)+" more "+what)
 		} else if n < 0 {
-			said = append(said, humanize.Comma(-n)+" fewer "+what)
+			changes = append(changes, humanize.Comma(-n)+" fewer "+what)
 		}
 	}
-	counted(d.Rows, "rows")
-	counted(int64(d.Features), "features")
-	listed := func(names []string, what string) {
+	addCount(d.Rows, "rows")
+	addCount(int64(d.Features), "features")
+	addNames := func(names []string, what string) {
 		if n := len(names); n > 0 {
-			said = append(said, what+" "+strings.Join(screen.Names(names[:min(n, fewShown)]), ", ")+andMore(n-fewShown))
+			changes = append(changes, what+" "+strings.Join(screen.Names(names[:min(n, maxNamesInLine)]), ", ")+andMoreText(n-maxNamesInLine))
 		}
 	}
-	listed(d.New, "new")
-	listed(d.Gone, "gone")
-	if said != nil {
-		w.Printf("the data: %s\n", strings.Join(said, "; "))
+	addNames(d.New, "new")
+	addNames(d.Gone, "gone")
+	if changes != nil {
+		w.Printf("the data: %s\n", strings.Join(changes, "; "))
 	}
 }
 
-// orNone is a setting's value for people.
-func orNone(value string) string {
+func dashIfEmpty(value string) string {
 	if value == "" {
 		return "-"
 	}
 	return value
 }
 
-// brief cuts what a file of groups or costs held, which JSON has in full.
-func brief(text string) string {
+func truncateText(text string) string {
 	const most = 80
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"

@@ -22,11 +22,11 @@ func TestDiskFull(t *testing.T) {
 	if err := mount(0, 1); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
 		t.Skipf("no file system may be mounted here: %v", err)
 	} else if err != nil {
-		t.Fatal(err)
+		t.Fatalf("mounting a file system: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(b.out, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
+			t.Errorf("unmounting the file system: %v", err)
 		}
 	})
 	b.temp = b.out
@@ -36,7 +36,7 @@ func TestDiskFull(t *testing.T) {
 			tried := 0
 			for pages := 2; ; pages += 1 + pages/2 { // the old output takes one
 				if err := mount(syscall.MS_REMOUNT, pages); err != nil {
-					t.Fatal(err)
+					t.Fatalf("remounting the file system: %v", err)
 				}
 				b.ready(t, v)
 				r := b.faulty(t.Context(), nil, v)
@@ -53,12 +53,12 @@ func TestDiskFull(t *testing.T) {
 			}
 			b.ready(t, v)
 			if err := mount(syscall.MS_REMOUNT|syscall.MS_RDONLY, 1000); err != nil { // as a file that is still open for writing would have it
-				t.Fatal(err)
+				t.Fatalf("remounting it read-only: %v", err)
 			}
 			r := b.faulty(t.Context(), nil, v)
 			left := b.untouched(v)
 			if err := mount(syscall.MS_REMOUNT, 1000); err != nil {
-				t.Fatal(err)
+				t.Fatalf("remounting the file system: %v", err)
 			}
 			if r.code != exit.Fault || !strings.Contains(r.err, "read-only") || !strings.Contains(r.err, "you may write to") || left != "" {
 				t.Errorf("read-only: exit code %d, %s: %s", r.code, left, r.err)
@@ -67,8 +67,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestScratchDiskFull: where the scratch files of a run find no room, the remedy says so and names what the verb and
-// the method take, which invoke watches: only methods that iterate over rows take fewer of them.
+// TestScratchDiskFull: if the scratch files of a run find no room, the remedy names only flags that the verb and the
+// method have (invoke checks this): only methods that iterate over rows can take fewer rows.
 func TestScratchDiskFull(t *testing.T) {
 	at := folder(t)
 	names, values := driftTable("groups", 1, 2, 3000, 40, 4)

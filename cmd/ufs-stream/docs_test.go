@@ -10,10 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
-// TestDocs runs the commands of the README and of the pages that have any, in order, each page in
-// an empty folder and with an S3 server that has an empty bucket "lake", and compares what they
-// print with what the page shows; a line "…" stands for the rest. UFS_UPDATE_GOLDEN=1 writes what they print
-// into the page: of a block that ends with "…" as many lines as it has, and of an empty one none.
+// TestDocs runs the console commands of the README and the docs in order, each page in an empty folder and with an S3
+// server with an empty bucket "lake". It compares their output with the page; a line "…" stands for further output.
+// With UFS_UPDATE_GOLDEN=1 it writes the output into the page: into a block that ends with "…" as many lines as the
+// block has, and into an empty block none.
 func TestDocs(t *testing.T) {
 	readme := read(t, "../../README.md")
 	for _, command := range []string{"go run ./cmd/ufs-stream demo", "go test -timeout 30m ./..."} {
@@ -25,7 +25,7 @@ func TestDocs(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("../..", page))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("making the path absolute: %v", err)
 			}
 			text := read(t, path)
 			t.Chdir(t.TempDir())
@@ -45,7 +45,7 @@ func TestDocs(t *testing.T) {
 			}
 			if made != text && os.Getenv("UFS_UPDATE_GOLDEN") != "" {
 				if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
-					t.Fatal(err)
+					t.Fatalf("writing the page: %v", err)
 				}
 			}
 		})

@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// equation writes a combination for people: total = a + 2·b − c + 3. Of ranks, which have no units, it is in
+// equationText writes a combination as total = a + 2·b − c + 3. A combination of ranks, which have no units, is in
 // standard deviations.
-func equation(l ufs.LinearCombination) string {
+func equationText(l ufs.LinearCombination) string {
 	var b strings.Builder
 	b.WriteString(screen.Name(l.Name) + " =")
 	first := true
@@ -22,7 +22,7 @@ func equation(l ufs.LinearCombination) string {
 			sign = map[bool]string{true: " −", false: " "}[value < 0]
 		}
 		first = false
-		text := rough(max(value, -value))
+		text := roundedNumber(max(value, -value))
 		switch {
 		case name != "" && text == "1":
 			text = name

@@ -17,13 +17,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// evalFlags are the flags of eval.
 type evalFlags struct {
 	requestFlags
 	eval       ufs.EvalRequest
 	selections []string
-	k          counts
-	protocol   choice
+	k          countListFlag
+	protocol   choiceFlag
 	output     outputFlags
 }
 
@@ -34,56 +33,55 @@ func newEval(c *cli) *cobra.Command {
 		Use:   "eval INPUT… --selection SEL.json --label COL",
 		Short: "Judge a selection: cluster the rows on it, compare with the classes",
 		Long: `Cluster the rows by k-means on the selected features only, and compare the clusters with
-the classes of --label: accuracy, normalized mutual information, purity and adjusted Rand
-index, beside all features, random features and those of the largest variance. Several
-selections are compared by Welch's t-test.
-
-What the selection leaves unexplained (reconstruction error) and how alike its features
-are (redundancy) come along. Without --label there is only that, and stability: how far
-selections from random samples of half as many rows agree. For methods on a Gram matrix or
-graph these samples are sums of hash shards of the rows (see select --stability), gathered
-in the passes of one selection where memory allows; the anchors of a graph are then drawn
-once for all samples. A --checkpoint keeps these selections as they are finished; the given
-ones are judged again. INPUT is as in select.
+the classes of --label. The scores are accuracy, normalized mutual information, purity and adjusted
+Rand index. All features, random features and those of the largest variance are scored for
+comparison. Welch's t-test compares several selections.
+eval also reports the share that the selection leaves unexplained (reconstruction error) and how
+alike its features are (redundancy). Without --label it reports only these, and stability: how well
+selections from random samples of half the rows agree. For methods on a Gram matrix or a graph
+these samples are sums of hash shards of the rows (see select --stability). If memory allows, the
+passes of one selection gather them; then all samples share the anchors of a graph. A --checkpoint
+keeps these selections as they are finished; the given ones are judged again.
+INPUT is as in select.
 
   ufs-stream eval data --selection sel.json --label class
   ufs-stream eval data --selection sel.json --label class -k 10,20,50 --format csv
   ufs-stream eval data --selection a=greedy.json --selection b=sfufs.json --label class
   ufs-stream eval data --selection sel.json                     no classes known`,
 		Args: program.AtLeastOne("INPUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.eval(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runEval(cmd, args, &o) },
 	}
-	o.missing = newChoice("", ufs.MissingPolicies()...)
-	o.protocol = newChoice(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
+	o.missing = newChoiceFlag("", ufs.MissingPolicies()...)
+	o.protocol = newChoiceFlag(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
 	fs := cmd.Flags()
-	fs.StringArrayVar(&o.selections, "selection", nil, "a selection as select writes it, `[NAME=]SEL.json`; several are compared")
+	fs.StringArrayVar(&o.selections, "selection", nil, "a selection written by select, `[NAME=]SEL.json`; several are compared")
 	fs.VarP(&o.k, "k", "k", "judge the first `N,…` features of the ranking (default: all that are selected)")
-	fs.StringVar(&e.Label, "label", "", "the class column `COL`; rows where it is null take no part")
+	fs.StringVar(&e.Label, "label", "", "the class column `COL`; rows with a null in it are ignored")
 	fs.Var(&o.protocol, "protocol", "greedy (20 runs, each the best of 10 restarts of k-means) or sfufs (30 runs of one)")
 	fs.IntVar(&e.Runs, "runs", 0, "`N` runs in place of the protocol's")
 	fs.IntVar(&e.Restarts, "restarts", 0, "each run the best of `N` restarts, in place of the protocol's")
 	fs.IntVar(&e.Clusters, "clusters", 0, "`C` clusters (default: as many as there are classes)")
-	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, what the selection records for the reconstruction error)")
+	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, for the reconstruction error as the selection records)")
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")
 	fs.Var(&o.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged; pairwise counts as mean), zero (default: as the selection records)")
 	fs.StringVar(&e.Sparse, "sparse", "", "sparse rows, as in select (default: as the selection records)")
 	fs.StringVar(&e.Where, "where", "", whereUsage)
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
-	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "what to compare with, `NAMES` of all, random (other features in every run), variance; or none")
+	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "compare with `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
-	o.lake(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.checkpoint(fs)
-	o.output.add(fs, evalFormats()...)
+	o.addLakeFlags(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addCheckpointFlags(fs)
+	o.output.addFlags(fs, evalFormats()...)
 	return cmd
 }
 
 func evalFormats() []string { return []string{"table", "json", "csv"} }
 
-func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
+func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	e, isSet := o.eval, cmd.Flags().Changed
-	q, err := o.request(c, cmd, args, o.output.path)
+	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
@@ -116,13 +114,13 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	e.TempDir, e.MaxScratch, e.Checkpoint, e.CheckpointEvery = q.TempDir, q.MaxScratch, q.Checkpoint, q.CheckpointEvery
 	e.Anonymous, e.Allow, e.Version, e.AsOf, e.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
 	e.Meter, e.Progress, e.Note, e.Say, e.Spelling = q.Meter, q.Progress, q.Note, q.Say, q.Spelling
-	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context(), evalFormats()...); err != nil {
 		return err
 	}
 	if err := e.Check(cmd.Context()); err != nil {
 		return err
 	}
-	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, q.FetchOptions()); err != nil {
+	if e.Selections, err = readNamedSelections(cmd.Context(), o.selections, o.output.path, q.FetchOptions()); err != nil {
 		return err
 	}
 	r, err := ufs.Eval(cmd.Context(), e)
@@ -130,20 +128,20 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return err
 	}
 	c.warn(r.Warnings)
-	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
+	if err := c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
 		return err
 	}
 	c.noteRun(0, r.Timing, r.Memory)
 	return e.Forget()
 }
 
-// namedSelections reads the files of --selection, each of which may have a name before it.
-func namedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
+// readNamedSelections reads the files of --selection, given as SEL.json or NAME=SEL.json.
+func readNamedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
 	var list []ufs.NamedSelection
 	var paths []string
 	for _, arg := range args {
 		name, path, named := strings.Cut(arg, "=")
-		// The query of a URL has = as well.
+		// A = may also be part of a URL's query.
 		if _, err := os.Stat(arg); !named || err == nil || strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "://") {
 			name, path, named = "", arg, false
 		}

@@ -224,14 +224,14 @@ func TestEvalCSV(t *testing.T) {
 	args := quick(path, "--selection", sel, "--label", "label", "-k", "2,6")
 	lines, err := csv.NewReader(strings.NewReader(must(t, append([]string{"eval", "--format", "csv"}, args...)...))).ReadAll()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the CSV: %v", err)
 	}
 	e := evaluated(t, args...)
 	if len(lines) != 1+len(e.Results) || strings.Join(lines[0][:5], ",") != "name,method,k,acc_mean,acc_std" {
 		t.Fatalf("%d lines, head %v", len(lines), lines[0])
 	}
 	for i, r := range e.Results {
-		if got := lines[i+1]; got[0] != r.Name || got[2] != fmt.Sprint(r.K) || got[5] != exact(r.NMISqrt.Mean) || got[17] != exact(r.Redundancy) {
+		if got := lines[i+1]; got[0] != r.Name || got[2] != fmt.Sprint(r.K) || got[5] != exactDecimal(r.NMISqrt.Mean) || got[17] != exactDecimal(r.Redundancy) {
 			t.Errorf("line %v of %+v", got, r)
 		}
 	}
@@ -249,7 +249,7 @@ func TestEvalWithoutLabel(t *testing.T) {
 		}
 		for _, r := range evaluated(t, args...).Results {
 			if !(r.Reconstruction >= 0 && r.Reconstruction <= 1) || !(r.Redundancy >= 0 && r.Redundancy <= 1) {
-				t.Errorf("%s: %+v", method, r)
+				t.Errorf("%s: got %+v, want an error and a redundancy in [0, 1]", method, r)
 			}
 			if (r.Stability != nil) != (r.Name == "selection") {
 				t.Errorf("%s: %s has stability %v", method, r.Name, r.Stability)

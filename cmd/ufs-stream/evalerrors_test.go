@@ -24,7 +24,7 @@ func TestEvalMemory(t *testing.T) {
 	enough := namedLimit(t, r)
 	var least int
 	if _, err := fmt.Sscanf(enough, "%dMiB", &least); err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the limit from the message: %v", err)
 	}
 	little := append(slices.Clone(args), "--memory-limit", fmt.Sprintf("%dMiB", least-1))
 	few := regexp.MustCompile(`--sample (\d+)`).FindStringSubmatch(invoke(little...).err)
@@ -155,7 +155,7 @@ func TestEvalHostile(t *testing.T) {
 	must(t, "select", path, "--label", "label", "--method", "random", "-k", "4", "-o", sel)
 	e := evaluated(t, quick(path, "--selection", sel, "--label", "label", "--sample", "40")...)
 	if r := e.Results[1]; r.Reconstruction != 0 || !(r.Redundancy > 0 && r.Redundancy <= 1) {
-		t.Errorf("%+v", r)
+		t.Errorf("result: got %+v, want error 0 and a redundancy in (0, 1]", r)
 	}
 	path = columnsFile(t, at("h.parquet"), names, huge, huge, columns[1], late, class)
 	must(t, quick("eval", path, "--selection", sel, "--label", "label", "--scale", "standard")...)

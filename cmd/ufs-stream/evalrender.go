@@ -16,13 +16,13 @@ func (c *cli) renderEvaluation(w io.Writer, e *stream.Evaluation, format string)
 	case "json":
 		return e.Encode(w)
 	case "csv":
-		return c.evaluationCSV(w, e)
+		return c.writeEvaluationCSV(w, e)
 	}
-	return forPeople(w, func(w *screen.Page) { evaluationTable(w, e) })
+	return renderPage(w, func(w *screen.Page) { printEvaluation(w, e) })
 }
 
-// evaluationCSV writes a line for each result, in full precision; what is absent is empty.
-func (c *cli) evaluationCSV(w io.Writer, e *stream.Evaluation) error {
+// writeEvaluationCSV writes one line per result, in full precision. Absent values are empty.
+func (c *cli) writeEvaluationCSV(w io.Writer, e *stream.Evaluation) error {
 	head := []string{"name", "method", "k"}
 	for _, score := range new(stream.Evaluated).ClusterScores() {
 		head = append(head, score.Field+"_mean", score.Field+"_std")
@@ -37,12 +37,12 @@ func (c *cli) evaluationCSV(w io.Writer, e *stream.Evaluation) error {
 				row = append(row, "", "")
 				continue
 			}
-			row = append(row, exact(score.Mean), exact(score.Std))
+			row = append(row, exactDecimal(score.Mean), exactDecimal(score.Std))
 		}
 		for _, p := range []*stream.Number{t.PBest, t.PAll} {
 			cell := ""
 			if p != nil {
-				cell = exact(*p)
+				cell = exactDecimal(*p)
 			}
 			row = append(row, cell)
 		}
@@ -50,9 +50,9 @@ func (c *cli) evaluationCSV(w io.Writer, e *stream.Evaluation) error {
 		if t.Best != nil {
 			best = strconv.FormatBool(*t.Best)
 		}
-		row = append(row, best, exact(t.Reconstruction), exact(t.Redundancy))
+		row = append(row, best, exactDecimal(t.Reconstruction), exactDecimal(t.Redundancy))
 		if s := t.Stability; s != nil {
-			row = append(row, exact(s.Jaccard), exact(s.Nogueira))
+			row = append(row, exactDecimal(s.Jaccard), exactDecimal(s.Nogueira))
 		} else {
 			row = append(row, "", "")
 		}
@@ -61,7 +61,7 @@ func (c *cli) evaluationCSV(w io.Writer, e *stream.Evaluation) error {
 	return c.writeCSV(w, head, rows)
 }
 
-// spreadPercent is "60.1 ± 1.2".
+// spreadPercent writes a spread as "60.1 ± 1.2".
 func spreadPercent(s *stream.Spread) string {
 	if s == nil {
 		return "-"
@@ -73,8 +73,7 @@ func spreadPercent(s *stream.Spread) string {
 	return text
 }
 
-// chance is a P for people.
-func chance(p stream.Number) string {
+func pValueText(p stream.Number) string {
 	switch x := float64(p); {
 	case math.IsNaN(x):
 		return "-"
@@ -85,8 +84,7 @@ func chance(p stream.Number) string {
 	}
 }
 
-// share is a share of 1 for people.
-func share(n stream.Number) string {
+func shareText(n stream.Number) string {
 	if math.IsNaN(float64(n)) {
 		return "-"
 	}

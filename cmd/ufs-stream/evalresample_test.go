@@ -16,7 +16,7 @@ func edited(t *testing.T, path string, change func(sel, options map[string]any))
 	t.Helper()
 	var sel map[string]any
 	if err := json.Unmarshal([]byte(read(t, path)), &sel); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the selection file: %v", err)
 	}
 	change(sel, sel["options"].(map[string]any))
 	return write(t, filepath.Join(t.TempDir(), "edited.json"), marshal(t, sel))
@@ -29,7 +29,7 @@ func TestEvalRecordedNumbers(t *testing.T) {
 	sel := filepath.Join(t.TempDir(), "s.json")
 	must(t, "select", path, "--exclude", "label", "--method", "sfufs", "--max-iter", "1000000", "--tol", "1e-7", "-k", "3", "-o", sel)
 	if e := evaluated(t, path, "--selection", sel, "--resamples", "2"); e.Results[1].Stability == nil {
-		t.Errorf("%+v", e.Results[1])
+		t.Errorf("result of 2 resamples: got %+v, want a stability", e.Results[1])
 	}
 }
 

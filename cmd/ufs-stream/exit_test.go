@@ -20,11 +20,11 @@ func TestExitCodes(t *testing.T) {
 	good := paths[0]
 	at := func(name string) string { return filepath.Join(dir, "bad", name) }
 	if err := os.MkdirAll(at("nofiles"), 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	loop := at("loop.parquet")
 	if err := os.Symlink("loop.parquet", loop); err != nil {
-		t.Fatal(err)
+		t.Fatalf("linking a file: %v", err)
 	}
 	whole := read(t, good)
 	empty := write(t, at("empty.parquet"), "")
@@ -139,7 +139,7 @@ func TestOddFiles(t *testing.T) {
 	ends(t, exit.Done, "", "inspect", none)
 	clash := filepath.Join(dir, "x=1")
 	if err := os.MkdirAll(clash, 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	columnsFile(t, filepath.Join(clash, "a.parquet"), []string{"x", "y"}, []float64{1, 2}, []float64{2, 1})
 	ends(t, exit.Data, `"x"`, "select", clash)

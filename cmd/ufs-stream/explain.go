@@ -18,7 +18,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// explainFlags are the flags of explain.
 type explainFlags struct {
 	requestFlags
 	selection string
@@ -29,43 +28,41 @@ func newExplain(c *cli) *cobra.Command {
 	var o explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain COL… --selection SEL.json [--stats ALL.ufs | INPUT…]",
-		Short: "Say why columns were kept or dropped, and what they have to do with the others",
-		Long: `Say of each column whether the selection kept it (rank, score, what it added), dropped it or
-left it out and why, and which dropped columns it stands for.
-
-With the statistics of the data, or the data itself, it also says by which chosen features and
-weights the column is explained, in its own units and in standard deviations, with R²; which
-columns it is most correlated with; its variance inflation VIF = 1/(1 − R²) on all other
-columns, and among the chosen ones; and the exact linear combinations it takes part in, as
-total = a + b + c. Correlations are of columns less their means, whatever the scale of the
-selection. What the selection records about the data (missing, where, …) is done again, and
-columns that it left out, as by --auto-exclude, take no part.
-
+		Short: "Explain why columns were kept or dropped, and how they relate to the others",
+		Long: `Explain for each column whether the selection kept it (rank, score, added share), dropped it or
+left it out, and why. For a kept column, list the dropped columns that it stands for.
+From the statistics of the data, or the data itself, explain also computes for each column:
+the chosen features and weights that explain it, in its own units and in standard deviations, with
+R²; its most correlated columns; its variance inflation VIF = 1/(1 − R²) on all other columns and
+among the chosen ones; and its exact linear combinations, such as total = a + b + c. Correlations
+use columns less their means, whichever the scale of the selection. The data is prepared as the
+selection records (missing, where, …), without the columns that the selection left out, for
+instance by --auto-exclude.
 A name that the selection knows is a column; any other file, glob, URL or - is INPUT. For a file
-that is called like a column write ./NAME.
+with the name of a column write ./NAME.
 
   ufs-stream explain temperature_7 --selection sel.json
   ufs-stream explain temperature_7 total --selection sel.json --stats all.ufs
   ufs-stream explain total data/*.parquet --selection sel.json --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.explain(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runExplain(cmd, args, &o) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.selection, "selection", "", "the selection that the columns are of, `SEL.json`")
+	fs.StringVar(&o.selection, "selection", "", "the selection `SEL.json` that the columns belong to")
 	fs.StringVar(&o.req.Stats, "stats", "", "the statistics of its data, `ALL.ufs` (see scan and merge)")
-	o.limits(fs)
+	o.addLimitFlags(fs)
 	hideSeed(fs)
-	o.scratchSpace(fs)
-	o.lake(fs)
-	o.output.add(fs, verdictFormats()...)
+	o.addScratchFlags(fs)
+	o.addLakeFlags(fs)
+	o.output.addFlags(fs, verdictFormats()...)
 	return cmd
 }
 
-// hideSeed takes --seed out of the help of a verb with nothing random.
+// hideSeed hides --seed from the help of a verb without randomness.
 func hideSeed(fs *pflag.FlagSet) { fs.Lookup("seed").Hidden = true }
 
-func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error {
+func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) error {
 	ctx := cmd.Context()
-	if err := o.output.resolve(ctx, verdictFormats()...); err != nil {
+	if err := o.output.resolveFormat(ctx, verdictFormats()...); err != nil {
 		return err
 	}
 	if o.selection == "" {
@@ -74,7 +71,7 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 	if err := atomicfile.NotInput(ctx, o.output.path, o.selection); err != nil {
 		return err
 	}
-	q, err := o.request(c, cmd, nil, o.output.path)
+	q, err := o.buildRequest(c, cmd, nil, o.output.path)
 	if err != nil {
 		return err
 	}
@@ -83,7 +80,7 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 		return err
 	}
 	r := ufs.ExplainRequest{Request: q, Selection: s}
-	r.Names, r.Inputs = columnsAndInputs(s, args)
+	r.Names, r.Inputs = splitColumnsAndInputs(s, args)
 	x, err := ufs.Explain(ctx, r)
 	if err != nil {
 		return err
@@ -92,16 +89,16 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 		c.noteRun(x.Data.Passes, x.Timing, x.Memory)
 	}
 	c.warn(x.Warnings)
-	return c.write(ctx, o.output.path, func(w io.Writer) error {
+	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, x)
 		}
-		return forPeople(w, func(w *screen.Page) { c.explainTable(w, x) })
+		return renderPage(w, func(w *screen.Page) { c.printExplanation(w, x) })
 	})
 }
 
-// columnsAndInputs tells the columns of the selection among the arguments from inputs.
-func columnsAndInputs(s *stream.Selection, args []string) (columns, inputs []string) {
+// splitColumnsAndInputs separates the arguments that name columns of the selection from those that name input files.
+func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs []string) {
 	known := make(map[string]bool)
 	for _, f := range s.Selected {
 		known[f.Name] = true
@@ -115,7 +112,7 @@ func columnsAndInputs(s *stream.Selection, args []string) (columns, inputs []str
 	for _, arg := range args {
 		_, err := os.Stat(arg)
 		input := err == nil || arg == "-" || place.IsURL(arg) || strings.HasPrefix(arg, "@") ||
-			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // emb[3] is a column
+			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // without an ending, brackets are part of a column name such as emb[3]
 		if known[arg] || !input {
 			columns = append(columns, arg)
 		} else {
@@ -125,9 +122,8 @@ func columnsAndInputs(s *stream.Selection, args []string) (columns, inputs []str
 	return columns, inputs
 }
 
-// explainTable is the form for people: a paragraph a column.
-func (c *cli) explainTable(w *screen.Page, x *ufs.Explanation) {
-	w.Printf("%s of %s (scale %s)", plural(x.K, "feature"), x.Method, x.Scale)
+func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
+	w.Printf("%s of %s (scale %s)", countNoun(x.K, "feature"), x.Method, x.Scale)
 	if d := x.Data; d != nil {
 		w.Printf("; correlations of %s features over %s rows", humanize.Comma(int64(d.Features)), humanize.Comma(d.RowsUsed))
 		if d.Scale == "rank" {
@@ -136,26 +132,26 @@ func (c *cli) explainTable(w *screen.Page, x *ufs.Explanation) {
 	}
 	w.Printf("\n")
 	for _, col := range x.Columns {
-		w.Printf("\n%s: %s\n", screen.Name(col.Name), verdictOn(col))
-		c.standsFor(w, col)
+		w.Printf("\n%s: %s\n", screen.Name(col.Name), columnOutcome(col))
+		c.printStandsFor(w, col)
 		if col.Relations == nil {
 			continue
 		}
-		c.relations(w, col)
+		c.printRelations(w, col)
 	}
 	if x.More != "" {
 		w.Printf("\n%s\n", x.More)
 	}
-	transferFoot(w, x.Transfer)
+	printTransfer(w, x.Transfer)
 }
 
-// verdictOn says what became of a column.
-func verdictOn(col ufs.ExplainedColumn) string {
+// columnOutcome describes whether a column was kept, dropped or left out, and why.
+func columnOutcome(col ufs.ExplainedColumn) string {
 	switch col.State {
 	case ufs.StateKept:
-		text := fmt.Sprintf("kept, rank %d, score %s", col.Rank, rough(*col.Score))
+		text := fmt.Sprintf("kept, rank %d, score %s", col.Rank, roundedNumber(*col.Score))
 		if col.Added != nil {
-			text += ", added " + percent(float64(*col.Added)) + " to what is explained"
+			text += ", added " + percentText(float64(*col.Added)) + " to what is explained"
 		}
 		return text
 	case ufs.StateLeftOut:
@@ -163,7 +159,7 @@ func verdictOn(col ufs.ExplainedColumn) string {
 	case ufs.StateDropped:
 		text := "dropped"
 		if col.Explained != nil {
-			text += ": the selection explains " + percent(float64(*col.Explained)) + " of it"
+			text += ": the selection explains " + percentText(float64(*col.Explained)) + " of it"
 		}
 		if col.Nearest != "" {
 			text += ", mostly by " + screen.Name(col.Nearest)
@@ -173,7 +169,7 @@ func verdictOn(col ufs.ExplainedColumn) string {
 	return col.State
 }
 
-func (c *cli) standsFor(w *screen.Page, col ufs.ExplainedColumn) {
+func (c *cli) printStandsFor(w *screen.Page, col ufs.ExplainedColumn) {
 	if col.State != ufs.StateKept {
 		return
 	}
@@ -182,19 +178,19 @@ func (c *cli) standsFor(w *screen.Page, col ufs.ExplainedColumn) {
 		return
 	}
 	var names []string
-	for _, s := range c.firstOf(len(col.StandsFor)) {
-		names = append(names, fmt.Sprintf("%s (%s)", screen.Name(col.StandsFor[s].Name), percent(float64(col.StandsFor[s].Explained))))
+	for _, s := range c.shownIndices(len(col.StandsFor)) {
+		names = append(names, fmt.Sprintf("%s (%s)", screen.Name(col.StandsFor[s].Name), percentText(float64(col.StandsFor[s].Explained))))
 	}
-	w.Printf("  stands for %s: %s%s\n", plural(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMore(len(col.StandsFor)-len(names)))
+	w.Printf("  stands for %s: %s%s\n", countNoun(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMoreText(len(col.StandsFor)-len(names)))
 }
 
-// fewShown is how many of a list a line shows without -v.
-const fewShown = 5
+// maxNamesInLine bounds the names listed in one line without -v.
+const maxNamesInLine = 5
 
-// firstOf numbers those of a list that are shown.
-func (c *cli) firstOf(n int) []int {
+// shownIndices returns the indices of the entries of a list of n that one line shows.
+func (c *cli) shownIndices(n int) []int {
 	if !c.verbose {
-		n = min(n, fewShown)
+		n = min(n, maxNamesInLine)
 	}
 	list := make([]int, n)
 	for i := range list {
@@ -203,53 +199,53 @@ func (c *cli) firstOf(n int) []int {
 	return list
 }
 
-func andMore(n int) string {
+func andMoreText(n int) string {
 	if n <= 0 {
 		return ""
 	}
 	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
 }
 
-// relations says what a column has to do with the others.
-func (c *cli) relations(w *screen.Page, col ufs.ExplainedColumn) {
+// printRelations prints how a column relates to the others: R², VIF, exact combinations, weights, nearest columns.
+func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
-	of := "the chosen features"
+	explaining := "the chosen features"
 	if col.State == ufs.StateKept {
-		of = "the other chosen features"
+		explaining = "the other chosen features"
 	}
 	exactly := ""
 	if r.Exact {
 		exactly = ", exactly"
 	}
 	w.Printf("  mean %s, standard deviation %s; %s explain R² = %s of its variance%s, and leave a standard deviation of %s\n",
-		rough(r.Mean), rough(r.Std), of, rough(r.R2), exactly, rough(r.Residual))
-	w.Printf("  VIF %s on all other columns", inflated(r.VIF, r.Determined))
+		roundedNumber(r.Mean), roundedNumber(r.Std), explaining, roundedNumber(r.R2), exactly, roundedNumber(r.Residual))
+	w.Printf("  VIF %s on all other columns", vifText(r.VIF, r.Determined))
 	if r.VIFSelected != nil {
-		w.Printf(", %s among the chosen ones", inflated(*r.VIFSelected, r.Exact))
+		w.Printf(", %s among the chosen ones", vifText(*r.VIFSelected, r.Exact))
 	}
 	w.Printf("\n")
 	for _, l := range r.Combinations {
-		w.Printf("  exactly: %s\n", equation(l))
+		w.Printf("  exactly: %s\n", equationText(l))
 	}
 	if r.LongCombinations {
 		w.Printf("  the other columns determine it together; no combination of 20 or fewer of them does\n")
 	}
 	terms := slices.DeleteFunc(slices.Clone(r.Terms), func(t ufs.Term) bool { return t.Standardized == 0 })
 	var rows [][]string
-	for _, i := range c.firstOf(len(terms)) {
-		rows = append(rows, []string{"  " + screen.Name(terms[i].Name), rough(terms[i].Weight), rough(terms[i].Standardized)})
+	for _, i := range c.shownIndices(len(terms)) {
+		rows = append(rows, []string{"  " + screen.Name(terms[i].Name), roundedNumber(terms[i].Weight), roundedNumber(terms[i].Standardized)})
 	}
 	if rows != nil {
 		shown := len(rows)
-		rows = append(rows, []string{"  (constant)", rough(r.Constant), ""})
+		rows = append(rows, []string{"  (constant)", roundedNumber(r.Constant), ""})
 		w.Table([]string{"  explained by", ">weight", ">in standard deviations"}, rows)
-		if n := andMore(len(terms) - shown); n != "" {
+		if n := andMoreText(len(terms) - shown); n != "" {
 			w.Printf(" %s; -v shows them\n", n)
 		}
 	}
 	rows = nil
 	for _, n := range r.Nearest {
-		rows = append(rows, []string{"  " + screen.Name(n.Name), rough(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
+		rows = append(rows, []string{"  " + screen.Name(n.Name), roundedNumber(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
 	}
 	if rows == nil {
 		return
@@ -257,9 +253,9 @@ func (c *cli) relations(w *screen.Page, col ufs.ExplainedColumn) {
 	w.Table([]string{"  nearest", ">correlation", "selected"}, rows)
 }
 
-func inflated(vif stream.Number, infinite bool) string {
+func vifText(vif stream.Number, infinite bool) string {
 	if infinite {
 		return "infinite"
 	}
-	return rough(vif)
+	return roundedNumber(vif)
 }

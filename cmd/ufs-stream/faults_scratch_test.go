@@ -102,7 +102,7 @@ func TestScratchFaults(t *testing.T) {
 			}
 		}
 		if left := b.untouched(v); left != "" {
-			t.Errorf("%+v: %s", c.fault, left)
+			t.Errorf("fault %+v left something: %s", c.fault, left)
 		}
 	}
 }

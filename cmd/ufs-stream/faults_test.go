@@ -44,7 +44,7 @@ func newWorkbench(t *testing.T) *workbench {
 	at := func(name string) string { return filepath.Join(b.in, name) }
 	data := at("data")
 	if err := os.Mkdir(data, 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	whole := write(t, filepath.Join(data, "a.parquet"), read(t, file))
 	write(t, filepath.Join(data, "b.parquet"), read(t, file))
@@ -105,14 +105,14 @@ func (b *workbench) ready(t *testing.T, v verbRun) {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(b.out, e.Name())))
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("emptying the output folder: %v", err)
 	}
 	if filepath.Ext(v.out) != "" {
 		write(t, path, oldOutput)
 	}
 }
 
-// untouched says what a run that failed has left behind, or taken away.
+// untouched describes files that a failed run left or removed. It is empty if there are none.
 func (b *workbench) untouched(v verbRun) (complaint string) {
 	for _, dir := range []string{b.out, b.temp} {
 		entries, err := os.ReadDir(dir)
@@ -235,8 +235,8 @@ func TestWriteFaults(t *testing.T) {
 	}
 }
 
-// TestCancelAtEveryCheck: a run that is interrupted wherever it looks at its context ends as interrupted, and
-// leaves nothing but the finished files of a folder, of which it says where they wait.
+// TestCancelAtEveryCheck: a run that is cancelled at any check of its context ends as interrupted. It leaves only the
+// finished files of a folder, and names the place of these.
 func TestCancelAtEveryCheck(t *testing.T) {
 	b := newWorkbench(t)
 	for _, v := range b.verbs {

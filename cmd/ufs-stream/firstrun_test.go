@@ -43,8 +43,9 @@ func holedTable() string {
 	return b.String()
 }
 
-// TestFirstRunFillsByMean: without --missing every verb does what it does with --missing mean, and says once how many
-// values are filled in which columns, and what refuses them; asked for, nothing is said. The record is the same.
+// TestFirstRunFillsByMean: without --missing every verb fills values as with --missing mean. It reports once how many
+// values it fills in which columns, and which flag refuses them. With the flag it reports nothing. The record is the
+// same.
 func TestFirstRunFillsByMean(t *testing.T) {
 	at := folder(t)
 	in := write(t, at("holes.csv"), strings.Replace(holedTable(), "-inf", "", 1))
@@ -90,7 +91,7 @@ func TestFirstRunFillsByMean(t *testing.T) {
 	}
 }
 
-// TestFirstRunForesees: inspect and plan say what select will do with what the footers tell.
+// TestFirstRunForesees: inspect and plan announce, from the footers, the fills of select.
 func TestFirstRunForesees(t *testing.T) {
 	at := folder(t)
 	in := write(t, at("holes.csv"), holedTable())

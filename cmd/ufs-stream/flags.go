@@ -19,11 +19,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// requestFlags are the flags that fill in a request. A verb adds the groups it knows.
+// requestFlags holds the flags that fill in a request. Each verb adds the groups of flags that it supports.
 type requestFlags struct {
 	req              ufs.Request
-	missing, onError choice
-	header           choice
+	missing, onError choiceFlag
+	header           choiceFlag
 	memory, scratch  program.Bytes
 	seed             uint64
 	version          int64
@@ -33,13 +33,13 @@ const whereUsage = "only rows for which `EXPR` is true: comparisons of columns a
 
 const unionUsage = "a column that a file lacks is null in its rows (else all files must have the same columns)"
 
-// input adds what says what is read of the input and what a missing entry means.
-func (f *requestFlags) input(fs *pflag.FlagSet) {
-	f.missing = newChoice(ufs.MissingPolicies()[0], ufs.MissingPolicies()...)
-	f.onError = newChoice("fail", "fail", "skip-file")
+// addInputFlags adds the flags that choose rows, columns and the missing-value policy.
+func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
+	f.missing = newChoiceFlag(ufs.MissingPolicies()[0], ufs.MissingPolicies()...)
+	f.onError = newChoiceFlag("fail", "fail", "skip-file")
 	q := &f.req
 	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
-	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only where they are named so")
+	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only if named here")
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
@@ -49,115 +49,105 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
 	fs.BoolVar(&q.Times, "times", false, "dates and times are features: a number (days, or seconds since 1970) and its positions in the day, the week and the year as sine and cosine: ts, ts.hour.sin, …")
 	fs.BoolVar(&q.MissingIndicators, "missing-indicators", false, "unless --missing is error or drop-row: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")
-	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; what is filled is counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)")
+	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; filled values are counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
-	f.lake(fs)
+	f.addLakeFlags(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
 }
 
-// inputs wants INPUT where no plan file names it.
-func (f *requestFlags) inputs(cmd *cobra.Command, args []string) error {
+func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
 	if f.req.Plan != "" {
 		return nil
 	}
 	return program.AtLeastOne("INPUT")(cmd, args)
 }
 
-// lake adds which version of a table is read, and how inputs in object stores are asked for.
-func (f *requestFlags) lake(fs *pflag.FlagSet) {
+// addLakeFlags adds the flags for table versions, allowed places, text formats and object stores.
+func (f *requestFlags) addLakeFlags(fs *pflag.FlagSet) {
 	f.version = -1
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
-	fs.Lookup("version").DefValue = "0" // which help does not show
+	fs.Lookup("version").DefValue = "0" // the help does not show a default of 0
 	fs.Var((*program.Moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	fs.StringArrayVar(&f.req.Allow, "allow", nil, "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)")
-	f.texts(fs)
-	f.stores(fs)
+	f.addTextFlags(fs)
+	f.addStoreFlags(fs)
 }
 
-// texts adds what overrules the guesses about inputs that are text.
-func (f *requestFlags) texts(fs *pflag.FlagSet) {
+func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
 	t := &f.req.Texts
-	f.header = newChoice("", "auto", "yes", "no")
-	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, by what it looks like beside the rows below it (default: auto, or as the plan or selection records)")
+	f.header = newChoiceFlag("", "auto", "yes", "no")
+	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, decide by comparing it with the rows below (default: auto, or as the plan or selection records)")
 	fs.StringSliceVar(&t.Types, "types", nil, "CSV and NDJSON: `COL=TYPE,…` for columns whose type is not to be guessed: bool, int, float, date, time, text")
 	fs.StringSliceVar(&t.Text, "text", nil, "CSV and NDJSON: columns `COL,…` (names or globs) that are text though their values look like numbers: postal codes, phone numbers, keys")
-	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: the `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones, which are those of pandas; an empty field is one always. With it they are missing in text too, and in NDJSON. Its numbers are missing values of features in every format")
+	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: a `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones of pandas; an empty field always is one. The listed ones are missing in text and in NDJSON too. Numbers in the list are missing values of features in every format")
 }
 
-// stores adds how inputs in object stores are asked for.
-func (f *requestFlags) stores(fs *pflag.FlagSet) {
+func (f *requestFlags) addStoreFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.req.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
 }
 
-// defaultMemory is the memory limit of all verbs.
+// defaultMemory is the default memory limit, in bytes, of all verbs.
 const defaultMemory = 2 << 30
 
-// memoryOfResults adds the memory limit of a verb that reads results alone.
-func (f *requestFlags) memoryOfResults(fs *pflag.FlagSet) {
+func (f *requestFlags) addMemoryFlag(fs *pflag.FlagSet) {
 	f.memory = defaultMemory
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB")
 }
 
-// limits adds the bounds of a run.
-func (f *requestFlags) limits(fs *pflag.FlagSet) {
+func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
 	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
 	f.memory = defaultMemory
-	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and without -k, too little to tell how many are worth keeping means 50; the output says so)")
+	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes a method's selection. Without --method, too little memory for the recommended one means greedy. Without -k, too little to find how many are worth keeping means 50. The output reports this")
 }
 
-// method adds what is selected and how: the options that the methods declare. Options
-// of one name are one flag.
-func (f *requestFlags) method(fs *pflag.FlagSet) {
+// addMethodFlags adds the flags for the method, the number of features and the scale, and one flag for each option
+// that a method declares.
+func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	all := methods.All()
-	taking := func(takes func(method.Takes) bool) string {
+	methodsThat := func(takes func(method.Takes) bool) string {
 		return strings.Join(methods.Names(slices.DeleteFunc(slices.Clone(all), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 	}
 	q := &f.req
 	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
-	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto where it can be had, else %d, or all if there are fewer, and the output says why; path: %[1]d)", ufs.DefaultK))
-	fs.Lookup("k").DefValue = "0" // which help does not show
-	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
-	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+taking(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
+	fs.VarP((*featureCountFlag)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto if possible, else %d, or all if there are fewer, and the output gives the reason; path: %[1]d)", ufs.DefaultK))
+	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
+	fs.Float64Var(&q.Variance, "variance", 0, methodsThat(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
+	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop when the next feature adds less than `SHARE` to the explained part, as 0.01; with -k N at most N ("+methodsThat(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", drop the features after the last one that adds as much)")
 	fs.StringSliceVar(&q.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
-	f.choice(fs)
-	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScales(all)+")")
-	values(fs, "scale", ufs.ScaleNames()...)
+	f.addChoiceFlags(fs)
+	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScalesText(all)+")")
+	setAllowedValues(fs, "scale", ufs.ScaleNames()...)
 	q.Options = method.Settings{}
-	addOptions(fs, q.Options, all)
+	addOptionFlags(fs, q.Options, all)
 }
 
-// stability adds whether the statistics of hash shards are kept apart.
-func (f *requestFlags) stability(fs *pflag.FlagSet) {
-	fs.Var((*shardCount)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics, and time for 20 further selections from them")
+func (f *requestFlags) addStabilityFlag(fs *pflag.FlagSet) {
+	fs.Var((*shardCountFlag)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or the number in --stats). Also select from half-samples, which are sums of shards, to show how often each feature is chosen and how well the choices agree. No row is read again. This takes memory for H+1 times the statistics, and time for 20 further selections from them")
 	fs.Lookup("stability").NoOptDefVal = anyShards
 }
 
-// sketch adds whether the Gram matrix is estimated.
-func (f *requestFlags) sketch(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, where the Gram matrix is too large: estimate it by a sketch of `ROWS` rows, of as many as put an entry off by a share (as 2%), or auto (2,048 rows); what is estimated is said")
+func (f *requestFlags) addSketchFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, if the Gram matrix is too large: estimate it by a sketch of `ROWS` rows. ROWS may also be the error of an entry as a share (as 2%), or auto (2,048 rows). The output marks estimates")
 }
 
-// reads adds how often the input may be read beside a sketch.
-func (f *requestFlags) reads(fs *pflag.FlagSet) {
+func (f *requestFlags) addPassesFlag(fs *pflag.FlagSet) {
 	fs.IntVar(&f.req.Reads, "passes", 0, "greedy with --sketch: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice")
-	fs.Lookup("passes").DefValue = "0" // which help does not show
+	fs.Lookup("passes").DefValue = "0" // the help does not show a default of 0
 }
 
-// scratchSpace adds where scratch files go.
-func (f *requestFlags) scratchSpace(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and where the rows that a method iterates over do not fit into memory, unless --checkpoint names a folder (default: the system's)")
-	fs.Var(&f.scratch, "max-temp-size", "scratch space at most, copies of objects among it, as 100GiB (default: no bound)")
+func (f *requestFlags) addScratchFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and for rows that a method iterates over, if they do not fit into memory and --checkpoint names no folder (default: the system's)")
+	fs.Var(&f.scratch, "max-temp-size", "largest scratch space, including copies of objects, as 100GiB (default: no bound)")
 }
 
-// checkpoint adds where the state of a long pass is kept.
-func (f *requestFlags) checkpoint(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save what the run has come to in `DIR` now and then and when interrupted; the same command goes on from there. auto: in OUTPUT.checkpoint beside -o, where the run is predicted to take more than ten minutes; none: nowhere")
-	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves, at least; they take no more than 2 % of the run")
+func (f *requestFlags) addCheckpointFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save the progress of the run in `DIR` now and then, and when interrupted; the same command continues from there. auto: in OUTPUT.checkpoint next to -o, if the run is predicted to take more than ten minutes; none: nowhere")
+	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "shortest time between saves; they take no more than 2 % of the run")
 }
 
-// request is what the flags ask of the inputs; the result will go to output.
-func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
+// buildRequest checks the flags and builds the request from them. The result will be written to output.
+func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
 	q, isSet := f.req, cmd.Flags().Changed
 	switch {
 	case q.Options != nil && isSet("k") && q.K < 1 && !q.AutoK:
@@ -175,11 +165,11 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 			return q, stream.Usagef("there is no input named %s; for a number of hash shards write --stability=8", n)
 		}
 	}
-	if err := f.checkChoice(isSet); err != nil {
+	if err := f.checkChoiceFlags(isSet); err != nil {
 		return q, err
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
-	if !isSet("method") { // a plan may have settled it
+	if !isSet("method") { // the plan may name a method
 		q.Method = ""
 	}
 	if isSet("missing") {
@@ -195,50 +185,48 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		q.Version = &f.version
 	}
 	q.Texts.Header = f.header.value
-	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then an empty field alone is missing
+	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then only an empty field is missing
 		q.Texts.Nulls = []string{""}
 	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
 	boundMemory(c, q.Memory)
 	q.Meter = new(stream.Meter)
-	q.Progress, q.Note, q.Say, q.Spelling = c.progressOf(q.Meter), c.remark, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
+	q.Progress, q.Note, q.Say, q.Spelling = c.progressReporter(q.Meter), c.sayTextIfVerbose, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
 }
 
-// defaultScales says which scale is whose default, the most common one first.
-func defaultScales(all []method.Spec) string {
+// defaultScalesText lists the default scale of each method, the most common scale first.
+func defaultScalesText(all []method.Spec) string {
 	var scales []string
-	of := make(map[string][]string)
+	methodsOf := make(map[string][]string)
 	for _, s := range all {
 		scale := s.Scale.String()
 		if s.Takes.Sample {
-			scale = "the one that a sample of the rows tells"
+			scale = "the one that suits a sample of the rows"
 		}
-		if of[scale] == nil {
+		if methodsOf[scale] == nil {
 			scales = append(scales, scale)
 		}
-		of[scale] = append(of[scale], s.Name)
+		methodsOf[scale] = append(methodsOf[scale], s.Name)
 	}
-	slices.SortStableFunc(scales, func(a, b string) int { return len(of[b]) - len(of[a]) })
+	slices.SortStableFunc(scales, func(a, b string) int { return len(methodsOf[b]) - len(methodsOf[a]) })
 	text := scales[0]
 	for _, scale := range scales[1:] {
-		text += "; " + strings.Join(of[scale], ", ") + ": " + scale
+		text += "; " + strings.Join(methodsOf[scale], ", ") + ": " + scale
 	}
 	return text
 }
 
-// optionFlag is a flag for the option of one name that methods have.
+// optionFlag is the flag of a method option. Several methods may have an option of that name.
 type optionFlag struct {
-	option   *method.Option // of the first of them
+	option   *method.Option // as declared by the first method that has it
 	settings method.Settings
 }
 
-// addOptions adds a flag for every option that one of the methods has; what the
-// user sets goes to settings.
-func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) {
+func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) {
 	flags := make(map[string]*pflag.Flag)
-	usages := make(map[string][]usage)
+	usages := make(map[string][]optionUsage)
 	for _, spec := range all {
 		for _, opt := range spec.Declare().Options.All() {
 			if flags[opt.Name] == nil {
@@ -248,9 +236,9 @@ func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) 
 				}
 			}
 			list := usages[opt.Name]
-			at := slices.IndexFunc(list, func(u usage) bool { return u.text == opt.Usage })
+			at := slices.IndexFunc(list, func(u optionUsage) bool { return u.text == opt.Usage })
 			if at < 0 {
-				at, list = len(list), append(list, usage{text: opt.Usage})
+				at, list = len(list), append(list, optionUsage{text: opt.Usage})
 			}
 			list[at].methods = append(list[at].methods, spec.Name)
 			usages[opt.Name] = list
@@ -258,7 +246,7 @@ func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) 
 	}
 	for name, f := range flags {
 		for i, u := range usages[name] {
-			if i > 0 { // the name of the value is said once
+			if i > 0 { // name the flag's value only once
 				f.Usage += "; "
 				u.text = strings.ReplaceAll(u.text, "`", "")
 			}
@@ -270,13 +258,12 @@ func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) 
 	}
 }
 
-// usage is what some methods say of an option.
-type usage struct {
+// optionUsage is a usage text, and the methods that describe the option by it.
+type optionUsage struct {
 	methods []string
 	text    string
 }
 
-// String, Set and Type implement pflag.Value.
 func (f *optionFlag) String() string {
 	if f.option == nil {
 		return ""
@@ -294,18 +281,17 @@ func (f *optionFlag) Set(s string) error {
 
 func (f *optionFlag) Type() string { return f.option.Type }
 
-// howMany is the flag of how many features to select of a request: a number, or auto.
-type howMany ufs.Request
+// featureCountFlag is -k: the number of features to select, or auto. It sets K and AutoK of the request.
+type featureCountFlag ufs.Request
 
-// String, Set and Type implement pflag.Value.
-func (n *howMany) String() string {
+func (n *featureCountFlag) String() string {
 	if n.AutoK {
 		return "auto"
 	}
 	return strconv.Itoa(n.K)
 }
 
-func (n *howMany) Set(s string) error {
+func (n *featureCountFlag) Set(s string) error {
 	k, err := strconv.Atoi(s)
 	if err != nil && s != "auto" {
 		return errors.New("want a whole number, or auto")
@@ -314,18 +300,18 @@ func (n *howMany) Set(s string) error {
 	return nil
 }
 
-func (n *howMany) Type() string { return "number" }
+func (n *featureCountFlag) Type() string { return "number" }
 
-// counts is a flag of one whole number above 0 or several.
-type counts []int
+// countListFlag is a flag of one or more whole numbers above 0, separated by commas.
+type countListFlag []int
 
-func (n *counts) Type() string { return "NUMBERS" }
-func (n *counts) String() string {
+func (n *countListFlag) Type() string { return "NUMBERS" }
+func (n *countListFlag) String() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*n), " ", ","), "[]")
 }
 
-func (n *counts) Set(s string) error {
-	var list counts
+func (n *countListFlag) Set(s string) error {
+	var list countListFlag
 	for part := range strings.SplitSeq(s, ",") {
 		k, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || k < 1 {
@@ -339,13 +325,12 @@ func (n *counts) Set(s string) error {
 	return nil
 }
 
-// shardCount is a flag of a number of hash shards, which the flag alone leaves open.
-type shardCount int
+// shardCountFlag is a number of hash shards. The flag without a value leaves the number open.
+type shardCountFlag int
 
 const anyShards = "auto"
 
-// String, Set and Type implement pflag.Value.
-func (n *shardCount) String() string {
+func (n *shardCountFlag) String() string {
 	switch *n {
 	case 0:
 		return ""
@@ -355,7 +340,7 @@ func (n *shardCount) String() string {
 	return strconv.Itoa(int(*n))
 }
 
-func (n *shardCount) Set(s string) error {
+func (n *shardCountFlag) Set(s string) error {
 	if s == anyShards {
 		*n = ufs.AnyShards
 		return nil
@@ -364,12 +349,12 @@ func (n *shardCount) Set(s string) error {
 	if err != nil || count < 1 {
 		return errors.New("want an even number from 4 to 32, as --stability=8")
 	}
-	*n = shardCount(count)
+	*n = shardCountFlag(count)
 	return nil
 }
 
-// strayNumber is an input that is no file but a number, as pflag leaves one that stands
-// after a space behind a flag whose value may be absent.
+// strayNumber returns an argument that is a number and no file. For --stability 8, pflag leaves the 8 among the
+// inputs, because the flag's value is optional.
 func strayNumber(inputs []string) string {
 	for _, in := range inputs {
 		if _, err := strconv.Atoi(in); err == nil {
@@ -381,20 +366,19 @@ func strayNumber(inputs []string) string {
 	return ""
 }
 
-func (n *shardCount) Type() string { return "number" }
+func (n *shardCountFlag) Type() string { return "number" }
 
-// choice is a flag with a fixed set of values.
-type choice struct {
+// choiceFlag is a flag with a fixed set of values.
+type choiceFlag struct {
 	value   string
 	allowed []string
 }
 
-func newChoice(value string, allowed ...string) choice { return choice{value, allowed} }
+func newChoiceFlag(value string, allowed ...string) choiceFlag { return choiceFlag{value, allowed} }
 
-// String, Set and Type implement pflag.Value.
-func (c *choice) String() string { return c.value }
+func (c *choiceFlag) String() string { return c.value }
 
-func (c *choice) Set(s string) error {
+func (c *choiceFlag) Set(s string) error {
 	if !slices.Contains(c.allowed, s) {
 		return fmt.Errorf("want %s%s", strings.Join(c.allowed, ", "), program.DidYouMean(s, c.allowed))
 	}
@@ -402,10 +386,10 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-func (c *choice) Type() string { return "name" }
+func (c *choiceFlag) Type() string { return "name" }
 
-// boundMemory keeps the process within so many bytes until the command ends.
+// boundMemory sets the memory limit of the process until the command ends.
 func boundMemory(c *cli, limit int64) {
-	c.restore()
-	c.restore = ufs.Bound(limit)
+	c.restoreMemory()
+	c.restoreMemory = ufs.Bound(limit)
 }

@@ -69,12 +69,12 @@ func TestFormatsOfInput(t *testing.T) {
 	writeSource(t, at("t.parquet"), src, chunkio.WriteOptions{Type: "double"})
 	w, err := zstd.NewWriter(nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a zstd writer: %v", err)
 	}
 	files := map[string][]byte{"t.csv": asCSV(src, ","), "t.tsv.zst": w.EncodeAll(asCSV(src, "\t"), nil), "t.ndjson": asNDJSON(src)}
 	for name, data := range files {
 		if err := os.WriteFile(at(name), data, 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the input: %v", err)
 		}
 	}
 	for _, method := range []string{"greedy", "laplacian", "eufs --clusters 2 --max-iter 2"} {
@@ -117,7 +117,7 @@ func TestConvert(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	text := "id,name,x\n1,ann,0.5\n2,bob,\n"
 	if err := os.WriteFile(at("t.csv"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	if out := must(t, "convert", at("t.csv"), "-o", at("t.parquet")); !strings.Contains(out, "1 file, 2 rows, 3 columns") {
 		t.Errorf("convert says %s", out)
@@ -128,7 +128,7 @@ func TestConvert(t *testing.T) {
 	}
 	a, err := os.ReadFile(at("t.parquet"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading a file: %v", err)
 	}
 	if b, err := os.ReadFile(at("piped.parquet")); err != nil || !bytes.Equal(a, b) {
 		t.Errorf("standard input is converted to another file (%v)", err)
@@ -142,7 +142,7 @@ func TestConvert(t *testing.T) {
 		ends(t, exit.Usage, "OUT is Parquet", "convert", at("t.csv"), "-o", at(other))
 	}
 	if err := os.WriteFile(at("bad.csv"), []byte(text+"3,x\n"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	ends(t, exit.Data, "line 4 has 2 fields, not 3", "convert", at("bad.csv"), "-o", at("bad.parquet"))
 	ends(t, exit.Data, "line 4 has 2 fields, not 3", "select", at("bad.csv"), "-k", "1")

@@ -36,7 +36,7 @@ func TestServerGone(t *testing.T) {
 		cmd.Env = append(slices.Clone(environ), asProgram+"=1", "TMPDIR="+temp)
 		cmd.Stderr = said
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill() }) // where the test ends before it
 		return cmd

@@ -110,31 +110,31 @@ func graphOfFile(t *testing.T, path string) *anchor.Graph {
 	t.Helper()
 	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the statistics: %v", err)
 	}
 	defer r.Close()
 	columns := r.Header.Columns
 	moments := gram.NewMoments(len(columns), gram.Options{})
 	states, err := anchor.NewStatistics(nil, anchor.Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making graph statistics: %v", err)
 	}
 	for name, to := range map[string]io.ReaderFrom{"moments": moments, "graph": states} {
 		section, err := r.SectionReader(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening a section of the statistics: %v", err)
 		}
 		if _, err := to.ReadFrom(section); err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading the statistics: %v", err)
 		}
 	}
 	m, err := moments.Finish(columns, gram.FinishOptions{Scale: gram.ScaleCenter})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finishing the moments: %v", err)
 	}
 	g, err := states.Graph(m)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building the graph: %v", err)
 	}
 	return g
 }
@@ -178,7 +178,7 @@ func TestAnchorsFile(t *testing.T) {
 	in, _ := plantSource(t, table, 2)
 	sampler := anchor.NewSampler(len(table.Columns()), anchor.SamplerOptions{Rows: 60, Seed: 1})
 	if err := stream.Fold(t.Context(), table, stream.FoldOptions{}, sampler); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sampling the rows: %v", err)
 	}
 	rows := sampler.Draw(60)
 	file := filepath.Join(t.TempDir(), "anchors.parquet")

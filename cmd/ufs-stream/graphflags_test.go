@@ -19,7 +19,7 @@ func TestGraphExitCodes(t *testing.T) {
 	in := paths[0]
 	at := func(name string) string { return filepath.Join(dir, "other", name) }
 	if err := os.MkdirAll(at(""), 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	holes, _ := plantHoled(t, 300, 1)
 	tiny, _ := plant(t, 5, 1) // all rows are 5 anchors

@@ -112,7 +112,7 @@ func TestGraphOfSparse(t *testing.T) {
 	sparse := filepath.Join(t.TempDir(), "sparse.arrow")
 	f, err := os.Create(sparse)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating a file: %v", err)
 	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "indices", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32)}, {Name: "values", Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)},
@@ -136,10 +136,10 @@ func TestGraphOfSparse(t *testing.T) {
 	}
 	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making an Arrow writer: %v", err)
 	}
 	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the Arrow record: %v", err)
 	}
 	dense := columnsFile(t, filepath.Join(t.TempDir(), "dense.parquet"), heads, cols...)
 	for _, shape := range [][]string{nil, {"--scale", "unit"}, {"--anchor-method", "kmeans", "--anchors", "20"}} {

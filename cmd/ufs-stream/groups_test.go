@@ -31,7 +31,7 @@ func sensorFile(t *testing.T, at func(string) string) string {
 	return at("sensors.parquet")
 }
 
-// TestGroupsRendered: every form of a selection of groups says what they hold, and what they cost.
+// TestGroupsRendered: every format of a selection of groups has their members and costs.
 func TestGroupsRendered(t *testing.T) {
 	at := folder(t)
 	in := sensorFile(t, at)
@@ -84,7 +84,7 @@ func TestGroupsRendered(t *testing.T) {
 	ends(t, exit.Usage, "--keep b costs 2, more than --budget 1", "select", in, "--groups", "prefix:_", "--keep", "b", "--budget", "1")
 }
 
-// TestPathOfGroupsRendered: every form of a path over groups says what they hold and what they cost, and counts them.
+// TestPathOfGroupsRendered: every format of a path over groups has their members, costs and counts.
 func TestPathOfGroupsRendered(t *testing.T) {
 	at := folder(t)
 	in := sensorFile(t, at)

@@ -10,17 +10,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// newGuide is the topic of help on methods: what they say of themselves.
+// newGuide returns the help topic about methods, which quotes the methods' own descriptions.
 func newGuide() *cobra.Command {
 	return &cobra.Command{
 		Use:   "methods",
-		Short: "Which method when: what each is for, its cost, and where random features do as well",
+		Short: "Which method when: purpose and cost of each, and when random features do as well",
 		Long:  guideText(),
 	}
 }
 
-// kind is what methods of one kind take before they choose.
-type kind struct {
+// methodKind is a section of the guide: methods that work from the same statistics.
+type methodKind struct {
 	from  method.From
 	title string
 }
@@ -28,21 +28,21 @@ type kind struct {
 func guideText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `Which method when. Without --method the program reads once and looks at a sample of the rows
-(--graph-rows). If they have clusters beyond what the covariances of the columns explain it
-takes %s, else, and of fewer than 40 columns whose units differ, %s; the scale goes by whether the columns share
-a unit. It says which and why. docs/methods.md has the rules, and what they cannot see.
+(--graph-rows). If they have clusters that the covariances of the columns do not explain,
+it takes %s. Else, and for fewer than 40 columns whose units differ, it takes %s. The scale
+depends on whether the columns share a unit. The output names the choice and the reason.
+docs/methods.md has the rules and their limits.
 
 For a few columns that stand in for a table choose %[2]s; path shows what each further feature
 is worth, and -k auto stops where chance begins.
 
 Below, n rows, d features, k features chosen, and m anchors (all rows up to 2,000, else 2,000),
 or for %[1]s the rows of its sample.
-plan says what a method takes on your data. What is said of random features and of
-public sets was measured on labelled ones with k-means, at 2, 5 and 10 %% of the features:
-bench/results/quality.md. Whether a choice on your data is better than chance, select
-compares where it can, and warns.
+plan shows the cost of a method on your data. The statements on random features and on public
+datasets were measured on labelled ones with k-means, at 2, 5 and 10 %% of the features:
+bench/results/quality.md. If it can, select compares its choice on your data with chance, and warns.
 `, methods.Recommended, methods.Fallback)
-	for _, k := range []kind{
+	for _, k := range []methodKind{
 		{method.FromGram, "From the Gram matrix: one pass; d² numbers, or n·d of few rows"},
 		{method.FromGraph, "From the anchor graph of the rows: two passes; d² + m·d + m² numbers, or n·d for the first"},
 		{method.FromRows, "From the rows, again and again: a seeded sample of them (--sample) in memory, or scratch files"},
@@ -51,15 +51,14 @@ compares where it can, and warns.
 		fmt.Fprintf(&b, "\n%s\n", k.title)
 		for _, s := range methods.All() {
 			if s.From == k.from {
-				writeGuide(&b, s)
+				writeMethodGuide(&b, s)
 			}
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// writeGuide says of a method what it is, when to take it, and what to know of it.
-func writeGuide(b *strings.Builder, s method.Spec) {
+func writeMethodGuide(b *strings.Builder, s method.Spec) {
 	fmt.Fprintf(b, "\n  %s: %s\n", s.Name, s.About)
 	for _, part := range []struct{ what, text string }{{"when", s.Guide.When}, {"time", s.Guide.Time}, {"but", s.Guide.Caution}} {
 		const indent = "         "

@@ -18,16 +18,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// handOnFlags say how a query is written.
-type handOnFlags struct{ dialect, table string }
+// recipeFlags choose how a query is written.
+type recipeFlags struct{ dialect, table string }
 
-func (h *handOnFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&h.dialect, "dialect", recipe.Dialects()[0], "of --format sql: "+strings.Join(recipe.Dialects(), ", "))
-	fs.StringVar(&h.table, "from", "", "of --format sql: select FROM `TABLE`, as it stands (default: duckdb reads the files themselves; in others put it in)")
+func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&h.dialect, "dialect", recipe.Dialects()[0], "for --format sql: "+strings.Join(recipe.Dialects(), ", "))
+	fs.StringVar(&h.table, "from", "", "for --format sql: select FROM `TABLE`, copied as it is (default: duckdb reads the files themselves; in other dialects fill it in)")
 }
 
-// check refuses what does not go with the format.
-func (h *handOnFlags) check(fs *pflag.FlagSet, format string) error {
+// checkFormat refuses the flags if format is not sql, and unknown dialects.
+func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	for _, flag := range []string{"dialect", "from"} {
 		if fs.Changed(flag) && format != "sql" {
 			return stream.Usagef("--%s is for --format sql", flag)
@@ -36,16 +36,16 @@ func (h *handOnFlags) check(fs *pflag.FlagSet, format string) error {
 	return recipe.CheckDialect(h.dialect)
 }
 
-// handsOn reports whether a format is one for other tools.
-func handsOn(format string) bool { return slices.Contains(recipe.Formats(), format) }
+// isRecipeFormat reports whether a format is a text for other tools (sql, py, yaml), not data.
+func isRecipeFormat(format string) bool { return slices.Contains(recipe.Formats(), format) }
 
-// readsFiles reports whether the format is a query that reads the files by itself.
-func (h *handOnFlags) readsFiles(format string) bool {
+// readsFiles reports whether the format is a query that names the files to read.
+func (h *recipeFlags) readsFiles(format string) bool {
 	return recipe.ReadsFiles(format, h.dialect, h.table)
 }
 
-// checkInputs refuses, before any work, inputs whose names tell that a query cannot read them.
-func (h *handOnFlags) checkInputs(format string, inputs []string) error {
+// checkInputs refuses, before any work, inputs whose names show that a query cannot read them.
+func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	if !h.readsFiles(format) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (h *handOnFlags) checkInputs(format string, inputs []string) error {
 		switch {
 		case in == "-":
 			form = recipe.StandardInput
-		case !known || place.IsFolder(in): // its bytes will tell
+		case !known || place.IsFolder(in): // only its bytes can show its format
 			form = "Parquet"
 		}
 		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
@@ -69,9 +69,9 @@ func (h *handOnFlags) checkInputs(format string, inputs []string) error {
 	return nil
 }
 
-// recipe is a selection for other tools. at says where its columns lie; inputs are the arguments that
-// the files came from, or none.
-func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
+// newRecipe describes a selection for other tools, given where its columns lie. inputs are the arguments that named
+// the files, or empty.
+func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {
 		if c.Sparse {
@@ -79,37 +79,37 @@ func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []
 		}
 		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
-	if at.Table == nil { // whose files are of one version
-		r.Glob = globOf(inputs, at.Files)
-		r.Sources, r.Form, r.Hive = sources(inputs, at.Files)
+	if at.Table == nil { // the files of a table belong to one version; a glob would read others
+		r.Glob = duckdbGlob(inputs, at.Files)
+		r.Sources, r.Form, r.Hive = sourcesAndForm(inputs, at.Files)
 	}
 	return r, nil
 }
 
-// located finds where the columns of a new selection lie. A query that reads the files (reads) needs all that they tell;
-// for others their names suffice, unless these leave it open: a dot may be of a name or of a struct, and brackets are
-// of a list. Statistics (q.Stats) name their input, which is read only if they may name it.
-func located(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
+// locateColumns finds where the columns of a new selection lie. A query that reads the files (reads) needs their full
+// location. For other formats the names suffice, unless they are ambiguous: a dot may belong to a name or to a
+// struct, and brackets to a list. Statistics (q.Stats) name their input, which is read only if --allow permits it.
+func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
 	at := &chunkio.Located{Table: s.Table}
 	for _, in := range s.Inputs {
 		at.Files = append(at.Files, in.Path)
 	}
-	taken, open := map[string]bool{}, ""
+	taken, ambiguous := map[string]bool{}, ""
 	for _, f := range s.Selected {
 		for _, name := range f.Inputs() {
 			if !taken[name] {
 				at.Columns, taken[name] = append(at.Columns, chunkio.Place{Name: name, Path: []string{name}, Element: -1}), true
 			}
-			if open == "" && strings.ContainsAny(name, ".[") {
-				open = name
+			if ambiguous == "" && strings.ContainsAny(name, ".[") {
+				ambiguous = name
 			}
 		}
 	}
-	if open == "" && !reads {
+	if ambiguous == "" && !reads {
 		return at, nil
 	}
-	e := stream.Dataf("the selection", "")
-	e.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
+	fault := stream.Dataf("the selection", "")
+	fault.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
 	inputs, err := recordedInputs(s, q)
 	if err == nil {
 		a := ufs.ApplyRequest{
@@ -124,15 +124,15 @@ func located(ctx context.Context, s *stream.Selection, q *ufs.Request, reads boo
 	switch {
 	case err == nil:
 		return at, nil
-	case open == "":
-		e.Err = stream.Errorf("a query reads the files, which have to be looked at for it: %w", err)
+	case ambiguous == "":
+		fault.Err = stream.Errorf("a query reads the files, and they cannot be examined for it: %w", err)
 	default:
-		e.Err = stream.Errorf("nothing tells whether %q is a column of this name or a part of one: %w", open, err)
+		fault.Err = stream.Errorf("it is unclear whether %q is a column of this name or a part of one: %w", ambiguous, err)
 	}
-	return nil, e
+	return nil, fault
 }
 
-// recordedInputs are the files or the table that a selection was made of, as arguments.
+// recordedInputs returns the files, or the table, that a selection was made from, as arguments.
 func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	var list []string
 	switch {
@@ -143,7 +143,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	}
 	for _, in := range s.Inputs {
 		if in.Path == "-" {
-			return nil, stream.Errorf("it was made of standard input")
+			return nil, stream.Errorf("it was made from standard input")
 		}
 		if s.Table == nil {
 			list = append(list, in.Path)
@@ -159,7 +159,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 				return nil, err
 			}
 		}
-		if list[i] = input; strings.HasPrefix(input, "@") { // a file of that name, and no list
+		if list[i] = input; strings.HasPrefix(input, "@") { // a file with that name; a list would have no ./
 			list[i] = "./" + input
 		}
 		if s.Table != nil {
@@ -169,33 +169,33 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	return list, nil
 }
 
-// writeRecipe writes a selection for other tools.
 func (c *cli) writeRecipe(ctx context.Context, path, format string, r *recipe.Recipe) error {
-	return c.write(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
+	return c.writeOutput(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
 }
 
-// sources are the places of files as DuckDB and Python take them: folders and globs stay what they are.
-func sources(inputs, files []string) (list []string, form recipe.Form, hive bool) {
+// sourcesAndForm returns the files as DuckDB and Python take them. Folders and globs among the inputs stay
+// unexpanded.
+func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hive bool) {
 	if len(files) == 0 {
 		return nil, "", false
 	}
 	for i, f := range files {
-		own := formOf(f)
+		fileForm := formByName(f)
 		if i == 0 {
-			form = own
+			form = fileForm
 		}
-		if own != form {
+		if fileForm != form {
 			return nil, "", false
 		}
-		hive = hive || hivePath(f)
+		hive = hive || isHivePath(f)
 	}
 	for _, in := range inputs {
-		s, ok := source(in, form)
+		source, ok := sourceOfArgument(in, form)
 		if !ok {
 			list = nil
 			break
 		}
-		list = append(list, s)
+		list = append(list, source)
 	}
 	if list == nil {
 		for _, f := range files {
@@ -205,8 +205,8 @@ func sources(inputs, files []string) (list []string, form recipe.Form, hive bool
 	return list, form, hive
 }
 
-// source is an argument that needs not be expanded.
-func source(in string, form recipe.Form) (string, bool) {
+// sourceOfArgument returns an argument as one source, and false if it must be expanded into files.
+func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	if place.IsURL(in) || strings.HasPrefix(in, "@") {
 		return "", false
 	}
@@ -223,13 +223,13 @@ func source(in string, form recipe.Form) (string, bool) {
 	return local, !strings.ContainsAny(local, `{[\`)
 }
 
-// globOf is the glob of DuckDB for the one folder, or glob, of Parquet files that the input was, if it means exactly
-// these files: other files there were not read, and a query is not to read them either.
-func globOf(inputs, files []string) string {
+// duckdbGlob returns DuckDB's glob for an input that is one folder or glob of Parquet files, or empty if the glob
+// would match other files: those were not read, and the query must not read them either.
+func duckdbGlob(inputs, files []string) string {
 	if len(inputs) != 1 {
 		return ""
 	}
-	glob, ok := source(inputs[0], recipe.Parquet)
+	glob, ok := sourceOfArgument(inputs[0], recipe.Parquet)
 	if !ok || strings.HasPrefix(glob, "~") || strings.Contains(glob, `\`) {
 		return ""
 	}
@@ -240,7 +240,7 @@ func globOf(inputs, files []string) string {
 			switch {
 			case err != nil:
 				return err
-			case entry.Type()&fs.ModeSymlink != 0: // which DuckDB may follow or not
+			case entry.Type()&fs.ModeSymlink != 0: // DuckDB may or may not follow it
 				return fs.ErrInvalid
 			case !entry.IsDir() && strings.HasSuffix(path, ".parquet"):
 				found = append(found, path)
@@ -257,16 +257,15 @@ func globOf(inputs, files []string) string {
 	return glob
 }
 
-// plainSource is a file, whose name is no glob.
 func plainSource(file string) string {
 	if place.IsURL(file) {
-		return scheme(file)
+		return urlForTools(file)
 	}
 	return escapeGlob(file)
 }
 
-// scheme is a URL as others spell it: a bucket's without our query, Azure's as az://.
-func scheme(url string) string {
+// urlForTools rewrites a URL for other tools: without our query, and with az:// for Azure.
+func urlForTools(url string) string {
 	if !place.IsURL(url) || strings.HasPrefix(url, "http") {
 		return place.Name(url)
 	}
@@ -277,13 +276,12 @@ func scheme(url string) string {
 	return url
 }
 
-// escapeGlob makes of a path a glob that means it alone.
 func escapeGlob(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
-// formOf tells the form of a file by its name; what has another ending, or none, is Parquet.
-func formOf(file string) recipe.Form {
+// formByName guesses a file's format from its ending. A file with another ending, or none, counts as Parquet.
+func formByName(file string) recipe.Form {
 	base := strings.ToLower(place.Base(file))
 	for _, packed := range []string{".gz", ".zst"} {
 		base = strings.TrimSuffix(base, packed)
@@ -303,8 +301,8 @@ func formOf(file string) recipe.Form {
 	return recipe.Parquet
 }
 
-// hivePath reports whether a folder of the path is a partition, key=value.
-func hivePath(file string) bool {
+// isHivePath reports whether a folder of the path has the form key=value of a partition.
+func isHivePath(file string) bool {
 	folders := strings.Split(file, "/")
 	return slices.ContainsFunc(folders[:len(folders)-1], func(f string) bool { return strings.Index(f, "=") > 0 })
 }

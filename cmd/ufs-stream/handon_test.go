@@ -34,7 +34,7 @@ break", (i % 13)::DECIMAL(9,2) AS "ünï 🙂", tan(i) AS "a.b", i * 1.5 AS "bac
 		COPY d TO 'data' (FORMAT parquet, PARTITION_BY (day));
 		SELECT 1`)
 	if r.Error != "" {
-		t.Fatal(r.Error)
+		t.Fatalf("DuckDB refuses the data: %s", r.Error)
 	}
 	return dir
 }
@@ -113,7 +113,7 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 			SELECT (SELECT count(*) FROM c), (SELECT count(*) FROM (FROM p EXCEPT ALL FROM c)), (SELECT count(*) FROM c WHERE note = ''), (SELECT count(*) FROM c WHERE note IS NULL),
 			(SELECT count(*) FROM c WHERE odd::VARCHAR = '-0.0')`)
 		if r.Error != "" || *r.Rows[0][0] != "200" || *r.Rows[0][1] != "0" || *r.Rows[0][2] != "50" || *r.Rows[0][3] != "50" || *r.Rows[0][4] == "0" {
-			t.Errorf("%s: %s %v", back, r.Error, r.Rows)
+			t.Errorf("reading back %s: DuckDB's error %q, counts %v", back, r.Error, r.Rows)
 		}
 	}
 	// A folder keeps its layout, and the rows are the same for any memory limit and threads.
@@ -130,7 +130,7 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 	}
 	r := duckdbtest.Query(t, dir, "SELECT count(*) FROM read_csv('days/day=*/*.csv')")
 	if r.Error != "" || *r.Rows[0][0] != "200" {
-		t.Errorf("%s %v", r.Error, r.Rows)
+		t.Errorf("reading back the CSV partitions: DuckDB's error %q, rows %v, want 200", r.Error, r.Rows)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestRecipesForPython(t *testing.T) {
 	}
 	var selected struct{ Selected []struct{ Name string } }
 	if err := json.Unmarshal([]byte(must(t, append(flags, "--format", "json")...)), &selected); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the output: %v", err)
 	}
 	var want []string
 	for _, s := range selected.Selected {
@@ -167,7 +167,7 @@ func TestRecipesForPython(t *testing.T) {
 			err = json.Unmarshal(out, &got)
 		}
 		if err != nil {
-			t.Fatalf("%v\n%s\n%s", err, out, input)
+			t.Fatalf("running the recipe: %v\n%s\n%s", err, out, input)
 		}
 		return got
 	}

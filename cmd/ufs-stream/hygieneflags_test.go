@@ -26,7 +26,7 @@ func TestLeaksOfATextLabel(t *testing.T) {
 		fmt.Fprintf(&text, "%v,%v,%v,%v,%s\n", math.Sin(x), math.Cos(x*x), math.Sin(3*x*x), 10*float64(class)+math.Cos(x), []string{"no", "yes", "größer"}[class])
 	}
 	if err := os.WriteFile(at("in.csv"), []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	must(t, "convert", at("in.csv"), "-o", at("in.parquet"))
 	must(t, "select", at("in.parquet"), "--method", "variance", "-k", "4", "-o", at("all.json"))
@@ -67,7 +67,7 @@ func TestSuspectsOnTheCommandLine(t *testing.T) {
 	}
 	for _, key := range []string{"site=3", "site=4"} {
 		if err := os.Mkdir(at(key), 0o755); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making a folder: %v", err)
 		}
 		for i := range 200 { // the tickets of another site
 			src.data[i] += 300

@@ -23,31 +23,31 @@ func newInspect(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect INPUT…",
 		Short: "Show schema, rows and columns, and which are features",
-		Long: `Show rows, row groups and bytes of the input, and for each column its type, its
-nulls as the metadata tells them, and whether it is used as a feature, and if not why.
-Reads footers only; with --scan it reads the features too and adds missing values by
-kind and the range. Shows statistics files (FILE.ufs) as well. INPUT is as in select.
-In a table of more than 1,000 columns those of one type and use are one line; -v, csv and json
+		Long: `Show rows, row groups and bytes of the input. For each column show its type, its nulls according
+to the metadata, whether it is used as a feature, and if not, why. inspect reads only footers;
+with --scan it reads the features too and adds missing values by kind, and the range. It also shows
+statistics files (FILE.ufs). INPUT is as in select.
+If a table has more than 1,000 columns, those of one type and use share a line; -v, csv and json
 have every column.`,
-		Args: o.inputs,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.inspect(cmd, args, &o, scan) },
+		Args: o.requireInputs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runInspect(cmd, args, &o, scan) },
 	}
-	o.input(cmd.Flags())
-	o.limits(cmd.Flags())
-	o.scratchSpace(cmd.Flags())
-	o.output.add(cmd.Flags(), inspectFormats()...)
+	o.addInputFlags(cmd.Flags())
+	o.addLimitFlags(cmd.Flags())
+	o.addScratchFlags(cmd.Flags())
+	o.output.addFlags(cmd.Flags(), inspectFormats()...)
 	cmd.Flags().BoolVar(&scan, "scan", false, "read the features: NaN, infinities, smallest and largest value")
 	return cmd
 }
 
 func inspectFormats() []string { return []string{"table", "json", "csv"} }
 
-func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bool) error {
-	q, err := o.request(c, cmd, args, o.output.path)
+func (c *cli) runInspect(cmd *cobra.Command, args []string, o *selectFlags, scan bool) error {
+	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolve(cmd.Context(), inspectFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context(), inspectFormats()...); err != nil {
 		return err
 	}
 	seen, err := ufs.Inspect(cmd.Context(), q, scan)
@@ -55,7 +55,7 @@ func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bo
 		return err
 	}
 	c.warn(seen.Warnings)
-	return c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderInspection(w, seen, o.output.format) })
+	return c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderInspection(w, seen, o.output.format) })
 }
 
 func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) error {
@@ -63,7 +63,7 @@ func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) er
 		return writeJSON(w, s)
 	}
 	columns, folded := s.Columns, false
-	if format == "table" && !c.verbose && len(columns) > wideTable {
+	if format == "table" && !c.verbose && len(columns) > maxUnfoldedColumns {
 		columns, folded = foldColumns(columns), true
 	}
 	head := []string{"column", "type", ">nulls"}
@@ -77,9 +77,9 @@ func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) er
 		if format != "csv" && !folded {
 			name = screen.Name(name)
 		}
-		r := []string{name, col.Type, count(col.Nulls)}
+		r := []string{name, col.Type, countText(col.Nulls)}
 		if s.Scanned {
-			r = append(r, count(col.NaNs), count(col.Infs), number(col.Min), number(col.Max))
+			r = append(r, countText(col.NaNs), countText(col.Infs), rangeEndText(col.Min), rangeEndText(col.Max))
 		}
 		used := "no"
 		if col.Used {
@@ -93,8 +93,8 @@ func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) er
 		}
 		return c.writeCSV(w, head, rows)
 	}
-	return forPeople(w, func(w *screen.Page) {
-		inspectionHead(w, s, c.verbose)
+	return renderPage(w, func(w *screen.Page) {
+		printInspectionHead(w, s, c.verbose)
 		if folded {
 			w.Printf("a line is all columns of one type and use, with sums of their counts and the ends of their ranges; -v lists each\n\n")
 		}
@@ -102,7 +102,7 @@ func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) er
 	})
 }
 
-func inspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
+func printInspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 	what := "input"
 	if s.Kind != "dataset" {
 		what = s.Kind + " statistics"
@@ -112,12 +112,12 @@ func inspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 		rows = humanize.Comma(*s.Rows) + " rows"
 	}
 	if s.Groups != nil {
-		rows += " in " + plural(*s.Groups, "row group")
+		rows += " in " + countNoun(*s.Groups, "row group")
 	}
 	w.Printf("%s: %s, %s, %s; %d of %d columns are features\n",
-		what, plural(len(s.Inputs), "file"), humanize.IBytes(uint64(s.Bytes)), rows, s.Features, len(s.Columns))
+		what, countNoun(len(s.Inputs), "file"), humanize.IBytes(uint64(s.Bytes)), rows, s.Features, len(s.Columns))
 	if p := s.Part; p != nil {
-		which := "all " + plural(p.Of, "shard")
+		which := "all " + countNoun(p.Of, "shard")
 		if !p.Complete() {
 			which = fmt.Sprintf("shards %s of %s", stream.ShardList(p.Shards), humanize.Comma(int64(p.Of)))
 			if p.Count() == 1 {
@@ -130,17 +130,17 @@ func inspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 		w.Printf("  plan %s: %s\n", p.Plan, which)
 	}
 	for i, in := range s.Inputs {
-		if i == shortList && !verbose {
+		if i == maxListLines && !verbose {
 			w.Printf("  and %d more files; -v lists them\n", len(s.Inputs)-i)
 			break
 		}
-		if s.Rows == nil { // only the schema of a stream was read
+		if s.Rows == nil { // for a stream only the schema was read
 			continue
 		}
 		w.Printf("  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))
 	}
 	for i, note := range s.Notes {
-		if i == shortList && !verbose {
+		if i == maxListLines && !verbose {
 			break
 		}
 		w.Printf("  %s\n", note)
@@ -151,21 +151,20 @@ func inspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 	w.Printf("\n")
 }
 
-// count is a number of entries; "?" where it is not known.
-func count(n *int64) string {
+func countText(n *int64) string {
 	if n == nil {
 		return "?"
 	}
 	return strconv.FormatInt(*n, 10)
 }
 
-func number(n *stream.Number) string {
+func rangeEndText(n *stream.Number) string {
 	if n == nil {
 		return ""
 	}
-	// Whole numbers stay whole: 1e+12 for an identifier's ends would say nothing.
+	// Write whole numbers in full: the range of an identifier as 1e+12 would be useless.
 	if x := float64(*n); x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return rough(*n)
+	return roundedNumber(*n)
 }

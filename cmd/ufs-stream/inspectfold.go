@@ -11,12 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// wideTable is the number of columns above which a table for reading has a line for those alike
-// in place of one for each: nobody reads a million lines.
-const wideTable = 1000
+// maxUnfoldedColumns bounds the lines for people: above it, columns of the same type and use share a line.
+const maxUnfoldedColumns = 1000
 
-// foldColumns makes one of all columns of the same type and use, in the order of the first of
-// each: named by the first and the last, with the sums of the counts and the ends of the ranges.
+// foldColumns merges all columns of the same type and use into one entry. Its name is that of the first and the last
+// column, its counts are sums, and its range covers all of them. Entries keep the order of their first columns.
 func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	type kind struct {
 		typ, why string
@@ -28,23 +27,23 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 		count int
 	}
 	var groups []*group
-	of := map[kind]*group{}
+	groupOf := map[kind]*group{}
 	for _, col := range columns {
-		why, _, _ := strings.Cut(col.Why, " (") // the value of a constant column
+		why, _, _ := strings.Cut(col.Why, " (") // cuts off the value of a constant column
 		k := kind{col.Type, why, col.Used}
-		g := of[k]
+		g := groupOf[k]
 		if g == nil {
 			g = &group{sum: col}
-			of[k], groups = g, append(groups, g)
+			groupOf[k], groups = g, append(groups, g)
 		} else {
 			if g.sum.Why != col.Why {
 				g.sum.Why = why
 			}
-			g.sum.Nulls = sumOf(g.sum.Nulls, col.Nulls)
-			g.sum.NaNs = sumOf(g.sum.NaNs, col.NaNs)
-			g.sum.Infs = sumOf(g.sum.Infs, col.Infs)
-			g.sum.Min = endOf(g.sum.Min, col.Min, func(a, b stream.Number) bool { return a < b })
-			g.sum.Max = endOf(g.sum.Max, col.Max, func(a, b stream.Number) bool { return a > b })
+			g.sum.Nulls = sumIfKnown(g.sum.Nulls, col.Nulls)
+			g.sum.NaNs = sumIfKnown(g.sum.NaNs, col.NaNs)
+			g.sum.Infs = sumIfKnown(g.sum.Infs, col.Infs)
+			g.sum.Min = outerEnd(g.sum.Min, col.Min, func(a, b stream.Number) bool { return a < b })
+			g.sum.Max = outerEnd(g.sum.Max, col.Max, func(a, b stream.Number) bool { return a > b })
 		}
 		g.last = col.Name
 		g.count++
@@ -60,8 +59,9 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	return folded
 }
 
-// sumOf is a new number: what it adds up is the inspection's own. It is unknown where one is.
-func sumOf(a, b *int64) *int64 {
+// sumIfKnown returns a + b as a new number, so that the inspection's own stays unchanged, or nil if either is
+// unknown.
+func sumIfKnown(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return nil
 	}
@@ -69,8 +69,8 @@ func sumOf(a, b *int64) *int64 {
 	return &sum
 }
 
-// endOf is the one of two ends that lies further out; a column without entries has none.
-func endOf(a, b *stream.Number, beyond func(a, b stream.Number) bool) *stream.Number {
+// outerEnd returns the outer one of two ends of a range. A column without entries has none.
+func outerEnd(a, b *stream.Number, beyond func(a, b stream.Number) bool) *stream.Number {
 	if a == nil || b != nil && beyond(*b, *a) {
 		return b
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInspectWide: above wideTable columns those of one type and use are one line of the table,
+// TestInspectWide: above maxUnfoldedColumns columns those of one type and use are one line of the table,
 // with the sums and ends of theirs; -v and csv still have a line for each.
 func TestInspectWide(t *testing.T) {
 	wide := func(columns int) string {
@@ -26,13 +26,13 @@ func TestInspectWide(t *testing.T) {
 	lines := func(args ...string) []string {
 		return strings.Split(strings.TrimSuffix(must(t, append([]string{"inspect"}, args...)...), "\n"), "\n")
 	}
-	at, above := wide(wideTable), wide(wideTable+1)
-	if n := len(lines(at)); n < wideTable {
-		t.Errorf("%d lines of a table of %d columns", n, wideTable)
+	at, above := wide(maxUnfoldedColumns), wide(maxUnfoldedColumns+1)
+	if n := len(lines(at)); n < maxUnfoldedColumns {
+		t.Errorf("%d lines of a table of %d columns", n, maxUnfoldedColumns)
 	}
 	for _, args := range [][]string{{above, "-v"}, {above, "--format", "csv"}} {
-		if n := len(lines(args...)); n < wideTable+1 {
-			t.Errorf("%v: %d lines of a table of %d columns", args[1:], n, wideTable+1)
+		if n := len(lines(args...)); n < maxUnfoldedColumns+1 {
+			t.Errorf("%v: %d lines of a table of %d columns", args[1:], n, maxUnfoldedColumns+1)
 		}
 	}
 	folded := lines(above, "--scan")

@@ -26,7 +26,7 @@ func ownProcess(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finding this program: %v", err)
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -38,7 +38,7 @@ func temporaries(t *testing.T, dir string) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(dir, ".*.ufs-tmp"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("looking for temporary files: %v", err)
 	}
 	return left
 }
@@ -75,16 +75,16 @@ func TestKill(t *testing.T) {
 			args := slices.Concat(c.args, []string{"-o", out})
 			begin := time.Now()
 			if b, err := ownProcess(t, args...).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, b)
+				t.Fatalf("the run that nobody kills: %v\n%s", err, b)
 			}
 			takes := time.Since(begin)
 			for range 4 {
 				if err := os.RemoveAll(out); err != nil {
-					t.Fatal(err)
+					t.Fatalf("removing the output: %v", err)
 				}
 				cmd := ownProcess(t, args...)
 				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
+					t.Fatalf("starting the program: %v", err)
 				}
 				time.Sleep(time.Duration(rng.Float64() * float64(takes)))
 				_ = cmd.Process.Kill() // it may have ended
@@ -96,11 +96,11 @@ func TestKill(t *testing.T) {
 				}
 			}
 			if err := os.RemoveAll(out); err != nil {
-				t.Fatal(err)
+				t.Fatalf("removing the output: %v", err)
 			}
 			must(t, args...)
 			if err := c.whole(out); err != nil {
-				t.Error(err)
+				t.Errorf("the output is not whole: %v", err)
 			}
 			if left := temporaries(t, dir); len(left) > 0 {
 				t.Errorf("the run after the killed ones has not removed %q", left)
@@ -180,7 +180,7 @@ func TestResume(t *testing.T) {
 				if done = r.code == exit.Done; !done && r.code != exit.Interrupted {
 					t.Fatalf("exit code %d: %s", r.code, r.err)
 				}
-				if strings.Contains(r.err, "go on with") {
+				if strings.Contains(r.err, "continue with") {
 					midway++
 				}
 			}
@@ -222,7 +222,7 @@ func TestResumeAfterKill(t *testing.T) {
 		for range c.kills {
 			cmd := ownProcess(t, args...)
 			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("starting the program: %v", err)
 			}
 			awaitCheckpoint(at("state"), 200)
 			time.Sleep(c.later)
@@ -246,18 +246,18 @@ func TestInterrupt(t *testing.T) {
 		cmd := ownProcess(t, "select", in, "-k", "5", "--method", "greedy", "--checkpoint", state, "--checkpoint-every", "1ns")
 		cmd.Stderr = &errw
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		awaitCheckpoint(state, 2000)
 		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
+			t.Fatalf("signalling the program: %v", err)
 		}
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
 			t.Errorf("%v: exit code %d, want %d\n%s", signal, code, exit.Interrupted, errw.String())
 		}
 		if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --method greedy --checkpoint "+state) {
-			t.Errorf("%v: no command to go on with:\n%s", signal, s)
+			t.Errorf("%v: no command to continue with:\n%s", signal, s)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func interruptMidway(t *testing.T, first, step int64, args ...string) {
 		if r.code == exit.Done {
 			t.Fatal("no run was interrupted in the middle")
 		}
-		if strings.Contains(r.err, "go on with") {
+		if strings.Contains(r.err, "continue with") {
 			return
 		}
 	}
@@ -291,7 +291,7 @@ func TestApplyGoesOn(t *testing.T) {
 		t.Fatalf("an interrupted run leaves %q", left)
 	}
 	r := invoke(args...)
-	if r.code != exit.Done || !strings.Contains(r.err, "gone on with what an interrupted run had left: ") {
+	if r.code != exit.Done || !strings.Contains(r.err, "continued an interrupted run that had finished ") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 	must(t, "apply", in, "--selection", sel, "-o", whole)
@@ -304,8 +304,8 @@ func TestApplyGoesOn(t *testing.T) {
 	}
 }
 
-// TestShortLimitGoesOn: where the memory limit is too low for a later file, the error says where the others wait, and the
-// same command with a higher one goes on with them.
+// TestShortLimitGoesOn: if the memory limit is too low for a later file, the error names the place of the finished
+// files. The same command with a higher limit continues from them.
 func TestShortLimitGoesOn(t *testing.T) {
 	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	for i, groups := range []int{1, 1500} { // each of which is in the footer, which is held
@@ -325,7 +325,7 @@ func TestShortLimitGoesOn(t *testing.T) {
 			break
 		}
 	}
-	if r := invoke("convert", in, "-o", out); r.code != exit.Done || !strings.Contains(r.err, "gone on with what an interrupted run had left: 1 of 2 files") {
+	if r := invoke("convert", in, "-o", out); r.code != exit.Done || !strings.Contains(r.err, "continued an interrupted run that had finished 1 of 2 files") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }
@@ -351,11 +351,11 @@ func TestForeignCheckpoint(t *testing.T) {
 	ends(t, exit.Usage, "checkpoint of another run: feature 1 is x001, and was x000;", "select", in, "--checkpoint", state, "--method", "greedy", "--exclude", "x000")
 	folder, err := resume.Open(state, resume.Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the checkpoint: %v", err)
 	}
 	ends(t, exit.Usage, "another run (process", "select", in, "--method", "greedy", "--checkpoint", state)
 	if err := folder.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the checkpoint: %v", err)
 	}
 	must(t, "select", in, "--method", "greedy", "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
 }

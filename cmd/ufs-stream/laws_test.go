@@ -47,7 +47,7 @@ func TestCoil20(t *testing.T) {
 		Errors []float64
 	}
 	if err := json.Unmarshal([]byte(read(t, filepath.Join("..", "..", "testdata", "fixtures", "coil20_greedy.json"))), &want); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the fixture: %v", err)
 	}
 	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", fixtures.Dataset(t, "coil20.parquet"))
 	if got := names(s); !slices.Equal(got, want.Names) {
@@ -259,9 +259,9 @@ func TestReportsAsGreedy(t *testing.T) {
 	}
 }
 
-// TestSparseGraphOutOfCore: where the Gram matrix of sparse rows does not fit, graphgreedy holds what their
-// entries make of the graph, within the smallest limit that plan names, and selects the same, whatever the
-// threads and the policy for missing values.
+// TestSparseGraphOutOfCore: if the Gram matrix of sparse rows does not fit, graphgreedy keeps the graph's products
+// with their entries, within the smallest limit that plan names. It selects the same for all threads and policies for
+// missing values.
 func TestSparseGraphOutOfCore(t *testing.T) {
 	path := fixtures.Dataset(t, "basehock_sparse.parquet")
 	for _, method := range []string{"", "--scale none --missing mean --threads 1", "--scale none --smooth 1 --neighbors 3 --missing zero", "--target spectral --threads 3 --missing drop-row"} {
@@ -270,11 +270,11 @@ func TestSparseGraphOutOfCore(t *testing.T) {
 		in := selection(t, args...)
 		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, args...)...).Output()
 		if err != nil {
-			t.Fatalf("%s: %v", method, err)
+			t.Fatalf("select --method %s out of core: %v", method, err)
 		}
 		got, err := stream.DecodeSelection(bytes.NewReader(out))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the selection: %v", err)
 		}
 		if got.Passes <= in.Passes || got.Memory.PeakRSS > smallest {
 			t.Fatalf("%s: %d passes, in memory %d; %d of %d bytes", method, got.Passes, in.Passes, got.Memory.PeakRSS, smallest)

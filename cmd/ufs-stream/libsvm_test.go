@@ -28,7 +28,7 @@ func TestLibsvm(t *testing.T) {
 		b.WriteByte('\n')
 	}
 	if err := os.WriteFile(text, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	for _, method := range []string{"greedy", "laplacian", "eufs --clusters 2 --max-iter 2"} {
 		args := append([]string{"-k", "5", "--method"}, strings.Fields(method)...)

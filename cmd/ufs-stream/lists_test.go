@@ -36,18 +36,18 @@ func arrowLists(t *testing.T, batches ...[]int) string {
 			}
 		}
 		if err := w.Write(b.NewRecord()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the Arrow record: %v", err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the Arrow file: %v", err)
 	}
 	return out.String()
 }
 
-// TestListsOfOtherLength: where a file's lists turn out to have other lengths, the column is left out with the
-// reason, and a selection of its elements is not applied. Where a stream that passes has taken them for
-// vectors, every verb says where, both lengths, and how to go on without the column.
+// TestListsOfOtherLength: if lists of a file turn out to vary in length, the column is left out with the reason, and
+// a selection of its elements is not applied. If a stream that can be read only once has already treated them as
+// vectors, every verb reports the place, both lengths, and how to continue without the column.
 func TestListsOfOtherLength(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -59,7 +59,7 @@ func TestListsOfOtherLength(t *testing.T) {
 
 	for _, args := range [][]string{{"inspect", odd}, {"inspect", "--scan", odd}, {"select", odd, "-k", "1"}} {
 		if out := must(t, args...); !strings.Contains(out, "lists of varying length") {
-			t.Errorf("%q: %s", args, out)
+			t.Errorf("%q: got\n%s\nwant the lists of varying length named", args, out)
 		}
 	}
 	must(t, "scan", odd, "-o", at("s.ufs"))

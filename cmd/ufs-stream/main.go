@@ -1,9 +1,8 @@
-// Command ufs-stream selects features from files too big for memory: it reads
-// them once, keeps small statistics, and ranks the features from those.
+// Command ufs-stream selects features from files too big for memory: it reads them once, keeps small statistics, and
+// ranks the features from those.
 //
-// A verb is a file of this folder: its flags (flags.go has those that several verbs share),
-// a call of package ufs, which does the work, and the printing of what comes back. The
-// flags of methods come from what the methods declare.
+// Each verb has a file in this folder. It declares the verb's flags (flags.go has the shared ones), calls package
+// ufs, which does the work, and prints the result. The flags for method options come from the methods' declarations.
 package main
 
 import "github.com/ufs-stream/ufs-stream/internal/program"

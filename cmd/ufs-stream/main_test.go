@@ -128,7 +128,7 @@ func decoded[T any](t *testing.T, verb string, args ...string) *T {
 	t.Helper()
 	v, out := new(T), must(t, append([]string{verb, "--format", "json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), v); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("decoding the JSON: %v\n%s", err, out)
 	}
 	return v
 }
@@ -144,7 +144,7 @@ func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading a file: %v", err)
 	}
 	return string(b)
 }
@@ -153,7 +153,7 @@ func read(t *testing.T, path string) string {
 func write(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing a file: %v", err)
 	}
 	return path
 }
@@ -243,7 +243,7 @@ func columnsFile(t *testing.T, path string, names []string, columns ...[]float64
 func writeSource(t *testing.T, path string, src stream.Source, opt chunkio.WriteOptions) {
 	t.Helper()
 	if err := chunkio.WriteParquet(t.Context(), path, src, opt); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the Parquet file: %v", err)
 	}
 }
 
@@ -272,7 +272,7 @@ func selection(t *testing.T, args ...string) *stream.Selection {
 	out := must(t, append([]string{"select", "--format", "json"}, args...)...)
 	s, err := stream.DecodeSelection(strings.NewReader(out))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("decoding the selection: %v\n%s", err, out)
 	}
 	return s
 }
@@ -282,7 +282,7 @@ func readSelection(t *testing.T, path string) *stream.Selection {
 	t.Helper()
 	s, err := ufs.ReadSelection(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the selection: %v", err)
 	}
 	return s
 }
@@ -307,7 +307,7 @@ func marshal(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encoding the value: %v", err)
 	}
 	return string(b)
 }

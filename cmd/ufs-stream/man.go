@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newMan writes the manual pages, for packages: cobra's own writer of them would link three modules
-// more, to make of Markdown what is short in roff.
+// newMan returns the verb that writes the manual pages, for packages. It writes roff itself: cobra's writer goes
+// through Markdown and would link three more modules.
 func newMan(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -36,8 +36,8 @@ func newMan(c *cli) *cobra.Command {
 				if page.Hidden || page.Name() == "help" {
 					continue
 				}
-				path := place.Below(dir, pageName(page)+".1")
-				if err := putFile(cmd.Context(), path, func(w io.Writer) error { return manPage(w, page) }); err != nil {
+				path := place.Below(dir, manPageName(page)+".1")
+				if err := renderToFile(cmd.Context(), path, func(w io.Writer) error { return writeManPage(w, page) }); err != nil {
 					return err
 				}
 			}
@@ -46,40 +46,39 @@ func newMan(c *cli) *cobra.Command {
 	}
 }
 
-// pageName is "ufs-stream-select".
-func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+func manPageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage writes the page of a verb, or of the program, in roff. It has no date, so that a release can
-// be made again.
-func manPage(w io.Writer, cmd *cobra.Command) error {
+// writeManPage writes the page of a verb, or of the program, in roff. It has no date, so that builds are
+// reproducible.
+func writeManPage(w io.Writer, cmd *cobra.Command) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %q 1 \"\" %q\n", strings.ToUpper(pageName(cmd)), "ufs-stream "+version())
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(pageName(cmd)), roff(cmd.Short))
+	fmt.Fprintf(&b, ".TH %q 1 \"\" %q\n", strings.ToUpper(manPageName(cmd)), "ufs-stream "+versionText())
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escapeRoff(manPageName(cmd)), escapeRoff(cmd.Short))
 	if cmd.Runnable() {
-		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(cmd.UseLine()))
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", escapeRoff(cmd.UseLine()))
 	}
-	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(cmd.Long))
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", escapeRoff(cmd.Long))
 	cmd.InitDefaultHelpFlag()
 	if cmd.Runnable() {
 		b.WriteString(".SH OPTIONS\n")
-		for _, g := range inTheirGroups(cmd) {
-			if isGrouped(cmd) {
+		for _, g := range groupFlags(cmd) {
+			if hasGroupedHelp(cmd) {
 				fmt.Fprintf(&b, ".SS %s\n", g.title)
 			}
 			for _, name := range g.flags {
-				manFlag(&b, cmd.Flags().Lookup(name))
+				writeManFlag(&b, cmd.Flags().Lookup(name))
 			}
 		}
 	}
 	if cmd.HasParent() {
 		b.WriteString(".SH OPTIONS OF EVERY VERB\n")
-		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { writeManFlag(&b, f) })
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	var others []string
 	for _, other := range append([]*cobra.Command{cmd.Root()}, cmd.Root().Commands()...) {
 		if other != cmd && !other.Hidden && other.Name() != "help" {
-			others = append(others, ".BR "+roff(pageName(other))+" (1)")
+			others = append(others, ".BR "+escapeRoff(manPageName(other))+" (1)")
 		}
 	}
 	b.WriteString(strings.Join(others, " ,\n") + "\n")
@@ -87,8 +86,7 @@ func manPage(w io.Writer, cmd *cobra.Command) error {
 	return err
 }
 
-// manFlag writes a flag, what it takes, and what it does.
-func manFlag(b *strings.Builder, f *pflag.Flag) {
+func writeManFlag(b *strings.Builder, f *pflag.Flag) {
 	if f == nil {
 		return
 	}
@@ -100,11 +98,10 @@ func manFlag(b *strings.Builder, f *pflag.Flag) {
 	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" {
 		usage += " (default " + d + ")"
 	}
-	fmt.Fprintf(b, ".TP\n.BR \"%s\" \" %s\"\n%s\n", roff(name), roff(value), roff(usage))
+	fmt.Fprintf(b, ".TP\n.BR \"%s\" \" %s\"\n%s\n", escapeRoff(name), escapeRoff(value), escapeRoff(usage))
 }
 
-// roff is text without what troff would take for its own.
-func roff(text string) string {
+func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(text)
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

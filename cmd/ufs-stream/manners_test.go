@@ -22,7 +22,7 @@ import (
 // TestVersions: --version says what the verb does, and its JSON has a place for everything.
 func TestVersions(t *testing.T) {
 	if flag, verb := must(t, "--version"), must(t, "version"); flag != verb || !strings.Contains(verb, ufs.Release) {
-		t.Errorf("%q, %q", flag, verb)
+		t.Errorf("--version prints %q and version prints %q, want the same with the release", flag, verb)
 	}
 	got := *decoded[map[string]any](t, "version")
 	for field, want := range map[string]any{"version": ufs.Release, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH} {
@@ -53,13 +53,13 @@ func TestEveryFlagHasAPlace(t *testing.T) {
 	}
 	count := 0
 	for _, cmd := range newRoot(new(cli)).Commands() {
-		if !isGrouped(cmd) {
+		if !hasGroupedHelp(cmd) {
 			continue
 		}
 		count++
 		_, help, _ := strings.Cut(must(t, cmd.Name(), "--help"), "\nUsage:\n")
-		for _, g := range inTheirGroups(cmd) {
-			if g.title == moreFlags {
+		for _, g := range groupFlags(cmd) {
+			if g.title == ungroupedTitle {
 				t.Errorf("%s: the table of usage.go has no place for %q", cmd.Name(), g.flags)
 			}
 			for _, name := range g.flags {
@@ -77,7 +77,7 @@ func TestEveryFlagHasAPlace(t *testing.T) {
 	}
 }
 
-// TestGuideTellsOfEveryMethod: help methods has what each one says of itself, and all say it.
+// TestGuideTellsOfEveryMethod: help methods quotes the guide of every method, and every method has one.
 func TestGuideTellsOfEveryMethod(t *testing.T) {
 	guide := strings.Join(strings.Fields(must(t, "help", "methods")), " ")
 	for _, s := range methods.All() {
@@ -121,7 +121,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"scan", "--missing", ""}, ufs.MissingPolicies()},
 		{[]string{"select", "--format", ""}, selectionFormats()},
 		{[]string{"plan", "--format", ""}, planFormats()},
-		{[]string{"apply", "--format", ""}, applyFormats()},
+		{[]string{"apply", "--format", ""}, formatsOfApply()},
 		{[]string{"select", "--dialect", ""}, []string{"duckdb", "spark", "bigquery"}},
 		{[]string{"select", "--refine", ""}, []string{"none", "swap"}},
 		{[]string{"select", "--on-error", ""}, []string{"fail", "skip-file"}},
@@ -153,7 +153,7 @@ func TestPlainType(t *testing.T) {
 		"double": "double", "decimal(10, 2)": "decimal(10, 2)", "timestamp[us, tz=Europe/Berlin]": "timestamp[us, tz=Europe/Berlin]", "list<item: double>": "list<item: double>",
 		"timestamp[us, tz=$(touch x)]": "", "timestamp[us, tz=`x`]": "", "a\nb": "", "a\tb": "", "": "", "dictionary<values=utf8, x=\u202e>": "",
 	} {
-		if got := plainType(name); got != want {
+		if got := plainTypeName(name); got != want {
 			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}
@@ -164,7 +164,7 @@ func TestDefaults(t *testing.T) {
 	_, in := plant(t, 300, 1)
 	dir := folder(t)
 	config := write(t, dir("ufs.yaml"), "# defaults\nk: 4 # few\nscale = \"none\"\nmethod: 'greedy'\npartitions-of-report: 3\n")
-	ends(t, exit.Usage, config+":5: there is no flag --partitions-of-report", "select", in[0], "--config", config)
+	ends(t, exit.Usage, config+":5: no flag --partitions-of-report", "select", in[0], "--config", config)
 	write(t, config, "# defaults\nk: 4 # few\nscale = \"none\"\nmethod: 'greedy'\nruns: 7\n")
 	names := func(args ...string) int {
 		t.Helper()
@@ -182,7 +182,7 @@ func TestDefaults(t *testing.T) {
 	}
 	r := invoke("select", in[0], "-v", "--config", config, "--scale", "standard", "--format", "json")
 	if r.code != exit.Done || !strings.Contains(r.out, `"scale": "standard"`) {
-		t.Error(r)
+		t.Errorf("--scale over a --config: got %+v, want scale standard", r)
 	}
 	for _, want := range []string{"-k 3 from UFS_STREAM_K\n", "--method greedy from " + config + ":4\n"} {
 		if !strings.Contains(r.err, want) {
@@ -200,11 +200,11 @@ func TestDefaults(t *testing.T) {
 	}
 	t.Setenv("UFS_STREAM_CONFIG", "")
 	t.Setenv("UFS_STREAM_SCALE", "standart")
-	ends(t, exit.Usage, "did you mean standard?; not given but taken by default: --scale standart from UFS_STREAM_SCALE", "select", in[0])
+	ends(t, exit.Usage, "did you mean standard?; not from the command line but from defaults: --scale standart from UFS_STREAM_SCALE", "select", in[0])
 	t.Setenv("UFS_STREAM_SCALE", "")
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "1")
 	if r := invoke("select", in[0], "-k", "2"); r.code != exit.Done || !strings.Contains(r.err, "did you mean UFS_STREAM_MEMORY_LIMIT?") {
-		t.Error(r)
+		t.Errorf("misspelt variable: got %+v, want a suggestion of UFS_STREAM_MEMORY_LIMIT", r)
 	}
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "")
 	ends(t, exit.Usage, "--auto-exclude perhaps: want true or false", "select", in[0], "--auto-exclude=perhaps")
@@ -224,14 +224,14 @@ func TestConfigMistakes(t *testing.T) {
 	for text, says := range map[string]string{
 		"k 3":                  ":1: \"k 3\": want flag: value",
 		"\nk:":                 ":2: k: there is no value",
-		"k: \"3":               ":1: k: \"3: the quotes do not end",
-		"k: '3' 4":             ":1: k: '3' 4: the quotes do not end",
+		"k: \"3":               ":1: k: \"3: the value must end with its quote",
+		"k: '3' 4":             ":1: k: '3' 4: the value must end with its quote",
 		"columns: [a, b]":      ":1: columns: [a, b]: want the value as on the command line",
 		"[select]\nk = 3":      ":1: \"[select]\": want flag: value",
-		"k: 3\nk: 4":           ":2: k stands here for the second time",
+		"k: 3\nk: 4":           ":2: k is set a second time",
 		"memory-limit: lots":   ":1: --memory-limit lots: want a size",
-		"memory-limt: 4GiB":    ":1: there is no flag --memory-limt to have a default; did you mean memory-limit?",
-		"version: 3":           ":1: there is no flag --version to have a default",
+		"memory-limt: 4GiB":    ":1: no flag --memory-limt can have a default; did you mean memory-limit?",
+		"version: 3":           ":1: no flag --version can have a default",
 		"missing: \"nothing\"": ":1: --missing nothing: want mean",
 	} {
 		write(t, config, text)
@@ -290,7 +290,7 @@ func TestReplaced(t *testing.T) {
 			}
 		}
 		if r := invoke(append(append([]string{"-q"}, args...), out)...); r.code != exit.Done || strings.Contains(r.err, "replaced") {
-			t.Errorf("-q %q: %+v", args, r)
+			t.Errorf("-q %q: got %+v, want success without a note on the replaced file", args, r)
 		}
 	}
 }
@@ -311,7 +311,7 @@ func TestManPages(t *testing.T) {
 	must(t, "man", dir)
 	root := newRoot(new(cli))
 	for _, cmd := range append(root.Commands(), root) {
-		path := filepath.Join(dir, pageName(cmd)+".1")
+		path := filepath.Join(dir, manPageName(cmd)+".1")
 		if cmd.Hidden {
 			if _, err := os.Stat(path); err == nil {
 				t.Errorf("a page of the hidden %s", cmd.Name())
@@ -322,9 +322,9 @@ func TestManPages(t *testing.T) {
 		if !strings.HasPrefix(page, ".TH ") || strings.IndexFunc(page, func(r rune) bool { return r > 126 }) >= 0 {
 			t.Errorf("%s is no page", path)
 		}
-		for _, g := range inTheirGroups(cmd) {
+		for _, g := range groupFlags(cmd) {
 			for _, name := range g.flags {
-				if cmd.Runnable() && !strings.Contains(page, roff("--"+name)+`"`) {
+				if cmd.Runnable() && !strings.Contains(page, escapeRoff("--"+name)+`"`) {
 					t.Errorf("%s lacks --%s", path, name)
 				}
 			}
@@ -344,12 +344,12 @@ func TestWorseThanRandom(t *testing.T) {
 			continue // wants a grid
 		}
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the output: %v", err)
 		}
 		for _, w := range got.Warnings {
 			if strings.Contains(w, "as many random ones") {
 				if warned++; !strings.Contains(w, "choose --method "+methods.Fallback) || s.Takes.Reconstructs {
-					t.Errorf("%s: %s", s.Name, w)
+					t.Errorf("%s: unexpected advice in the warning %q", s.Name, w)
 				}
 			}
 		}

@@ -15,35 +15,34 @@ func newMerge(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge A.ufs B.ufs…|PARTS/ -o ALL.ufs",
 		Short: "Add statistics files",
-		Long: `Add statistics files of parts of the data: the result is that of one scan over all of
-it. Refuses files of other columns or options, and files that cover the same rows. Files
-may be globs, and folders for all *.ufs in them, and lie in object stores, where a glob wants
-quotes:
+		Long: `Add statistics files of parts of the data. The result equals one scan over all of it. merge
+refuses files with other columns or options, and files that cover the same rows. Files may be globs,
+or folders for all *.ufs in them. They may lie in object stores, where a glob needs quotes:
 
   ufs-stream merge 's3://bucket/stats/2026-*.ufs' -o s3://bucket/all.ufs
 
-Of the parts of a plan (scan --plan) all must be there, once each, of one round; the headers
-tell that in seconds, before anything is added. --partial adds up some of them, as the first
-of two levels does on many machines; the result knows which shards it has:
+The parts of a plan (scan --plan) must all be there, once each and of one round. Their headers
+show this in seconds, before anything is added. --partial adds only some parts, as on the first of
+two levels on many machines. The result records its shards:
 
   ufs-stream merge s3://bucket/parts/ -o s3://bucket/all.ufs
   ufs-stream merge --partial s3://bucket/parts/part-000*.ufs -o s3://bucket/sums/000.ufs
 
-Thousands of files are added up in a tree, so that few sums are in memory at a time; those
-that wait go to scratch files where --memory-limit is low.
+Thousands of files are added in a tree, so that few sums are in memory at a time. If
+--memory-limit is low, waiting sums go to scratch files.
 
-With --window or --decay the files are those of days, or of whatever comes one by one: they
-are taken in the order of their base names (bytes), so name them by date. --window 30 keeps
-the last 30 and does not open the others; --decay 0.9 lets every file weigh 0.9 times what
-the one after it does. A total that was merged with --decay goes first, whatever its name:
-yesterday's total times 0.9 and today's file is today's total, without reading the other
-days again. Only such a total may be the output as well.
+With --window or --decay the files are a sequence, such as one for each day. They are taken in
+the order of their base names (bytes), so put the date into the name. --window 30 keeps the last 30
+files and does not open the others. --decay 0.9 gives every file 0.9 times the weight of the next
+one. A total that was merged with --decay comes first, whichever its name. So yesterday's total
+times 0.9 plus today's file is today's total, without reading other days again. Only such a total
+may also be the output.
 
   ufs-stream merge stats/*.ufs --window 30 -o month.ufs
   ufs-stream merge total.ufs stats/2026-11-22.ufs --decay 0.9 -o new.ufs && mv new.ufs total.ufs`,
 		Args: program.AtLeastOne("statistics file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, m.Output)
+			q, err := o.buildRequest(c, cmd, args, m.Output)
 			switch isSet := cmd.Flags().Changed; {
 			case err != nil:
 				return err
@@ -54,29 +53,29 @@ days again. Only such a total may be the output as well.
 			}
 			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter, m.Progress = args, q.Threads, q.Memory, q.Anonymous, q.Meter, q.Progress
 			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
-			said := c.replacing(m.Output)
+			reportReplaced := c.replacementReport(m.Output)
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {
 				return err
 			}
-			said()
+			reportReplaced()
 			c.warn(sum.Warnings)
 			for _, path := range sum.Outside {
-				c.note("outside the window of %d: %s", m.Window, path)
+				c.sayIfVerbose("outside the window of %d: %s", m.Window, path)
 			}
 			c.noteTransfer(sum.Transfer)
-			c.note("merged %s: %s, %s rows", plural(sum.Merged, "statistics file"), plural(sum.Inputs, "input"), humanize.Comma(sum.Rows))
+			c.sayIfVerbose("merged %s: %s, %s rows", countNoun(sum.Merged, "statistics file"), countNoun(sum.Inputs, "input"), humanize.Comma(sum.Rows))
 			return nil
 		},
 	}
 	fs := cmd.Flags()
-	o.limits(fs)
-	o.scratchSpace(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
 	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: sums that do not fit into --memory-limit (default: the system's)"
-	o.stores(fs)
+	o.addStoreFlags(fs)
 	fs.BoolVar(&m.Partial, "partial", false, "add up some of the parts of a plan: others may be missing")
 	fs.IntVar(&m.Window, "window", 0, "only the last `N` of the files by name (default: all)")
-	fs.Float64Var(&m.Decay, "decay", 0, "every file weighs `G` times what the next one by name does, 0 < G <= 1 (default: all weigh the same)")
+	fs.Float64Var(&m.Decay, "decay", 0, "give every file `G` times the weight of the next one by name, 0 < G <= 1 (default: equal weights)")
 	fs.StringVarP(&m.Output, "output", "o", "", "the merged statistics `FILE`, or an object (s3://, gs://, azblob://)")
 	return cmd
 }

@@ -24,7 +24,7 @@ func TestMergeOfAPlan(t *testing.T) {
 		t.Errorf("selected %v, want %v", got, want)
 	}
 	if err := os.Remove(parts + "part-00002-of-00003.ufs"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("removing a file: %v", err)
 	}
 	ends(t, exit.Data, "ufs-stream scan --plan JOB.plan.json --shard 2/3 -o "+parts, "merge", parts, "-o", at("x.ufs"))
 	ends(t, exit.Data, "with --partial", "merge", parts, "-o", at("x.ufs"))

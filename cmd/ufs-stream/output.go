@@ -22,21 +22,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// outputFlags say where a result goes and in which form.
 type outputFlags struct {
 	format string
 	path   string
 }
 
-func (f *outputFlags) add(fs *pflag.FlagSet, formats ...string) {
+func (f *outputFlags) addFlags(fs *pflag.FlagSet, formats ...string) {
 	fs.StringVar(&f.format, "format", "", strings.Join(formats, ", ")+" (default: from the ending of -o, else table)")
-	values(fs, "format", formats...)
+	setAllowedValues(fs, "format", formats...)
 	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, or an object (s3://, gs://, azblob://), at once and whole (default: standard output)")
 }
 
-// resolve settles the format, which must be one of formats, and finds out before
-// the work begins whether the output can be written.
-func (f *outputFlags) resolve(ctx context.Context, formats ...string) error {
+// resolveFormat determines the format, which must be one of formats, and checks before the work begins that the
+// output can be written.
+func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) error {
 	if f.format == "" {
 		f.format = "table"
 		switch end := strings.TrimPrefix(place.Ext(f.path), "."); {
@@ -53,19 +52,19 @@ func (f *outputFlags) resolve(ctx context.Context, formats ...string) error {
 	return atomicfile.CanWrite(ctx, f.path)
 }
 
-// write is put for the output of a verb: it says what that has replaced.
-func (c *cli) write(ctx context.Context, path string, render func(io.Writer) error) error {
-	said := c.replacing(path)
-	err := c.put(ctx, path, render)
+// writeOutput renders the output of a verb and reports the file that it replaced, if any.
+func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Writer) error) error {
+	reportReplaced := c.replacementReport(path)
+	err := c.renderTo(ctx, path, render)
 	if err == nil {
-		said()
+		reportReplaced()
 	}
 	return err
 }
 
-// replacing looks at what stands at the place of an output, and returns what says that it was
-// replaced. Of objects it says nothing: their stores keep versions, and asking is a request.
-func (c *cli) replacing(path string) (said func()) {
+// replacementReport looks for a file at an output's path and returns a function that reports its replacement. Objects
+// are not reported: their stores keep versions, and checking costs a request.
+func (c *cli) replacementReport(path string) (report func()) {
 	local, err := place.Local(path)
 	if err != nil || path == "" || path == "-" || place.IsURL(path) {
 		return func() {}
@@ -79,9 +78,9 @@ func (c *cli) replacing(path string) (said func()) {
 	}
 }
 
-// put hands render the output: the file or object at path, which appears whole or not at
-// all; a device or pipe there; or standard output for "" and "-".
-func (c *cli) put(ctx context.Context, path string, render func(io.Writer) error) error {
+// renderTo passes to render the output at path: a file or object, which appears whole or not at all; a device or
+// pipe; or standard output for "" and "-".
+func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
 			return err
@@ -89,13 +88,13 @@ func (c *cli) put(ctx context.Context, path string, render func(io.Writer) error
 		return c.out.Err()
 	}
 	if atomicfile.IsDevice(path) {
-		return writeDevice(ctx, path, render)
+		return renderToDevice(ctx, path, render)
 	}
-	return putFile(ctx, path, render)
+	return renderToFile(ctx, path, render)
 }
 
-// putFile is put for a name that no user has given: a pipe or device there is refused.
-func putFile(ctx context.Context, path string, render func(io.Writer) error) error {
+// renderToFile renders to a path that no user has given, so a pipe or device there is refused.
+func renderToFile(ctx context.Context, path string, render func(io.Writer) error) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
@@ -107,7 +106,7 @@ func putFile(ctx context.Context, path string, render func(io.Writer) error) err
 	return f.Commit()
 }
 
-func writeDevice(ctx context.Context, path string, render func(io.Writer) error) error {
+func renderToDevice(ctx context.Context, path string, render func(io.Writer) error) error {
 	path, err := place.Local(path)
 	if err != nil {
 		return err
@@ -127,7 +126,7 @@ func writeDevice(ctx context.Context, path string, render func(io.Writer) error)
 	return w.Err()
 }
 
-// writeJSON writes v indented, as Selection.Encode does.
+// writeJSON writes v with the same indentation as Selection.Encode.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -135,21 +134,19 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// forPeople writes what show puts on a page.
-func forPeople(w io.Writer, show func(*screen.Page)) error {
+// renderPage calls show with a page on w, and returns the page's first write error.
+func renderPage(w io.Writer, show func(*screen.Page)) error {
 	p := screen.NewPage(w)
 	show(p)
 	return p.Err()
 }
 
-// print writes a line or more of a result for people to standard output.
-func (c *cli) print(format string, args ...any) error {
-	return forPeople(c.out, func(p *screen.Page) { p.Printf(format, args...) })
+func (c *cli) printResult(format string, args ...any) error {
+	return renderPage(c.out, func(p *screen.Page) { p.Printf(format, args...) })
 }
 
-// writeCSV writes head and rows as RFC 4180 CSV. It is for programs, so names stay what they are: an
-// apostrophe before those that a spreadsheet takes for formulas would make other names of them. That
-// there are such names is said instead.
+// writeCSV writes head and rows as RFC 4180 CSV. Programs read it, so names stay unchanged: an apostrophe before a
+// name that a spreadsheet takes for a formula would change the name. writeCSV warns about such names instead.
 func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
 	to := csv.NewWriter(w)
 	if err := to.Write(head); err != nil {
@@ -164,7 +161,7 @@ func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
 	return to.WriteAll(rows)
 }
 
-// isFormula reports whether a spreadsheet may take a cell for a formula that is no number.
+// isFormula reports whether a spreadsheet may take a cell for a formula. Numbers with a sign are none.
 func isFormula(cell string) bool {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return false

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// TestPairwise: select by pairwise-complete covariances gives the same from a file, from its
-// statistics whatever policy they were scanned under, and from shards; what is not positive
-// semidefinite is mended and told; methods that need whole rows refuse.
+// TestPairwise: select with pairwise-complete covariances gives the same result from a file, from shards, and from
+// its statistics, scanned with any policy. A matrix that is not positive semidefinite is mended, with a warning.
+// Methods that need whole rows refuse.
 func TestPairwise(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -19,37 +19,34 @@ func newPath(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "path INPUT… | --stats ALL.ufs",
 		Short: "Show many settings from one gathering: the error over k, or a grid of weights",
-		Long: `Greedy methods: the error that is left after 1, 2, … k features, to choose k by. One
-selection of k features gives the whole curve, because greedy selections of fewer
-features are its beginnings. Under it stands what four rules say of how many to keep, and
-which of them is recommended: select -k auto takes that many. With --groups k counts groups,
-as it does in select; with --costs the curve says what the first k cost together, in place of
-a --budget, for which select chooses anew.
-
-eufs and hufs: every setting of --alpha and --beta, from rows that are loaded once, as
-many at a time as there are threads and memory.
-
-sfufs and fufs: every setting of --alpha and --gamma, from the same two passes, and how
-far the k features of each agree with those of its neighbours; where they hardly change
-the selection is stable, and a setting amid that region is recommended.
+		Long: `Greedy methods: the error after 1, 2, … k features, to choose k by. One selection of k
+features gives the whole curve, because the greedy selections of fewer features are its beginnings.
+Below it, four rules each state how many features to keep, and one of them is recommended: the number
+that select -k auto takes. With --groups k counts groups, as in select. With --costs the curve
+has the total cost of the first k, in place of a --budget, for which select chooses anew.
+eufs and hufs: every setting of --alpha and --beta, from rows that are loaded once. As many
+settings run at a time as threads and memory allow.
+sfufs and fufs: every setting of --alpha and --gamma, from the same two passes, and how well
+the k features of each setting agree with those of its neighbours. If they hardly change, the
+selection is stable, and path recommends a setting in the middle of that region.
 
   ufs-stream path data/*.parquet -k 100
   ufs-stream path --stats all.ufs -k 100 --format csv
   ufs-stream path data --method sfufs --alpha 1e-3..1e3 --gamma 1e-3..1e3 -k 50
   ufs-stream path data --method eufs --alpha 1e-3x..0.1x --beta 0,0.01..10 -k 50`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.path(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runPath(cmd, args, &o) },
 	}
-	o.add(cmd, gridFormats()...)
-	o.sketch(cmd.Flags())
-	inGroups(cmd)
+	o.addFlags(cmd, gridFormats()...)
+	o.addSketchFlag(cmd.Flags())
+	showFlagsInGroups(cmd)
 	return cmd
 }
 
 func curveFormats() []string { return []string{"table", "json", "csv"} }
 func gridFormats() []string  { return []string{"table", "json", "csv", "parquet"} }
 
-func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
-	q, err := o.request(c, cmd, args, o.output.path)
+func (c *cli) runPath(cmd *cobra.Command, args []string, o *selectFlags) error {
+	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
@@ -57,10 +54,10 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if ufs.Curved(cmd.Context(), q) {
 		formats = curveFormats()
 	}
-	if err := o.output.resolve(cmd.Context(), formats...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context(), formats...); err != nil {
 		return err
 	}
-	if err := agreesWithStats(cmd, q); err != nil {
+	if err := checkFlagsAgainstStats(cmd, q); err != nil {
 		return err
 	}
 	p, err := ufs.Path(cmd.Context(), q)
@@ -79,7 +76,7 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 		c.noteRun(p.Curve.Passes, p.Curve.Timing, p.Curve.Memory)
 	}
 	c.warn(warnings)
-	if err := c.write(cmd.Context(), o.output.path, render); err != nil {
+	if err := c.writeOutput(cmd.Context(), o.output.path, render); err != nil {
 		return err
 	}
 	if err := ufs.Forget(q); err != nil {
@@ -88,7 +85,6 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	return unconverged
 }
 
-// renderCurve writes p in a format.
 func (c *cli) renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	groups := slices.ContainsFunc(p.Points, func(t stream.CurvePoint) bool { return len(t.Members) > 0 })
 	priced := len(p.Points) > 0 && p.Points[0].Cost != nil
@@ -105,22 +101,21 @@ func (c *cli) renderCurve(w io.Writer, p *stream.Curve, format string) error {
 		}
 		var rows [][]string
 		for _, t := range p.Points {
-			row := []string{strconv.Itoa(t.K), t.Name, exact(t.Score), exact(t.Error), exact(t.Explained)}
+			row := []string{strconv.Itoa(t.K), t.Name, exactDecimal(t.Score), exactDecimal(t.Error), exactDecimal(t.Explained)}
 			if groups {
 				row = append(row, strings.Join(t.Features(), ";"))
 			}
 			if priced {
-				row = append(row, exact(*t.Cost), exact(*t.Total))
+				row = append(row, exactDecimal(*t.Cost), exactDecimal(*t.Total))
 			}
 			rows = append(rows, row)
 		}
 		return c.writeCSV(w, head, rows)
 	}
-	return forPeople(w, func(w *screen.Page) { curveTable(w, p, groups, priced) })
+	return renderPage(w, func(w *screen.Page) { printCurve(w, p, groups, priced) })
 }
 
-// curveTable is the form for people.
-func curveTable(w *screen.Page, p *stream.Curve, groups, priced bool) {
+func printCurve(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	w.Printf("%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
 	head := []string{">k", "feature", ">error", ">explained"}
@@ -139,25 +134,25 @@ func curveTable(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	}
 	var rows [][]string
 	for _, t := range p.Points {
-		row := []string{strconv.Itoa(t.K), screen.Name(t.Name), rough(t.Error), percent(float64(t.Explained))}
+		row := []string{strconv.Itoa(t.K), screen.Name(t.Name), roundedNumber(t.Error), percentText(float64(t.Explained))}
 		if known {
-			row = append(row, percent(1-float64(*t.Least)))
+			row = append(row, percentText(1-float64(*t.Least)))
 		}
 		if groups {
 			row = append(row, strconv.Itoa(len(t.Features())))
 		}
 		if priced {
-			row = append(row, rough(*t.Cost), rough(*t.Total))
+			row = append(row, roundedNumber(*t.Cost), roundedNumber(*t.Total))
 		}
 		rows = append(rows, row)
 	}
 	w.Table(head, rows)
-	sizeTable(w, p.Size, groups || priced)
-	transferFoot(w, p.Transfer)
+	printSizeRules(w, p.Size, groups || priced)
+	printTransfer(w, p.Transfer)
 }
 
-// sizeTable says what the rules say of how many features to keep.
-func sizeTable(w *screen.Page, s *stream.Size, groups bool) {
+// printSizeRules prints how many features each rule would keep, and the recommended number.
+func printSizeRules(w *screen.Page, s *stream.Size, groups bool) {
 	if s == nil {
 		return
 	}
@@ -183,5 +178,5 @@ func sizeTable(w *screen.Page, s *stream.Size, groups bool) {
 	default:
 		w.Printf("\nrecommended: more than these; of single features %d would be worth keeping: %s\n", s.Recommended, s.Why)
 	}
-	w.Printf("%s\n", beyondSize(s, false))
+	w.Printf("%s\n", gainBeyondSize(s, false))
 }

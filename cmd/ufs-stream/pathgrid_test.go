@@ -18,7 +18,7 @@ func gridOf(t *testing.T, args ...string) *stream.Grid {
 	out := must(t, append([]string{"path", "--format", "json"}, args...)...)
 	g, err := stream.DecodeGrid(strings.NewReader(out))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("decoding the grid: %v\n%s", err, out)
 	}
 	return g
 }
@@ -69,7 +69,7 @@ func TestGridIsSelect(t *testing.T) {
 				name  string
 				value stream.Number
 			}{{"alpha", set.Alpha}, {"beta", beta}, {"gamma", set.Gamma}} {
-				if value := exact(w.value); value != "" {
+				if value := exactDecimal(w.value); value != "" {
 					weights, flags = append(weights, w.name), append(flags, "--"+w.name, value)
 				}
 			}
@@ -123,7 +123,7 @@ func TestGridFormats(t *testing.T) {
 		}
 		for i, set := range g.Settings {
 			row := strings.Split(lines[i+1], ",")
-			if row[0] != exact(set.Alpha) || row[1] != exact(set.Gamma) || row[2] != exact(set.Objective) ||
+			if row[0] != exactDecimal(set.Alpha) || row[1] != exactDecimal(set.Gamma) || row[2] != exactDecimal(set.Objective) ||
 				row[6] != fmt.Sprint(i == g.Recommended) || row[7] != strings.Join(set.Selected, " ") {
 				t.Errorf("%s: csv has %q of %+v", args, row, set)
 			}

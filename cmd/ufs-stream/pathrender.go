@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// secondFlag is the flag of the weight that g varies beside alpha.
-func secondFlag(g *stream.Grid) string {
+// secondWeightFlag returns the flag of the second weight that g varies, next to alpha.
+func secondWeightFlag(g *stream.Grid) string {
 	for _, t := range g.Settings {
 		if t.Beta != nil {
 			return "beta"
@@ -22,28 +22,26 @@ func secondFlag(g *stream.Grid) string {
 	return "gamma"
 }
 
-func secondOf(t stream.GridSetting) stream.Number {
+func secondWeight(t stream.GridSetting) stream.Number {
 	_, v := t.Second()
 	return v
 }
 
-// pricedGrid says that the settings have costs.
-func pricedGrid(g *stream.Grid) bool { return len(g.Settings) > 0 && g.Settings[0].Cost != nil }
+func hasCosts(g *stream.Grid) bool { return len(g.Settings) > 0 && g.Settings[0].Cost != nil }
 
-// renderGrid writes g in a format.
 func (c *cli) renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	n := len(g.Settings)
-	second, priced := secondFlag(g), pricedGrid(g)
+	second, priced := secondWeightFlag(g), hasCosts(g)
 	switch format {
 	case "json":
 		return g.Encode(w)
 	case "csv":
 		rows := make([][]string, n)
 		for i, t := range g.Settings {
-			rows[i] = []string{exact(t.Alpha), exact(secondOf(t)), exact(t.Objective), strconv.Itoa(t.Iterations), strconv.FormatBool(t.Converged),
-				exact(t.Agreement), strconv.FormatBool(i == g.Recommended), strings.Join(t.Selected, " ")}
+			rows[i] = []string{exactDecimal(t.Alpha), exactDecimal(secondWeight(t)), exactDecimal(t.Objective), strconv.Itoa(t.Iterations), strconv.FormatBool(t.Converged),
+				exactDecimal(t.Agreement), strconv.FormatBool(i == g.Recommended), strings.Join(t.Selected, " ")}
 			if priced {
-				rows[i] = append(rows[i], exact(*t.Cost))
+				rows[i] = append(rows[i], exactDecimal(*t.Cost))
 			}
 		}
 		head := []string{"alpha", second, "objective", "iterations", "converged", "agreement", "recommended", "selected"}
@@ -52,16 +50,15 @@ func (c *cli) renderGrid(w io.Writer, g *stream.Grid, format string) error {
 		}
 		return c.writeCSV(w, head, rows)
 	case "parquet":
-		return gridParquet(w, g)
+		return writeGridParquet(w, g)
 	}
-	return forPeople(w, func(w *screen.Page) { gridTable(w, g) })
+	return renderPage(w, func(w *screen.Page) { printGrid(w, g) })
 }
 
-// gridTable is the form for people.
-func gridTable(w *screen.Page, g *stream.Grid) {
+func printGrid(w *screen.Page, g *stream.Grid) {
 	n := len(g.Settings)
-	second, priced := secondFlag(g), pricedGrid(g)
-	w.Printf("%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, plural(n, "setting"), g.Options["scale"],
+	second, priced := secondWeightFlag(g), hasCosts(g)
+	w.Printf("%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, countNoun(n, "setting"), g.Options["scale"],
 		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
 	what := "features"
 	if g.Members != nil {
@@ -74,9 +71,9 @@ func gridTable(w *screen.Page, g *stream.Grid) {
 		if !t.Converged {
 			state = "no"
 		}
-		rows[i] = []string{rough(t.Alpha), rough(secondOf(t)), rough(t.Objective), strconv.Itoa(t.Iterations), state, rough(t.Agreement), strings.Join(screen.Names(t.Selected[:min(3, len(t.Selected))]), " ") + " …"}
+		rows[i] = []string{roundedNumber(t.Alpha), roundedNumber(secondWeight(t)), roundedNumber(t.Objective), strconv.Itoa(t.Iterations), state, roundedNumber(t.Agreement), strings.Join(screen.Names(t.Selected[:min(3, len(t.Selected))]), " ") + " …"}
 		if priced {
-			rows[i] = append(rows[i], rough(*t.Cost))
+			rows[i] = append(rows[i], roundedNumber(*t.Cost))
 		}
 	}
 	head := []string{">alpha", ">" + second, ">objective", ">iterations", "converged", ">agreement", "first " + what}
@@ -89,17 +86,17 @@ func gridTable(w *screen.Page, g *stream.Grid) {
 	} else {
 		w.Printf("\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
 	}
-	transferFoot(w, g.Transfer)
+	printTransfer(w, g.Transfer)
 }
 
-// settingFlags are those that ask select for setting t.
+// settingFlags returns the flags that select setting t in the verb select.
 func settingFlags(t stream.GridSetting) string {
 	if t.Flags != "" {
 		return t.Flags
 	}
 	var at []string
 	add := func(flag string, weight stream.Number) {
-		if w := exact(weight); w != "" {
+		if w := exactDecimal(weight); w != "" {
 			at = append(at, flag, w)
 		}
 	}
@@ -111,23 +108,23 @@ func settingFlags(t stream.GridSetting) string {
 	return strings.Join(at, " ")
 }
 
-// gridParquet writes g as a Parquet table with the columns of csv.
-func gridParquet(w io.Writer, g *stream.Grid) error {
+// writeGridParquet writes g as a Parquet table with the same columns as the CSV.
+func writeGridParquet(w io.Writer, g *stream.Grid) error {
 	n := len(g.Settings)
 	alpha, second, objective, agreement := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	iterations, converged, recommended, selected := make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n)
 	flag := map[bool]int64{true: 1}
 	for i, t := range g.Settings {
-		alpha[i], second[i], objective[i], agreement[i] = float64(t.Alpha), float64(secondOf(t)), float64(t.Objective), float64(t.Agreement)
+		alpha[i], second[i], objective[i], agreement[i] = float64(t.Alpha), float64(secondWeight(t)), float64(t.Objective), float64(t.Agreement)
 		iterations[i], converged[i], recommended[i] = int64(t.Iterations), flag[t.Converged], flag[i == g.Recommended]
 		selected[i] = strings.Join(t.Selected, " ")
 	}
 	columns := []chunkio.TableColumn{
-		{Name: "alpha", Values: alpha}, {Name: secondFlag(g), Values: second}, {Name: "objective", Values: objective},
+		{Name: "alpha", Values: alpha}, {Name: secondWeightFlag(g), Values: second}, {Name: "objective", Values: objective},
 		{Name: "iterations", Values: iterations}, {Name: "converged", Values: converged}, {Name: "agreement", Values: agreement},
 		{Name: "recommended", Values: recommended}, {Name: "selected", Values: selected},
 	}
-	if pricedGrid(g) {
+	if hasCosts(g) {
 		cost := make([]float64, n)
 		for i, t := range g.Settings {
 			cost[i] = float64(*t.Cost)

@@ -24,7 +24,7 @@ func TestPipesThatNobodyServes(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe.parquet")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a pipe: %v", err)
 	}
 	for _, c := range []struct {
 		args string

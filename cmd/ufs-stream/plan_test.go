@@ -90,10 +90,10 @@ func TestPlanKeepsItsWord(t *testing.T) {
 			f := forecastOf(t, flags...)
 			m := f.Memory
 			if (m.Smallest < m.InMemory) != (c.outOfCore != fitsAlways) {
-				t.Errorf("%+v", m)
+				t.Errorf("out of core should need less memory (%v): got %+v", c.outOfCore != fitsAlways, m)
 			}
 			if c.in == clean && (f.Features != 50 || f.Rows != 1500 || f.Files != 2 || m.Anchors == 0 && f.Passes.Least != 1) {
-				t.Errorf("%+v", f)
+				t.Errorf("forecast: got %+v, want 50 features, 1500 rows, 2 files", f)
 			}
 			for _, limit := range slices.Compact([]int64{m.Smallest, (m.Smallest + m.InMemory) / 2, m.InMemory}) {
 				if at := keepsItsWord(t, c.outOfCore, limit, flags); at.Smallest != m.Smallest || at.InMemory != m.InMemory {
@@ -105,7 +105,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 			}
 			if m.Anchors > 0 && c.outOfCore == fitsAlways { // its statistics can be scanned
 				if m.Anchors > m.Statistics || m.Peak != m.Program+m.Statistics+max(m.Reading+m.Kept+m.Slack, m.Solver) {
-					t.Errorf("%+v", m)
+					t.Errorf("parts of the peak memory do not add up: %+v", m)
 				}
 				stats := filepath.Join(t.TempDir(), "stats.ufs")
 				must(t, append([]string{"scan", "-o", stats}, request...)...)
@@ -241,7 +241,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 				continue
 			}
 			if err := json.Unmarshal([]byte(line), &s); err != nil {
-				t.Fatalf("%q: %v", line, err)
+				t.Fatalf("decoding the line %q: %v", line, err)
 			}
 			if s.Passes < max(s.Pass, 2) || s.Most < s.Passes {
 				t.Errorf("pass %d of %d to %d", s.Pass, s.Passes, s.Most)
@@ -259,11 +259,11 @@ func TestPeakMemory(t *testing.T) {
 		smallest := forecastOf(t, flags...).Memory.Smallest
 		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
 		if err != nil {
-			t.Fatalf("%s: %v", args, err)
+			t.Fatalf("select within the planned memory, %s: %v", args, err)
 		}
 		s, err := stream.DecodeSelection(bytes.NewReader(out))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the selection: %v", err)
 		}
 		if m := s.Memory; m.PeakRSS > smallest || m.Scratch == 0 {
 			t.Errorf("%s: peak %d of %d bytes, %d of scratch", args, m.PeakRSS, smallest, m.Scratch)

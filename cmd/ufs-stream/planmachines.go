@@ -14,17 +14,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// machinesFlags ask plan for an estimate of how long many machines take.
+// machinesFlags are the flags by which plan estimates the time on many machines.
 type machinesFlags struct{ ufs.Machines }
 
-func (m *machinesFlags) add(fs *pflag.FlagSet) {
-	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate how long so many machines take, `N,…`: a row for each, and where more hardly help")
-	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: those of this one)")
+func (m *machinesFlags) addFlags(fs *pflag.FlagSet) {
+	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate the time on `N,…` machines: a row for each number, and the number from which more hardly help")
+	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: this machine's)")
 	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
 }
 
-// asked is the first of the flags that is given; empty where none is.
-func (m *machinesFlags) asked(cmd *cobra.Command) string {
+func (m *machinesFlags) firstGivenFlag(cmd *cobra.Command) string {
 	for _, name := range []string{"machines", "cores", "rates"} {
 		if cmd.Flags().Changed(name) {
 			return name
@@ -33,29 +32,26 @@ func (m *machinesFlags) asked(cmd *cobra.Command) string {
 	return ""
 }
 
-// notInPlan refuses an estimate beside a plan file, which has none.
-func (m *machinesFlags) notInPlan(cmd *cobra.Command) error {
-	if name := m.asked(cmd); name != "" {
+func (m *machinesFlags) rejectForPlanFile(cmd *cobra.Command) error {
+	if name := m.firstGivenFlag(cmd); name != "" {
 		return stream.Usagef("%v is for an estimate on the screen or as {format} json, which a plan file does not hold; give {o} JOB.plan.json without it", stream.Option(name))
 	}
 	return nil
 }
 
-// estimate adds the machines to f, where they are asked for.
-func (m *machinesFlags) estimate(cmd *cobra.Command, f *ufs.Forecast) error {
-	if m.asked(cmd) == "" {
+func (m *machinesFlags) estimateMachines(cmd *cobra.Command, f *ufs.Forecast) error {
+	if m.firstGivenFlag(cmd) == "" {
 		return nil
 	}
 	return f.OnMachines(m.Machines)
 }
 
-// machinesTable is the form for people, below that of the forecast.
-func machinesTable(w *screen.Page, m *ufs.MachinesForecast) {
+func printMachines(w *screen.Page, m *ufs.MachinesForecast) {
 	rounds := "one round of scan and merge"
 	if m.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds of scan and merge", m.Rounds)
 	}
-	w.Printf("\nEstimate, nothing was run: %s, machines of %s, %s\n\n", rounds, plural(m.Cores, "core"), plural(m.Groups, "row group"))
+	w.Printf("\nEstimate, nothing was run: %s, machines of %s, %s\n\n", rounds, countNoun(m.Cores, "core"), countNoun(m.Groups, "row group"))
 	var rows [][]string
 	for _, p := range m.Points {
 		levels := ""
@@ -63,12 +59,12 @@ func machinesTable(w *screen.Page, m *ufs.MachinesForecast) {
 			levels = "two-level "
 		}
 		rows = append(rows, []string{
-			humanize.Comma(int64(p.Machines)), span(p.Plan), span(p.Scan), levels + span(p.Merge), span(p.Select), span(p.Total),
+			humanize.Comma(int64(p.Machines)), durationText(p.Plan), durationText(p.Scan), levels + durationText(p.Merge), durationText(p.Select), durationText(p.Total),
 			strconv.FormatFloat(p.Speedup, 'f', 1, 64), strconv.FormatFloat(p.Hours, 'g', 3, 64), humanize.IBytes(uint64(p.Parts)), p.Bound,
 		})
 	}
 	w.Table([]string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows)
-	w.Printf("\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", plural(m.Knee.Machines, "machine"), span(m.Knee.Total))
+	w.Printf("\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", countNoun(m.Knee.Machines, "machine"), durationText(m.Knee.Total))
 	bySource := map[string][]string{}
 	for _, r := range m.Rates {
 		bySource[r.Source] = append(bySource[r.Source], r.Name+" "+r.Text)
@@ -83,8 +79,8 @@ func machinesTable(w *screen.Page, m *ufs.MachinesForecast) {
 	}
 }
 
-// span is a time for people, two or three digits of it.
-func span(seconds float64) string {
+// durationText writes a time in the largest unit that gives 2 or more.
+func durationText(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64
 		name    string

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestPlanMachines: a row for each number of machines, in the order asked for; table and JSON
-// say that it is an estimate and which rates it rests on; the job is what plan says of it.
+// TestPlanMachines: the forecast has a row for each number of machines, in the given order. Table and JSON name it an
+// estimate and give its rates. The described job is the same as in the rest of the forecast.
 func TestPlanMachines(t *testing.T) {
 	in, _ := plant(t, 3000, 3)
 	table := must(t, "plan", in, "--machines", "1,10,1000", "--cores", "4", "--rates", "start=1m30s,scan=5e7")
@@ -39,17 +39,17 @@ func TestPlanMachines(t *testing.T) {
 		m := f.Machines
 		if m == nil || !m.Estimate || m.Rounds != c.rounds || m.Cores != 2 || m.Groups < 3 || len(m.Rates) < 10 ||
 			!slices.EqualFunc(m.Points, []int{7, 1}, func(p ufs.MachinesPoint, n int) bool { return p.Machines == n }) {
-			t.Fatalf("%s: %+v", c.args, m)
+			t.Fatalf("%s: machines: got %+v, want %d rounds and points for 7 and 1 machines", c.args, m, c.rounds)
 		}
 		// Of so small a table nothing is left but what is assumed of starting.
 		if one, start := m.Points[1], 10.0; math.Abs(one.Total-start) > 1 || one.Merge != 0 || m.Knee.Machines != 1 {
 			t.Errorf("%s: %+v, knee %+v", c.args, one, m.Knee)
 		}
 		if many := m.Points[0]; many.Merge < float64(c.rounds)*10 || many.Total < m.Points[1].Total || many.Parts == 0 {
-			t.Errorf("%s: %+v", c.args, many)
+			t.Errorf("%s: point of 7 machines: got %+v, want a merge of 10 s a round or more and no less time than 1 machine", c.args, many)
 		}
 		if iterates := strings.Contains(c.args, "eufs"); iterates != strings.Contains(strings.Join(m.Warnings, "\n"), "that is not in these times") {
-			t.Errorf("%s: %q", c.args, m.Warnings)
+			t.Errorf("%s: warnings: got %q, want one on times left out: %v", c.args, m.Warnings, iterates)
 		}
 	}
 	holes, _ := plantHoled(t, 3000, 1)
@@ -72,7 +72,7 @@ func decodedAny(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var v map[string]any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the output: %v", err)
 	}
 	return v
 }

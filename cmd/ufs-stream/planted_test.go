@@ -17,8 +17,8 @@ import (
 	sure "github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestPlantedByAnother: in a folder as /tmp another user puts links to a file of this one wherever runs leave what
-// they have finished. The runs write their outputs as they do elsewhere, and say what they pass over.
+// TestPlantedByAnother: in a shared folder such as /tmp, another user puts links to a file of this user wherever runs
+// leave finished work. The runs write their outputs as usual, and report the links that they ignore.
 func TestPlantedByAnother(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Log("not root: nobody else can plant anything")

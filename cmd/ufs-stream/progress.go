@@ -19,30 +19,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// snapshot is the state of a pass at one moment, and a line of --progress json.
+// snapshot is the state of a pass at one moment, and one line of --progress json.
 type snapshot struct {
-	Event   string  `json:"event"` // "progress", and "pass" when the last pass ends
+	Event   string  `json:"event"` // "progress", or "pass" at the end of the last pass
 	What    string  `json:"what"`
 	Pass    int     `json:"pass"`
-	Passes  int     `json:"passes"` // at least; 0 unknown
+	Passes  int     `json:"passes"` // lower bound; 0 if unknown
 	Most    int     `json:"passes_most"`
 	Rows    int64   `json:"rows"`
-	Total   int64   `json:"rows_total"` // -1 unknown, and while a pass that has read all rows is not done
+	Total   int64   `json:"rows_total"` // -1 if unknown, and after all rows are read until the pass ends
 	Bytes   int64   `json:"bytes"`
 	Elapsed float64 `json:"elapsed_s"`
 	Rate    float64 `json:"rows_per_s"`
-	ETA     float64 `json:"eta_s"` // of the pass; -1 unknown
+	ETA     float64 `json:"eta_s"` // of the pass; -1 if unknown
 
-	*stream.Transfer // of the pass; nil where nothing was fetched
+	*stream.Transfer // of the pass; nil if nothing was fetched
 }
 
-// line is the snapshot in words.
-func (s snapshot) line() string {
-	of, eta := "", ""
+func (s snapshot) progressLine() string {
+	passCount, eta := "", ""
 	if s.Passes > 0 {
-		of = fmt.Sprintf(" of %d", s.Passes)
+		passCount = fmt.Sprintf(" of %d", s.Passes)
 		if s.Most > s.Passes {
-			of += fmt.Sprintf(" to %d", s.Most)
+			passCount += fmt.Sprintf(" to %d", s.Most)
 		}
 	}
 	if s.ETA >= 0 && s.Rows < s.Total {
@@ -50,20 +49,20 @@ func (s snapshot) line() string {
 	}
 	remote := ""
 	if s.Transfer != nil {
-		remote = "  " + fetched(*s.Transfer)
+		remote = "  " + transferText(*s.Transfer)
 	}
-	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s%s", s.Pass, of, s.What,
+	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s%s", s.Pass, passCount, s.What,
 		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), remote, eta)
 }
 
-// printer shows snapshots; close ends it.
-type printer interface {
-	every() time.Duration
+// progressPrinter shows snapshots every interval until close.
+type progressPrinter interface {
+	interval() time.Duration
 	show(snapshot)
 	close()
 }
 
-// passClock knows the pass under way and what the meter stood at when it began.
+// passClock holds the current pass and the state of the meter at its start.
 type passClock struct {
 	mu          sync.Mutex
 	pass        ufs.Progress
@@ -73,8 +72,8 @@ type passClock struct {
 	fetched     *stream.Transfer
 }
 
-// next begins another pass, or says something else of the one under way.
-func (t *passClock) next(p ufs.Progress) {
+// setPhase starts another pass, or updates the description of the current one.
+func (t *passClock) setPhase(p ufs.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	same := t.pass.Pass == p.Pass && t.pass.Rows == p.Rows
@@ -85,7 +84,7 @@ func (t *passClock) next(p ufs.Progress) {
 	t.rows, t.bytes, t.fetched = t.meter.Rows.Load(), t.meter.Bytes.Load(), t.meter.Transfer()
 }
 
-func (t *passClock) read(event string) snapshot {
+func (t *passClock) takeSnapshot(event string) snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := snapshot{
@@ -101,7 +100,7 @@ func (t *passClock) read(event string) snapshot {
 		s.Rate = float64(s.Rows) / s.Elapsed
 	}
 	switch {
-	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and work goes on
+	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and the pass still works on them
 		s.What += ": finishing"
 		s.Total = -1
 	case s.Rate > 0 && s.Total >= s.Rows:
@@ -110,10 +109,10 @@ func (t *passClock) read(event string) snapshot {
 	return s
 }
 
-// progressOf shows the progress of a run, read from the meter: a phase from its first
-// report until the one that says Done, when no goroutine of it is left.
-func (c *cli) progressOf(m *stream.Meter) func(ufs.Progress) {
-	var show printer
+// progressReporter returns a function that shows the progress of a run, read from the meter. It shows a phase from
+// its first report until the report with Done, and then all its goroutines have ended.
+func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
+	var show progressPrinter
 	var clock *passClock
 	var done chan struct{}
 	var wait sync.WaitGroup
@@ -124,41 +123,41 @@ func (c *cli) progressOf(m *stream.Meter) func(ufs.Progress) {
 			close(done)
 			wait.Wait()
 			if !p.Failed {
-				show.show(clock.read("pass"))
+				show.show(clock.takeSnapshot("pass"))
 			}
 			show.close()
 			clock = nil
 		case clock != nil:
-			clock.next(p)
+			clock.setPhase(p)
 		default:
 			if show = c.newPrinter(p); show == nil {
 				return
 			}
 			clock, done = &passClock{meter: m}, make(chan struct{})
-			clock.next(p)
+			clock.setPhase(p)
 			wait.Add(1)
-			go refresh(show, clock, done, wait.Done)
+			go refreshPrinter(show, clock, done, wait.Done)
 		}
 	}
 }
 
-// refresh shows the clock now and then until done is closed.
-func refresh(show printer, clock *passClock, done <-chan struct{}, ended func()) {
+// refreshPrinter shows the clock at every interval until done is closed.
+func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}, ended func()) {
 	defer ended()
-	tick := time.NewTicker(show.every())
+	tick := time.NewTicker(show.interval())
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			show.show(clock.read("progress"))
+			show.show(clock.takeSnapshot("progress"))
 		case <-done:
 			return
 		}
 	}
 }
 
-// newPrinter is the printer that --progress, -q and the terminal ask for, or nil.
-func (c *cli) newPrinter(p ufs.Progress) printer {
+// newPrinter returns the printer chosen by --progress, -q and the terminal, or nil for none.
+func (c *cli) newPrinter(p ufs.Progress) progressPrinter {
 	mode := c.progress.value
 	if mode == "auto" {
 		mode = "off"
@@ -185,75 +184,75 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// jsonPrinter writes one object a line, for programs.
+// jsonPrinter writes one JSON object per line, for programs.
 type jsonPrinter struct{ enc *json.Encoder }
 
-func (p jsonPrinter) every() time.Duration { return 500 * time.Millisecond }
-func (p jsonPrinter) close()               {}
+func (p jsonPrinter) interval() time.Duration { return 500 * time.Millisecond }
+func (p jsonPrinter) close()                  {}
 
-// show drops write errors: a run does not end because nobody listens to its progress.
+// show ignores write errors: a run goes on if nobody reads its progress.
 func (p jsonPrinter) show(s snapshot) { _ = p.enc.Encode(s) }
 
-// linePrinter writes a plain line now and then, for terminals without animation.
+// linePrinter writes a plain line at every interval, for terminals without animation.
 type linePrinter struct{ w *screen.Page }
 
-func (p linePrinter) every() time.Duration { return 10 * time.Second }
-func (p linePrinter) close()               {}
-func (p linePrinter) show(s snapshot)      { p.w.Printf("%s\n", s.line()) }
+func (p linePrinter) interval() time.Duration { return 10 * time.Second }
+func (p linePrinter) close()                  {}
+func (p linePrinter) show(s snapshot)         { p.w.Printf("%s\n", s.progressLine()) }
 
 // barPrinter is an animated bar.
 type barPrinter struct {
-	all  *mpb.Progress
-	bar  *mpb.Bar
-	text *lineText
+	container *mpb.Progress
+	bar       *mpb.Bar
+	text      *lineText
 }
 
-// lineText is the bar's text: set by the tracker, drawn by the bar's goroutine.
+// lineText is the bar's text. The printer sets it, and the bar's goroutine draws it.
 type lineText struct {
 	mu    sync.Mutex
 	s     string
-	total int64 // rows of the bar, which its printer alone looks at
+	total int64 // rows of the bar; only the printer uses it
 }
 
-func (t *lineText) set(s string) {
+func (t *lineText) setText(s string) {
 	t.mu.Lock()
 	t.s = s
 	t.mu.Unlock()
 }
 
-func (t *lineText) draw(decor.Statistics) string {
+func (t *lineText) drawText(decor.Statistics) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return screen.Text(t.s)
 }
 
 func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
-	text := &lineText{total: max(p.Rows, 0), s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.line()}
+	text := &lineText{total: max(p.Rows, 0), s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.progressLine()}
 	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
 	bar := all.AddBar(max(p.Rows, 0),
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Percentage(decor.WC{W: 5})),
-		mpb.AppendDecorators(decor.Any(text.draw)))
+		mpb.AppendDecorators(decor.Any(text.drawText)))
 	return barPrinter{all, bar, text}
 }
 
-func (p barPrinter) every() time.Duration { return 200 * time.Millisecond }
+func (p barPrinter) interval() time.Duration { return 200 * time.Millisecond }
 
 func (p barPrinter) show(s snapshot) {
 	s.What, _, _ = strings.Cut(s.What, ",") // the rest would leave no room for the bar
-	p.text.set(s.line())
+	p.text.setText(s.progressLine())
 	if s.Total > 0 {
 		p.text.total = s.Total
 		p.bar.SetTotal(s.Total, false)
 	}
-	p.bar.SetCurrent(min(s.Rows, mostPercent*p.text.total/100))
+	p.bar.SetCurrent(min(s.Rows, maxBarPercent*p.text.total/100))
 }
 
-// mostPercent is how far the bar goes: what is done has none.
-const mostPercent = 99
+// maxBarPercent is the longest bar shown: at the end of a pass the bar is removed.
+const maxBarPercent = 99
 
-// close takes the bar off the terminal and waits for its goroutines.
+// close removes the bar from the terminal and waits for its goroutines.
 func (p barPrinter) close() {
 	p.bar.Abort(true)
-	p.all.Wait()
+	p.container.Wait()
 }

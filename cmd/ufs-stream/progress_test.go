@@ -17,18 +17,18 @@ func TestProgressIsNotDoneBefore(t *testing.T) {
 	for _, rows := range []int64{0, 1, 500, 999, 1000, 1500} {
 		meter := new(stream.Meter)
 		clock := &passClock{meter: meter}
-		clock.next(ufs.Progress{What: "statistics", Pass: 1, Passes: 1, Rows: 1000})
+		clock.setPhase(ufs.Progress{What: "statistics", Pass: 1, Passes: 1, Rows: 1000})
 		meter.Rows.Add(rows)
-		s := clock.read("progress")
+		s := clock.takeSnapshot("progress")
 		if finishing := rows >= 1000; finishing != (s.Total == -1) || finishing != strings.HasSuffix(s.What, "finishing") || s.Rows != rows || finishing && s.ETA >= 0 {
 			t.Errorf("%d of 1000 rows: %+v", rows, s)
 		}
-		if s := clock.read("pass"); s.Total != 1000 || s.What != "statistics" {
+		if s := clock.takeSnapshot("pass"); s.Total != 1000 || s.What != "statistics" {
 			t.Errorf("the last of %d rows: %+v", rows, s)
 		}
 		var drawn bytes.Buffer
 		bar := newBarPrinter(&drawn, ufs.Progress{What: "statistics", Pass: 1, Passes: 1, Rows: 1000})
-		bar.show(clock.read("progress"))
+		bar.show(clock.takeSnapshot("progress"))
 		time.Sleep(300 * time.Millisecond) // the bar draws itself every 150
 		bar.close()
 		if full := regexp.MustCompile(`\b100 ?%`).FindString(drawn.String()); full != "" || !strings.Contains(drawn.String(), "%") {

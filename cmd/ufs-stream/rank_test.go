@@ -154,7 +154,7 @@ func alikeReports(x, y stream.ColumnReport) bool {
 	return x.Name == y.Name && near(x.Mean, y.Mean) && near(x.Std, y.Std) && x.Nulls == y.Nulls && x.NaNs == y.NaNs && x.Infs == y.Infs && x.Filled == y.Filled
 }
 
-// TestRankRefusals: what has no ranks says so, with what helps.
+// TestRankRefusals: an input without ranks is refused, with a remedy.
 func TestRankRefusals(t *testing.T) {
 	in, _ := plant(t, 600, 2)
 	other, _ := plantHoled(t, 600, 2)

@@ -100,7 +100,7 @@ func TestNoFlagTellsSecrets(t *testing.T) {
 			t.Errorf("%q: exit code %d: %s", args, r.code, r.err)
 		}
 	}
-	root := newRoot(&cli{out: program.NewWriter(nil, ""), err: screen.NewPage(nil)})
+	root := newRoot(&cli{out: program.NewWriter(nil, ""), errPage: screen.NewPage(nil)})
 	for _, cmd := range root.Commands() {
 		rest, known := base[cmd.Name()]
 		if !known {
@@ -172,11 +172,11 @@ func TestInterruptedTellsNoSecret(t *testing.T) {
 		if done = r.code == exit.Done; !done && r.code != exit.Interrupted {
 			t.Fatalf("exit code %d: %s", r.code, r.err)
 		}
-		if strings.Contains(r.err, "go on with") {
+		if strings.Contains(r.err, "continue with") {
 			midway = true
 			want := server.URL + "/part-000.parquet -k 3 --method sfufs --anchors 50 --checkpoint " + at("state")
-			if !strings.Contains(r.err, want) || !strings.Contains(r.err, "shown without what may be secret") {
-				t.Errorf("%s\nwant %s, and that it is shown without what may be secret", r.err, want)
+			if !strings.Contains(r.err, want) || !strings.Contains(r.err, "shown without possible secrets") {
+				t.Errorf("%s\nwant %s, and that it is shown without possible secrets", r.err, want)
 			}
 		}
 		if file := tellsSecret(t, at(".")); file != "" {

@@ -17,7 +17,7 @@ func TestRefine(t *testing.T) {
 	must(t, "scan", in, "-o", stats)
 	decoded := func(args ...string) (s stream.Selection) {
 		if err := json.Unmarshal([]byte(must(t, append(args, "-k", "5", "--format", "json")...)), &s); err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the output: %v", err)
 		}
 		return s
 	}

@@ -17,12 +17,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectionFormats are the forms of a selection.
 func selectionFormats() []string {
 	return append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)
 }
 
-// renderSelection writes s in a format. Parquet has the columns of csv.
+// renderSelection writes s in a format. Parquet has the same columns as CSV.
 func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) error {
 	switch format {
 	case "json":
@@ -51,27 +50,26 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 			head = append(head, "cost")
 		}
 		for i, f := range s.Selected {
-			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, f.Column.String(), exact(f.Score), exact(f.Error)}
+			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, f.Column.String(), exactDecimal(f.Score), exactDecimal(f.Error)}
 			if s.Stability != nil {
-				rows[i] = append(rows[i], exact(frequency(s, f)))
+				rows[i] = append(rows[i], exactDecimal(selectionFrequency(s, f)))
 			}
 			if groups {
 				rows[i] = append(rows[i], strings.Join(f.Features(), ";"))
 			}
 			if s.Cost != nil {
-				rows[i] = append(rows[i], exact(*f.Cost))
+				rows[i] = append(rows[i], exactDecimal(*f.Cost))
 			}
 		}
 		return c.writeCSV(w, head, rows)
 	}
 	if format == "parquet" {
-		return selectionParquet(w, s)
+		return writeSelectionParquet(w, s)
 	}
-	return forPeople(w, func(w *screen.Page) { c.selectionTable(w, s) })
+	return renderPage(w, func(w *screen.Page) { c.printSelection(w, s) })
 }
 
-// selectionParquet writes the ranking as a Parquet table with the columns of csv.
-func selectionParquet(w io.Writer, s *stream.Selection) error {
+func writeSelectionParquet(w io.Writer, s *stream.Selection) error {
 	n := len(s.Selected)
 	rank, column, name := make([]int64, n), make([]stream.Position, n), make([]string, n)
 	score, left := make([]float64, n), make([]float64, n)
@@ -84,7 +82,7 @@ func selectionParquet(w io.Writer, s *stream.Selection) error {
 	if s.Stability != nil {
 		often := make([]float64, n)
 		for i, f := range s.Selected {
-			often[i] = float64(frequency(s, f))
+			often[i] = float64(selectionFrequency(s, f))
 		}
 		columns = append(columns, chunkio.TableColumn{Name: "frequency", Values: often})
 	}
@@ -105,8 +103,8 @@ func selectionParquet(w io.Writer, s *stream.Selection) error {
 	return chunkio.WriteTable(w, n, columns...)
 }
 
-// exact is the shortest decimal that reads back the same; empty for no number.
-func exact(n stream.Number) string {
+// exactDecimal returns the shortest decimal that reads back the same, or empty if n is NaN or infinite.
+func exactDecimal(n stream.Number) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -114,8 +112,8 @@ func exact(n stream.Number) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// rough is a number for people; "-" for no number.
-func rough(n stream.Number) string {
+// roundedNumber writes five digits, or "-" if n is NaN or infinite.
+func roundedNumber(n stream.Number) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "-"
@@ -123,29 +121,28 @@ func rough(n stream.Number) string {
 	return strconv.FormatFloat(x, 'g', 5, 64)
 }
 
-// percent is a share for people.
-func percent(share float64) string {
+func percentText(share float64) string {
 	if math.IsNaN(share) {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-// selectionTable is the form for people: the ranking, then what was dropped or
-// left out and why (the longest lists with -v only).
-func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
+// printSelection prints the ranking, then the features that were dropped or left out, and why. The longest lists need
+// -v.
+func (c *cli) printSelection(w *screen.Page, s *stream.Selection) {
 	used := humanize.Comma(s.RowsUsed) + " rows"
 	if s.RowsUsed != s.Rows {
 		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
 	}
 	w.Printf("%s: %s of %s features from %s (scale %v, seed %d)\n",
-		s.Method, chosenCount(s), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
+		s.Method, chosenText(s), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
 	if s.Why != "" {
 		w.Printf("method %s: %s\n", s.Method, s.Why)
 	}
-	trustLines(w, s.Trust)
+	printTrust(w, s.Trust)
 	if s.Size != nil && s.Options["k"] == "auto" {
-		w.Printf("k = %s\n", autoSize(s))
+		w.Printf("k = %s\n", autoSizeText(s))
 	}
 	if s.WhyK != "" {
 		w.Printf("k = %d: %s\n", len(s.Selected), s.WhyK)
@@ -176,9 +173,9 @@ func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
 	}
 	rows := make([][]string, len(s.Selected))
 	for i, f := range s.Selected {
-		rows[i] = []string{strconv.Itoa(f.Rank), screen.Name(f.Name), cmp.Or(f.Column.String(), "-"), rough(f.Score)}
+		rows[i] = []string{strconv.Itoa(f.Rank), screen.Name(f.Name), cmp.Or(f.Column.String(), "-"), roundedNumber(f.Score)}
 		if errors {
-			rows[i] = append(rows[i], percent(1-float64(f.Error)))
+			rows[i] = append(rows[i], percentText(1-float64(f.Error)))
 		}
 		if layers {
 			rows[i] = append(rows[i], strconv.Itoa(max(f.Layer, 1)))
@@ -187,28 +184,28 @@ func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
 			rows[i] = append(rows[i], strconv.Itoa(len(f.Features())))
 		}
 		if s.Cost != nil {
-			rows[i] = append(rows[i], rough(*f.Cost))
+			rows[i] = append(rows[i], roundedNumber(*f.Cost))
 		}
 		if s.Stability != nil {
-			rows[i] = append(rows[i], fmt.Sprintf("%.2f", float64(frequency(s, f))))
+			rows[i] = append(rows[i], fmt.Sprintf("%.2f", float64(selectionFrequency(s, f))))
 		}
 	}
 	w.Table(head, rows)
-	gapFoot(w, s)
-	costFoot(w, s)
+	printGapToBest(w, s)
+	printCost(w, s)
 	if s.Stability != nil {
-		agreementLine(w, s.Stability)
+		printAgreement(w, s.Stability)
 	}
-	c.droppedTable(w, s)
-	c.leftOutTable(w, s.LeftOut)
-	if line := worthLine(s); line != "" {
+	c.printDropped(w, s)
+	c.printLeftOut(w, s.LeftOut)
+	if line := worthSentence(s); line != "" {
 		w.Printf("\n%s\n", line)
 	}
-	transferFoot(w, s.Transfer)
+	printTransfer(w, s.Transfer)
 }
 
-// gapFoot compares what the selection leaves with the least that as many directions can.
-func gapFoot(w *screen.Page, s *stream.Selection) {
+// printGapToBest compares the error of the selection with the least error that as many directions can have.
+func printGapToBest(w *screen.Page, s *stream.Selection) {
 	k := len(s.Selected)
 	if k == 0 || s.Selected[k-1].Least == nil {
 		return
@@ -218,11 +215,12 @@ func gapFoot(w *screen.Page, s *stream.Selection) {
 	if k == 1 {
 		one = [2]string{"feature leaves", "direction"}
 	}
-	w.Printf("\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percent(float64(last.Error)), one[1], percent(float64(*last.Least)))
+	w.Printf("\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percentText(float64(last.Error)), one[1], percentText(float64(*last.Least)))
 }
 
-// frequency is the share of the half-samples whose selection has f, by the report on its first feature.
-func frequency(s *stream.Selection, f stream.Selected) stream.Number {
+// selectionFrequency returns the share of half-samples whose selection has f. For a group this is the frequency of
+// its first feature.
+func selectionFrequency(s *stream.Selection, f stream.Selected) stream.Number {
 	name := f.Features()[0]
 	i := slices.IndexFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == name })
 	if i < 0 || s.Columns[i].Frequency == nil {
@@ -231,19 +229,19 @@ func frequency(s *stream.Selection, f stream.Selected) stream.Number {
 	return *s.Columns[i].Frequency
 }
 
-// agreementLine says how well selections from half-samples agree.
-func agreementLine(w *screen.Page, a *stream.Agreement) {
+// printAgreement prints how well the selections from half-samples agree.
+func printAgreement(w *screen.Page, a *stream.Agreement) {
 	halves := fmt.Sprintf("over %d half-samples of the rows (%d hash shards)", a.Halves, a.Shards)
-	if math.IsNaN(float64(a.Index)) { // all features, or none
-		w.Printf("\nstability: none to tell %s, as there is no choice\n", halves)
+	if math.IsNaN(float64(a.Index)) { // all features are chosen, or none
+		w.Printf("\nstability: unknown %s, because there is no choice\n", halves)
 		return
 	}
 	w.Printf("\nstability %.2f (95%% interval %.2f to %.2f) %s: 1 is always the same features, 0 chance; freq is how often each was chosen\n",
 		float64(a.Index), float64(a.Low), float64(a.High), halves)
 }
 
-// trustLines say how far the graph of the rows can be trusted, and what a sample of the rows shows.
-func trustLines(w *screen.Page, t *stream.Trust) {
+// printTrust prints how far the graph of the rows can be trusted, and whether a sample of the rows shows clusters.
+func printTrust(w *screen.Page, t *stream.Trust) {
 	if t == nil {
 		return
 	}
@@ -259,19 +257,19 @@ func trustLines(w *screen.Page, t *stream.Trust) {
 	}
 	line("graph of the rows: %s (alignment %.2f, and %.2f by chance)", "trusted", "not trusted", t.Graph)
 	line("columns: %s (mean squared correlation %.2g, and %.2g by chance)", "go together", "independent", t.Dependence)
-	of := "eigenvalues of their graph"
+	measure := "eigenvalues of their graph"
 	if t.Clusters != nil && strings.HasPrefix(t.Clusters.Measure, "mean share") {
-		of = "their graph explains of a column"
+		measure = "their graph explains of a column"
 	}
-	line("rows: %s ("+of+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
+	line("rows: %s ("+measure+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
 }
 
-// Lists at the foot of the table are cut to this many lines without -v.
-const shortList = 10
+// maxListLines bounds the lists at the foot of a table without -v.
+const maxListLines = 10
 
-// droppedTable lists features that were not selected because the selection
-// explains them, most explained first.
-func (c *cli) droppedTable(w *screen.Page, s *stream.Selection) {
+// printDropped prints the features that were not selected because the selection explains them, the best explained
+// first.
+func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	selected := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
 		for _, name := range f.Features() {
@@ -299,18 +297,18 @@ func (c *cli) droppedTable(w *screen.Page, s *stream.Selection) {
 	if !c.verbose {
 		least := dropped[len(dropped)-1]
 		w.Printf("\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
-			humanize.Comma(int64(len(dropped))), percent(float64(dropped[0].Explained)), screen.Name(dropped[0].Name),
-			percent(float64(least.Explained)), screen.Name(least.Name))
+			humanize.Comma(int64(len(dropped))), percentText(float64(dropped[0].Explained)), screen.Name(dropped[0].Name),
+			percentText(float64(least.Explained)), screen.Name(least.Name))
 		return
 	}
 	w.Printf("\nnot selected:\n")
 	for _, col := range dropped {
-		w.Printf("  %s: %s explained, mostly by %s\n", screen.Name(col.Name), percent(float64(col.Explained)), screen.Name(col.Nearest))
+		w.Printf("  %s: %s explained, mostly by %s\n", screen.Name(col.Name), percentText(float64(col.Explained)), screen.Name(col.Nearest))
 	}
 }
 
-// leftOutTable lists the columns that are no features, those that share a name and a reason in one line.
-func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
+// printLeftOut prints the columns that are no features. Columns with the same name and reason share a line.
+func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	if len(left) == 0 {
 		return
 	}
@@ -318,13 +316,13 @@ func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 	counts := map[stream.LeftOut]int{}
 	var lines []stream.LeftOut
 	for _, l := range stream.BySeverity(left) {
-		l.Column = stream.Position{} // in which columns that share a name differ
+		l.Column = stream.Position{} // ignore the position: columns may share a name
 		if counts[l]++; counts[l] == 1 {
 			lines = append(lines, l)
 		}
 	}
-	if !c.verbose && len(lines) > shortList {
-		lines = lines[:shortList]
+	if !c.verbose && len(lines) > maxListLines {
+		lines = lines[:maxListLines]
 	}
 	shown := 0
 	for _, l := range lines {

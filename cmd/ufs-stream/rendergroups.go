@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// inputNames are the input's columns that a selection stands for, each once: what tools read.
+// inputNames returns the input columns that a selection needs, each once.
 func inputNames(s *stream.Selection) (names []string) {
 	taken := make(map[string]bool)
 	for _, f := range s.Selected {
@@ -21,8 +21,7 @@ func inputNames(s *stream.Selection) (names []string) {
 	return names
 }
 
-// chosenCount is how much was chosen: features, or of groups how many, and their features.
-func chosenCount(s *stream.Selection) string {
+func chosenText(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))
 	}
@@ -30,24 +29,23 @@ func chosenCount(s *stream.Selection) string {
 	for _, f := range s.Selected {
 		groups += min(len(f.Members), 1)
 	}
-	with := ""
+	alsoFeatures := ""
 	if alone := len(s.Selected) - groups; alone > 0 {
-		with = " and " + plural(alone, "feature") + " by themselves"
+		alsoFeatures = " and " + countNoun(alone, "feature") + " by themselves"
 		if alone == 1 {
-			with = " and 1 feature by itself"
+			alsoFeatures = " and 1 feature by itself"
 		}
 	}
-	return fmt.Sprintf("%s%s, %d", plural(groups, "group"), with, s.SelectedFeatures())
+	return fmt.Sprintf("%s%s, %d", countNoun(groups, "group"), alsoFeatures, s.SelectedFeatures())
 }
 
-// costFoot says what the selection costs.
-func costFoot(w *screen.Page, s *stream.Selection) {
+func printCost(w *screen.Page, s *stream.Selection) {
 	if s.Cost == nil {
 		return
 	}
-	of := ""
+	budgetNote := ""
 	if budget := s.Options["budget"]; budget != nil {
-		of = fmt.Sprintf(" of a budget of %v", budget)
+		budgetNote = fmt.Sprintf(" of a budget of %v", budget)
 	}
-	w.Printf("\ncost %s%s\n", rough(*s.Cost), of)
+	w.Printf("\ncost %s%s\n", roundedNumber(*s.Cost), budgetNote)
 }

@@ -251,7 +251,7 @@ func TestStdinIsInput(t *testing.T) {
 	} {
 		stdin, err := os.Open(input)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening a file: %v", err)
 		}
 		var out, errw bytes.Buffer
 		code := run(t.Context(), append(strings.Fields(args), "-o", input), stdin, &out, &errw)

@@ -20,7 +20,7 @@ import (
 )
 
 type reportOptions struct {
-	requestFlags  // the memory limit
+	requestFlags  // for the memory limit
 	out, png, svg string
 }
 
@@ -29,33 +29,31 @@ func newReport(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report SEL.json… -o report.html",
 		Short: "Show selections as one HTML page, or as charts",
-		Long: `Write one HTML page on selections. It opens with a sentence: what was chosen, what
-that explains, how many features are worth keeping, whether to trust it. Then come the
-names with a button that copies them, the curve, the ranking, which features each chosen
-one stands for, how the chosen ones correlate, missing values, and for features named
-px_R_C the mask of chosen pixels over the mean image. What was run is folded beneath.
-
-Several selections are compared: in one table, one plot, masks side by side, and who has
-which feature at which rank; where their inputs differ, by how far the columns drifted.
-The JSON of path and of eval is shown too. The page loads nothing, follows light and dark,
+		Long: `Write one HTML page on selections. Its first sentences state the choice, the share that it
+explains, how many features are worth keeping, and whether to trust it. Then come the names with a
+button that copies them, the curve, the ranking, the features that each chosen one stands for,
+correlations between the chosen ones, and missing values. For features named px_R_C it shows the
+mask of chosen pixels over the mean image. Details of the run are folded below.
+Several selections are compared: in one table, in one plot, with masks side by side, and by the
+rank of each feature in each. If their inputs differ, it shows how far the columns drifted.
+It also shows the JSON of path and of eval. The page loads nothing, follows light and dark,
 prints, and can be sent as it is.
 
   ufs-stream select data -k 50 -o sel.json && ufs-stream report sel.json -o report.html
   ufs-stream report a.json b.json grid.json eval.json -o report.html
   ufs-stream report sel.json --png charts --svg charts`,
 		Args: program.AtLeastOne("SEL.json"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.page(cmd.Context(), args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runReport(cmd.Context(), args, &o) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page where --png or --svg is given)")
+	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page if --png or --svg is given)")
 	f.StringVar(&o.png, "png", "", "write the charts and masks as PNG files to `DIR`")
 	f.StringVar(&o.svg, "svg", "", "write the charts and masks as SVG files to `DIR`")
-	o.memoryOfResults(f)
+	o.addMemoryFlag(f)
 	return cmd
 }
 
-// page writes the page and the charts.
-func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
+func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) error {
 	switch end := strings.ToLower(place.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
 	default:
@@ -69,7 +67,7 @@ func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
 	if err := atomicfile.CanWrite(ctx, o.out); err != nil {
 		return err
 	}
-	p := report.Page{Version: version(), Spelling: program.FlagOf}
+	p := report.Page{Version: versionText(), Spelling: program.FlagOf}
 	boundMemory(c, int64(o.memory))
 	err := ufs.Within(int64(o.memory), func(room int64) (err error) {
 		p.Documents, err = readDocuments(ctx, args, room)
@@ -78,19 +76,19 @@ func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := c.figures(ctx, p, o, args); err != nil {
+	if err := c.writeFigures(ctx, p, o, args); err != nil {
 		return err
 	}
 	if o.out == "" && (o.png != "" || o.svg != "") {
 		return nil
 	}
-	return c.write(ctx, o.out, p.WriteHTML)
+	return c.writeOutput(ctx, o.out, p.WriteHTML)
 }
 
-// readDocuments reads files or objects of results, which are held together in so much room.
+// readDocuments reads result files or objects, which together may take up to room bytes of memory.
 func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
-	held := int64(0)
+	heldBytes := int64(0)
 	for _, path := range paths {
 		name := place.Name(path)
 		text, err := chunkio.ReadAll(ctx, path, chunkio.FetchOptions{Memory: room}, remedy)
@@ -101,8 +99,8 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 		if err != nil {
 			return nil, err
 		}
-		if held += need; room > 0 && held+int64(len(text)) > room {
-			return nil, &stream.MemoryError{What: "reading " + name, Need: held + int64(len(text)), Limit: room}
+		if heldBytes += need; room > 0 && heldBytes+int64(len(text)) > room {
+			return nil, &stream.MemoryError{What: "reading " + name, Need: heldBytes + int64(len(text)), Limit: room}
 		}
 		d, err := report.Read(name, bytes.NewBuffer(text))
 		if err != nil {
@@ -113,8 +111,7 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 	return all, nil
 }
 
-// figures writes the charts of the inputs to the folders that were asked for.
-func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
+func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {
 		dir, end string
@@ -134,13 +131,13 @@ func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inpu
 		if err := atomicfile.NoneIsInput(ctx, dir, slices.Values(names), inputs); err != nil {
 			return err
 		}
-		if !place.IsURL(dir) { // folders of stores are there by themselves
+		if !place.IsURL(dir) { // stores need no folders
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				return &stream.OutputError{Path: dir, Err: err}
 			}
 		}
 		for i, f := range list {
-			if err := putFile(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+			if err := renderToFile(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}
@@ -148,7 +145,7 @@ func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inpu
 			c.warn([]string{"there is nothing to draw in these files"})
 			continue
 		}
-		c.note("%s: %s", place.Name(dir), plural(len(list), "chart"))
+		c.sayIfVerbose("%s: %s", place.Name(dir), countNoun(len(list), "chart"))
 	}
 	return nil
 }

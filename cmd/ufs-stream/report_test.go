@@ -50,7 +50,7 @@ func TestReport(t *testing.T) {
 	for i, end := range []string{"png", "svg"} {
 		list, err := os.ReadDir(at("charts/" + end))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("listing a folder: %v", err)
 		}
 		for _, e := range list {
 			name, ok := strings.CutSuffix(e.Name(), "."+end)
@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 				err = xml.Unmarshal(chart, new(struct{}))
 			}
 			if err != nil {
-				t.Errorf("%s: %v", e.Name(), err)
+				t.Errorf("decoding chart %s: %v", e.Name(), err)
 			}
 		}
 	}

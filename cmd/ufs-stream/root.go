@@ -17,34 +17,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// cli is what the verbs share: the streams, the arguments, and the
-// settings of what is shown.
+// cli holds the state that the verbs share: streams, arguments and output settings.
 type cli struct {
-	in       io.Reader
-	out      *program.Writer // results
-	err      *screen.Page    // everything else
-	terminal io.Writer       // beneath err, for what draws
-	args     []string
-	quiet    bool
-	verbose  bool
-	progress choice
-	taken    []string // defaults from the environment or a file, as people may see them
-	restore  func()   // undoes the bound on the memory of the process
+	in            io.Reader
+	out           *program.Writer // results
+	errPage       *screen.Page    // warnings, remarks and errors
+	terminal      io.Writer       // the writer under errPage, for progress bars
+	args          []string
+	quiet         bool
+	verbose       bool
+	progress      choiceFlag
+	defaultsTaken []string // defaults from the environment or a file, redacted
+	restoreMemory func()   // removes the memory limit of the process
 }
 
-// run is the whole program; it returns the exit code. The only goroutine that can outlive
-// it waits for standard input that never comes (stdin.go).
+// run is the whole program; it returns the exit code. Only one goroutine can outlive it: a read that waits for
+// standard input (stdin.go).
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
 	if isTerminal(out) {
 		out = screen.NewWriter(out)
 	}
-	c := &cli{in: interruptible(ctx, in), out: program.NewWriter(out, "standard output"), err: screen.NewPage(errw), terminal: errw, args: args, restore: func() {}}
-	defer func() { c.restore() }()
-	return program.Program{Root: newRoot(c), Out: c.out, Err: c.err, Resume: c.sayHowToResume}.Run(ctx, args)
+	c := &cli{in: interruptibleReader(ctx, in), out: program.NewWriter(out, "standard output"), errPage: screen.NewPage(errw), terminal: errw, args: args, restoreMemory: func() {}}
+	defer func() { c.restoreMemory() }()
+	return program.Program{Root: newRoot(c), Out: c.out, Err: c.errPage, Resume: c.sayHowToResume}.Run(ctx, args)
 }
 
 func newRoot(c *cli) *cobra.Command {
-	c.progress = newChoice("auto", "auto", "tty", "json", "off")
+	c.progress = newChoiceFlag("auto", "auto", "tty", "json", "off")
 	root := &cobra.Command{
 		Use:   "ufs-stream",
 		Short: "Select features from data too big for memory",
@@ -61,91 +60,89 @@ folders of partitions (day=2026-01-31) or Delta tables.
 
 ufs-stream help methods says which method when.
 
-A flag that is not given has the value of its variable, UFS_STREAM_MEMORY_LIMIT for
---memory-limit, else that of its line in --config FILE, else its default; -v says which.
-A file at the place of an output is replaced, at once and whole, and standard error says so.
-URLs are shown and recorded without what may be secret in them: names and passwords, what
-stands behind ? and #. A command that is shown to go on with needs them again.
+A flag that is not given takes the value of its variable, such as UFS_STREAM_MEMORY_LIMIT for
+--memory-limit, else that of its line in --config FILE, else its default; -v shows the source.
+An existing file at an output's path is replaced, at once and whole; standard error reports it.
+URLs are shown and recorded without possible secrets: names, passwords, and all after ? and #.
+If a command is shown to continue a run, add them again.
 
 Exit codes:
 ` + program.ExitCodes,
 	}
 	program.Group(root, "verb")
-	versionFlag(root, c)
+	addVersionFlag(root, c)
 	pf := root.PersistentFlags()
 	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")
-	pf.BoolVarP(&c.verbose, "verbose", "v", false, "say more: passes, times, memory, why features were dropped")
-	pf.String("config", "", "take defaults of flags from `FILE`, a line each: memory-limit: 4GiB; before it goes the environment, UFS_STREAM_MEMORY_LIMIT, and before that what is given")
+	pf.BoolVarP(&c.verbose, "verbose", "v", false, "print more: passes, times, memory, why features were dropped")
+	pf.String("config", "", "take defaults of flags from `FILE`, one a line, as memory-limit: 4GiB. Variables such as UFS_STREAM_MEMORY_LIMIT override them, and given flags override both")
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
 		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
 	)
 	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
-		completeFlags(root) // only here: cobra keeps what it is given, and with it root, until the process ends
+		registerCompletions(root) // only for completion: cobra keeps the functions, and with them root, until the process ends
 	}
-	c.takeDefaults(root)
+	c.applyDefaultsToVerbs(root)
 	return root
 }
 
-// warn writes warnings to standard error, unless -q; only the first few without -v.
+// warn writes warnings to standard error, unless -q. Without -v it writes only the first few.
 func (c *cli) warn(warnings []string) {
 	if c.quiet {
 		return
 	}
 	for i, w := range stream.WarningsBySeverity(warnings) {
-		if i == shortList && !c.verbose && len(warnings) > shortList+1 {
-			c.err.Printf("warning: and %d more warnings; -v shows them\n", len(warnings)-i)
+		if i == maxListLines && !c.verbose && len(warnings) > maxListLines+1 {
+			c.errPage.Printf("warning: and %d more warnings; -v shows them\n", len(warnings)-i)
 			break
 		}
-		c.err.Printf("warning: %s\n", w)
+		c.errPage.Printf("warning: %s\n", w)
 	}
 }
 
 // say writes a remark to standard error, unless -q.
 func (c *cli) say(format string, args ...any) {
 	if !c.quiet {
-		c.err.Printf(format+"\n", args...)
+		c.errPage.Printf(format+"\n", args...)
 	}
 }
 
-// note writes a remark to standard error, with -v only.
-func (c *cli) note(format string, args ...any) {
+func (c *cli) sayIfVerbose(format string, args ...any) {
 	if c.verbose && !c.quiet {
-		c.err.Printf(format+"\n", args...)
+		c.errPage.Printf(format+"\n", args...)
 	}
 }
 
-// remark writes what a run says on its way, with -v only.
-func (c *cli) remark(t stream.Text) { c.note("%s", t.Spell(program.FlagOf)) }
+func (c *cli) sayTextIfVerbose(t stream.Text) { c.sayIfVerbose("%s", t.Spell(program.FlagOf)) }
 
-// sayHowToResume shows the command that goes on where a run that was broken off saved its progress.
+// sayHowToResume prints the command that continues an interrupted run from its saved progress.
 func (c *cli) sayHowToResume(err error) {
 	var saved *ufs.Interrupted
 	switch {
 	case !errors.As(err, &saved):
 	case errors.As(err, new(*stream.MemoryError)):
-		c.err.Printf("what is finished is kept in %s; the same command goes on with it once the limit is raised\n", saved.Checkpoint)
+		c.errPage.Printf("finished work is kept in %s; the same command with a higher limit continues from it\n", saved.Checkpoint)
 	default:
-		args, hidden := shownArgs(c.args)
-		c.err.Printf("progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
+		args, hidden := redactArgs(c.args)
+		c.errPage.Printf("progress is saved in %s; continue with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
 		if hidden {
-			c.err.Printf("the URLs are shown without what may be secret in them: give them as before\n")
+			c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
 		}
 	}
 }
 
-// shownArgs are the arguments as people may see them, and whether that hides anything:
-// terminals are logged, and URLs may hold signatures and passwords.
-func shownArgs(args []string) (shown []string, hidden bool) {
+// redactArgs hides the secrets in arguments, and reports whether there were any. Terminals are logged, and URLs may
+// hold signatures and passwords.
+func redactArgs(args []string) (shown []string, hidden bool) {
 	for _, arg := range args {
 		shown = append(shown, screen.Redact(arg))
 	}
 	return shown, !slices.Equal(args, shown)
 }
 
-// plural is "1 file", "2 files".
-func plural(n int, what string) string {
+// countNoun writes "1 file", "2 files".
+func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -29,9 +29,8 @@ func keptRows(t *testing.T, rows int, flags ...string) string {
 	return all
 }
 
-// ofRows is the answer of a selection without what tells where the rows came from. Which columns tell the
-// label is known of all rows that were scanned, but from the data of those only that are read: it is a
-// warning, like those that are left out here.
+// ofRows encodes a selection without its input. It also omits warnings: columns that nearly determine the label are
+// found in all scanned rows from statistics, but only in the rows read from data.
 func ofRows(t *testing.T, s *stream.Selection) string {
 	t.Helper()
 	s.Passes, s.Warnings = 0, nil

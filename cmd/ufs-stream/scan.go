@@ -14,26 +14,26 @@ func newScan(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan INPUT… | --plan JOB.plan.json -o FILE.ufs",
 		Short: "Gather the statistics of the input, or of a shard of it, into a file",
-		Long: `Gather mergeable statistics into one file: enough to select from with the default or any
---scale, --method and -k of the greedy family. Parts can be scanned on many machines and
-added with merge; the selection is that of the whole. With --method of a graph method (sfufs,
-graphgreedy, …) the statistics of its anchor graph come along; parts then need one
-profile of the whole, which has the scaling and the anchors. INPUT is as in select.
+		Long: `Gather mergeable statistics into one file. They suffice to select with the default method or
+any --scale, --method and -k of the greedy family. Many machines can scan parts, and merge adds
+them; the selection equals that of the whole. With a graph method (sfufs, graphgreedy, …) as
+--method, the file also has the statistics of its anchor graph. Parts then need one profile of the
+whole, with the scaling and the anchors. INPUT is as in select.
 
   ufs-stream scan data --profile-only --method sfufs -o profile.ufs
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
-With --sample-rows a profile keeps a seeded sample of rows, from which methods that iterate
-over rows (eufs, hufs, cpufs, cpufsnn, udfs, rufs) select as from all the data with --sample. Parts keep
-theirs, and merge adds them up to the sample of the whole.
+With --sample-rows a profile keeps a seeded sample of rows. Methods that iterate over rows
+(eufs, hufs, cpufs, cpufsnn, udfs, rufs) select from it as from all the data with --sample. Each part
+keeps its sample, and merge combines them into the sample of the whole.
 
   ufs-stream scan data --profile-only --sample-rows 10000 --method eufs -o rows.ufs
   ufs-stream select --stats rows.ufs --method eufs -k 50
 
   ufs-stream scan data --shard 1/8 -o 1.ufs
 
-Many machines scan the shards of a plan file (see plan), each into the same folder. What is
-there already is not scanned again, so that what failed is simply run again:
+Many machines scan the shards of a plan file (see plan), each into the same folder. Existing
+parts are not scanned again. So after a failure simply run the command again:
 
   ufs-stream plan s3://bucket/events/ --label class -o job.plan.json
   ufs-stream scan --plan job.plan.json --shard 3/100 -o s3://bucket/parts/
@@ -42,12 +42,12 @@ there already is not scanned again, so that what failed is simply run again:
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
-		Args: o.inputs,
+		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if q.Request, err = o.request(c, cmd, args, out); err != nil {
+			if q.Request, err = o.buildRequest(c, cmd, args, out); err != nil {
 				return err
 			}
-			said := c.replacing(out)
+			reportReplaced := c.replacementReport(out)
 			done, err := ufs.Scan(cmd.Context(), q)
 			if err != nil {
 				return err
@@ -58,24 +58,24 @@ there already is not scanned again, so that what failed is simply run again:
 				c.say("%s is there already: %s rows", done.Path, humanize.Comma(done.Rows))
 				return nil
 			}
-			said()
-			c.note("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
+			reportReplaced()
+			c.sayIfVerbose("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},
 	}
 	fs := cmd.Flags()
-	o.input(fs)
-	o.method(fs)
-	o.stability(fs)
-	o.sketch(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.checkpoint(fs)
+	o.addInputFlags(fs)
+	o.addMethodFlags(fs)
+	o.addStabilityFlag(fs)
+	o.addSketchFlag(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addCheckpointFlags(fs)
 	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs; with --plan also a folder for the parts")
-	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts; auto or auto/N: as a scheduler says")
+	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts; auto or auto/N: from the scheduler")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
 	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
-	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")
-	inGroups(cmd)
+	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`, so that every part leaves out the same columns")
+	showFlagsInGroups(cmd)
 	return cmd
 }

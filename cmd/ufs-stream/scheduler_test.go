@@ -91,7 +91,7 @@ func (s scheduler) job(t *testing.T, in string, settings ...string) *job {
 	write(t, j.notes("runs"), "")
 	ufs := write(t, j.notes("ufs"), notedProgram)
 	if err := os.Chmod(ufs, 0o755); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the program executable: %v", err)
 	}
 	j.settings = append(slices.Clone(s.env), "INPUT="+in, "STATE="+j.state(""), "N="+strconv.Itoa(shardsOfExamples), "K=9", "UFS="+ufs, "NOTES="+j.notes(""), "PROGRAM="+filepath.Join(j.bin, "ufs-stream"))
 	j.settings = append(j.settings, settings...)
@@ -186,20 +186,20 @@ func gramOfFile(t *testing.T, path string) *gram.Gram {
 	t.Helper()
 	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the statistics: %v", err)
 	}
 	defer r.Close()
 	moments := gram.NewMoments(len(r.Header.Columns), gram.Options{})
 	section, err := r.SectionReader("moments")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening a section of the statistics: %v", err)
 	}
 	if _, err := moments.ReadFrom(section); err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the statistics: %v", err)
 	}
 	g, err := moments.Finish(r.Header.Columns, gram.FinishOptions{Scale: gram.ScaleCenter})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finishing the moments: %v", err)
 	}
 	return g
 }

@@ -19,7 +19,7 @@ func (s scheduler) runsAsWritten(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the path absolute: %v", err)
 	}
 	_, section, _ := strings.Cut(read(t, filepath.Join(root, "examples", "README.md")), "\n## "+s.section+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
@@ -65,14 +65,14 @@ func (s scheduler) selectsAsOneRun(t *testing.T) {
 	before := map[string]os.FileInfo{}
 	for _, path := range parts {
 		if before[path], err = os.Stat(path); err != nil {
-			t.Fatal(err)
+			t.Fatalf("finding a file: %v", err)
 		}
 	}
 	j.run(exit.Done)
 	j.ranOnce("stats")
 	for _, path := range []string{parts[4], j.state("stats.ufs")} {
 		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
+			t.Fatalf("removing a file: %v", err)
 		}
 	}
 	j.run(exit.Done)
@@ -80,7 +80,7 @@ func (s scheduler) selectsAsOneRun(t *testing.T) {
 	for _, path := range parts {
 		info, err := os.Stat(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("finding a file: %v", err)
 		}
 		if kept := os.SameFile(info, before[path]) && info.ModTime().Equal(before[path].ModTime()); kept != (path != parts[4]) {
 			t.Errorf("%s: the same file is %v", path, kept)

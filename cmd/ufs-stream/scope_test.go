@@ -31,7 +31,7 @@ func TestRecordsNameNoServers(t *testing.T) {
 	} {
 		// Statistics name their input, which tells whether a dot is of a name or of a struct.
 		s := &stream.Selection{Inputs: []stream.Input{{Path: name}}, Selected: []stream.Selected{{Name: "a.b"}}}
-		if _, err := located(t.Context(), s, &ufs.Request{Stats: at("all.ufs")}, false); err == nil || !strings.Contains(err.Error(), "not in its own place") && !strings.Contains(err.Error(), "only arguments") {
+		if _, err := locateColumns(t.Context(), s, &ufs.Request{Stats: at("all.ufs")}, false); err == nil || !strings.Contains(err.Error(), "not in its own place") && !strings.Contains(err.Error(), "only arguments") {
 			t.Errorf("statistics that name %s: %v, want a refusal", name, err)
 		}
 		for option, names := range map[string]string{"anchors-file": "edited.json: it names", "groups": "names the file"} {

@@ -18,72 +18,71 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// selectFlags are the flags of select, and of path, which takes the same.
+// selectFlags are the flags of select. path, plan and inspect use them too.
 type selectFlags struct {
 	requestFlags
 	output outputFlags
-	handOn handOnFlags // of select
+	recipe recipeFlags // only of select
 }
 
-func (o *selectFlags) add(cmd *cobra.Command, formats ...string) {
+func (o *selectFlags) addFlags(cmd *cobra.Command, formats ...string) {
 	fs := cmd.Flags()
 	fs.StringVar(&o.req.Stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
-	o.method(fs)
-	o.input(fs)
-	o.hygiene(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.checkpoint(fs)
-	o.output.add(fs, formats...)
+	o.addMethodFlags(fs)
+	o.addInputFlags(fs)
+	o.addHygieneFlags(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addCheckpointFlags(fs)
+	o.output.addFlags(fs, formats...)
 }
 
 func newSelect(c *cli) *cobra.Command {
 	var o selectFlags
-	var d details
+	var d detailsFlag
 	cmd := &cobra.Command{
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
-		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files
-(streams saved to a file too), globs, directories (with key=value partitions), Delta tables
-(their folder, or delta:// before it), @list.txt with one of these a line unless a file is
-itself named @list.txt, or - for standard input, which may be any format; and files of rows:
-.csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text, in local
-files named .svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
+		Long: `Select the features that explain the rest best. INPUT is one or more of:
+  Parquet or Arrow IPC files (also streams saved to a file), globs, and directories (with
+  key=value partitions); Delta tables (their folder, or delta:// before it); @list.txt with one of
+  these a line, unless a file is itself named @list.txt; or - for standard input in any format;
+  files of rows: .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text,
+  in local files named .svm or .libsvm (also .gz), with sparse rows and features x[INDEX].
+A file of another name is recognized by its first bytes, or as text if its lines are all alike.
+The same holds for the files of a folder, except that names beginning with _ or . are ignored.
+Files that were passed over, and guesses, are counted and named.
 
-Files of other names are known by their first bytes, or as text by lines that are all alike; so
-are those of a folder, of which names that begin with _ or . stay aside. What is passed over,
-and what was guessed, is counted and named.
+Files of rows are read once, into a compressed scratch file in --temp-dir, and then like
+Parquet; plan shows its size, and convert keeps it. The types of text come from its first
+1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text. inspect and -v
+show the types, and why a column with numbers is text, with line and value. Numbers that would
+lose leading zeros, a phone number's plus or digits are text; --types, --text and naming them in
+--columns override this. A later value that does not fit is an error with its line.
+Empty fields are nulls. In columns that are not text, so are the null spellings of pandas (NA, N/A,
+#N/A, NaN, NULL, None, <NA>, …). --null-values LIST replaces those spellings, for columns of text
+too; its numbers, such as -999, are missing values of features in every format.
+Missing values are filled with the column's mean and counted on standard error; --missing changes
+this. CSV is separated by commas, tabs, semicolons or bars; the most frequent one in the first
+row decides. Nested members of JSON become columns a.b and a[0]. Objects with ever new keys become a
+map for --sparse. Columns of arrays become x[0], x[1], …, or the fields of a structured type.
 
-Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
-large), and from there on like Parquet; convert keeps it. The types of text come from its
-first 1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text; inspect
-and -v say which, and why a column with numbers is text, with line and value. Numbers that would
-lose leading zeros, a phone number's plus or digits are text (--types, --text and naming them in
---columns overrule that). A value behind the first MiB that does not fit is an error with its
-line. Empty fields are nulls, and so is what pandas takes for one (NA, N/A, #N/A, NaN, NULL, None,
-<NA>, …), but in columns of text. --null-values LIST is in place of those, for columns of text
-too; numbers in it, as -999, are missing values of the features of every format. What is missing is
-filled by its column's mean, and counted on standard error; --missing says otherwise. CSV is separated
-by commas, tabs, semicolons or bars, whichever its first row has most of. Nested members of JSON
-are columns a.b and a[0], objects with ever new keys a map for --sparse; columns of arrays are
-x[0], x[1], …, or the fields of a structured type.
+The rows below decide whether the first row of CSV has the names of the columns. Words over
+numbers are names. So are numbers that rise, differ and lie outside the range of the columns, such as
+years and wavelengths. A first row with the type and the range of the rows below is data, of columns
+c0, c1, …. If the decision may be wrong, a warning gives both readings; --header yes or no
+overrides it. All files of an input are read like the first. So are the shards of its plan, and the
+input of apply and eval by its selection. A file that cannot be read like that is refused.
 
-Whether the first row of CSV has the names of the columns is judged by the rows below: words
-over numbers are names, and so are numbers that rise, differ and lie outside of the columns, as
-years and wavelengths; what has the type and the range of the rows below is data, of columns c0,
-c1, …. A judgement that may be wrong is a warning with both readings; --header yes or no overrules
-it. All files of an input are read like the first, and so are shards of its plan and what apply
-and eval read by its selection; a file that cannot be is refused.
-
-Standard input goes to a scratch file too, and may be read as often as a file; but a stream
-of Arrow IPC, which may be of any length, only where --temp-dir is named: without, it passes once.
+Standard input goes to a scratch file too, and can be read as often as a file. A stream of
+Arrow IPC may be of any length: without --temp-dir it is not kept and can be read only once.
 
 INPUT may lie in object stores: s3://BUCKET/KEY, gs://, azblob://CONTAINER/KEY, with
 globs (quoted) and folders; https:// for single files. Credentials, endpoint and region
-are taken from where the stores' own tools find them (AWS_PROFILE, AWS_ENDPOINT_URL_S3,
+come from the same places as for the stores' own tools (AWS_PROFILE, AWS_ENDPOINT_URL_S3,
 GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT, …), or in part from the URL:
 s3://bucket/key?region=eu-central-1&endpoint=https://minio.example.com. Never write a
-secret into a URL. Results (-o) go to such places as well.
+secret into a URL. Results (-o) can go to such places as well.
 
   ufs-stream select data/*.parquet -k 50
   ufs-stream select 's3://bucket/events/*.parquet' -k 50 -o s3://bucket/sel.json
@@ -97,19 +96,18 @@ secret into a URL. Results (-o) go to such places as well.
 
 Methods (help methods says which when):
 ` + methodList(),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o, &d) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runSelect(cmd, args, &o, &d) },
 	}
-	o.add(cmd, selectionFormats()...)
-	o.stability(cmd.Flags())
-	o.sketch(cmd.Flags())
-	o.reads(cmd.Flags())
-	d.add(cmd.Flags())
-	o.handOn.add(cmd.Flags())
-	inGroups(cmd)
+	o.addFlags(cmd, selectionFormats()...)
+	o.addStabilityFlag(cmd.Flags())
+	o.addSketchFlag(cmd.Flags())
+	o.addPassesFlag(cmd.Flags())
+	d.addFlags(cmd.Flags())
+	o.recipe.addFlags(cmd.Flags())
+	showFlagsInGroups(cmd)
 	return cmd
 }
 
-// methodList has a line on each method.
 func methodList() string {
 	var b strings.Builder
 	for _, spec := range methods.All() {
@@ -118,24 +116,24 @@ func methodList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, d *details) error {
-	if err := d.check(); err != nil {
+func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *detailsFlag) error {
+	if err := d.checkTarget(); err != nil {
 		return err
 	}
-	q, err := o.request(c, cmd, args, o.output.path)
+	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolve(cmd.Context(), selectionFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context(), selectionFormats()...); err != nil {
 		return err
 	}
-	if err := o.handOn.check(cmd.Flags(), o.output.format); err != nil {
+	if err := o.recipe.checkFormat(cmd.Flags(), o.output.format); err != nil {
 		return err
 	}
-	if err := o.handOn.checkInputs(o.output.format, args); err != nil {
+	if err := o.recipe.checkInputs(o.output.format, args); err != nil {
 		return err
 	}
-	if err := agreesWithStats(cmd, q); err != nil {
+	if err := checkFlagsAgainstStats(cmd, q); err != nil {
 		return err
 	}
 	s, err := ufs.Select(cmd.Context(), q)
@@ -145,19 +143,19 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	unconverged := err
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
-	if err := d.settle(cmd.Context(), c, s, o.output.format); err != nil {
+	if err := d.moveReports(cmd.Context(), c, s, o.output.format); err != nil {
 		return err
 	}
-	// The result is written even where the iteration did not end as it must.
-	if handsOn(o.output.format) {
-		err = c.handSelectionOn(cmd.Context(), s, o, &q, args)
+	// The result is written even if the iteration did not converge.
+	if isRecipeFormat(o.output.format) {
+		err = c.writeSelectionRecipe(cmd.Context(), s, o, &q, args)
 	} else {
-		err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
+		err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
 	}
 	if err != nil {
 		return err
 	}
-	if line := worthLine(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
+	if line := worthSentence(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
 		c.say("%s", line)
 	}
 	if err := ufs.Forget(q); err != nil {
@@ -166,38 +164,37 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	return unconverged
 }
 
-// handSelectionOn writes a new selection for other tools.
-func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
-	at, err := located(ctx, s, q, o.handOn.readsFiles(o.output.format))
+func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
+	at, err := locateColumns(ctx, s, q, o.recipe.readsFiles(o.output.format))
 	if err != nil {
 		return err
 	}
-	r, err := o.handOn.recipe(s, at, inputs)
+	r, err := o.recipe.newRecipe(s, at, inputs)
 	if err != nil {
 		return err
 	}
 	return c.writeRecipe(ctx, o.output.path, o.output.format, r)
 }
 
-// agreesWithStats refuses flags that were given their defaults where the statistics file
-// of a request records something else: the request cannot tell them from flags left out.
-func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
+// checkFlagsAgainstStats refuses a flag that was set to its default while the statistics file records another value:
+// the request cannot distinguish it from a flag left out.
+func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
-	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
-	maps.DeleteFunc(asked, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
+	unsetFlags := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
+	maps.DeleteFunc(unsetFlags, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
 	switch {
 	case q.Stats == "" || len(q.Inputs) > 0 || isSet("checkpoint"):
 		return nil
 	case isSet("on-error") && !q.SkipBad:
 		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.Name(q.Stats))
-	case len(asked) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
+	case len(unsetFlags) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
 		return nil
 	}
 	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Inputs: []string{q.Stats}, Anonymous: q.Anonymous, Meter: q.Meter}, false)
 	if err != nil {
 		return err
 	}
-	for _, flag := range slices.Sorted(maps.Keys(asked)) {
+	for _, flag := range slices.Sorted(maps.Keys(unsetFlags)) {
 		if recorded := seen.Options[flag]; recorded != "" {
 			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, place.Name(q.Stats), recorded)
 		}
@@ -205,8 +202,8 @@ func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// noteRun says what a run took and with what its threads were busy, with -v; 0 passes are left out,
-// and so are parts of the time that took none.
+// noteRun reports passes, time, memory and how long the threads were busy with each part, with -v. Zeros are left
+// out.
 func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 	count := ""
 	switch passes {
@@ -216,7 +213,7 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 	default:
 		count = humanize.Comma(int64(passes)) + " passes, "
 	}
-	c.note("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
+	c.sayIfVerbose("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
 	var busy []string
 	for _, part := range []struct {
 		name    string
@@ -230,6 +227,6 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 		}
 	}
 	if busy != nil {
-		c.note("busy, over all threads: %s", strings.Join(busy, ", "))
+		c.sayIfVerbose("busy, over all threads: %s", strings.Join(busy, ", "))
 	}
 }

@@ -107,7 +107,7 @@ func shapeOf(t *testing.T, text string) string {
 	walk = func(path string, d *json.Decoder, silent bool) {
 		token, err := d.Token()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading a JSON token: %v", err)
 		}
 		kind := fmt.Sprintf("%T", token)
 		if token == json.Delim('{') || token == json.Delim('[') {
@@ -121,7 +121,7 @@ func shapeOf(t *testing.T, text string) string {
 			for d.More() {
 				key, err := d.Token()
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("reading a JSON token: %v", err)
 				}
 				walk(path+"."+key.(string), d, silent)
 			}
@@ -246,7 +246,7 @@ func lastProgress(t *testing.T, lines string) (last snapshot) {
 	t.Helper()
 	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
 		if err := json.Unmarshal([]byte(line), &last); err != nil {
-			t.Fatalf("%q: %v", line, err)
+			t.Fatalf("decoding the progress line %q: %v", line, err)
 		}
 	}
 	return last
@@ -294,7 +294,7 @@ func TestInspectScan(t *testing.T) {
 			}
 		case "const_col", "null_col", "d_messy", "ts", "vals":
 			if c.Used || c.Why == "" {
-				t.Errorf("%s: %+v", c.Name, c)
+				t.Errorf("column %s: got %+v, want it unused with a reason", c.Name, c)
 			}
 		}
 	}

@@ -75,13 +75,13 @@ func triesOfDAG(t *testing.T, bin string, env ...string) (outcomes map[string][]
 		"airflow/exceptions.py": "from airflow import AirflowException, AirflowFailException\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(at(name)), 0o777); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making a folder: %v", err)
 		}
 		write(t, at(name), text)
 	}
 	dag, err := filepath.Abs(filepath.Join("..", "..", "examples", "airflow", "ufs_sharded_dag.py"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the path absolute: %v", err)
 	}
 	code, out := outside(t, bin, append([]string{"PYTHONPATH=" + at(""), "PYTHONDONTWRITEBYTECODE=1"}, env...),
 		"bash", "-c", `python3 "$0" 2>"$1" || { code=$?; cat "$1"; exit $code; }`, dag, at("log"))
@@ -114,7 +114,7 @@ esac
 exec "`+filepath.Join(bin, "ufs-stream")+`" "$@"
 `)
 	if err := os.Chmod(at("ufs-stream"), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
+		t.Fatalf("making the program executable: %v", err)
 	}
 	return at("")
 }
@@ -128,7 +128,7 @@ func TestShardedDAG(t *testing.T) {
 	for method, rounds := range map[string]string{"greedy": "1", "sfufs": "2"} {
 		job := at(method)
 		if err := os.Mkdir(job, 0o777); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making a folder: %v", err)
 		}
 		outcomes, said := triesOfDAG(t, killedOnce(t), "UFS_DATA="+data, "UFS_JOB="+job, "UFS_METHOD="+method, "UFS_K=5", "UFS_SHARDS=4", "UFS_ROUNDS="+rounds)
 		want := 3 + 4

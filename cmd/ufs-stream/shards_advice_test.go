@@ -45,11 +45,11 @@ func TestDamagedPart(t *testing.T) {
 	whole := read(t, part)
 	for _, left := range []int{len(whole) - 1, 40} {
 		if err := os.WriteFile(part, []byte(whole[:left]), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the part: %v", err)
 		}
 		ends(t, exit.Data, "the file is damaged or incomplete: remove it, and", "merge", parts, "-o", at("all.ufs"))
 		if err := os.Remove(part); err != nil {
-			t.Fatal(err)
+			t.Fatalf("removing a file: %v", err)
 		}
 		must(t, "scan", "--plan", plan, "--shard", "1/1", "-o", parts)
 		must(t, "merge", parts, "-o", at("all.ufs"))
@@ -167,7 +167,7 @@ func TestGraphThatDropsRows(t *testing.T) {
 		must(t, advised...)
 		must(t, "scan", "--plan", plan, "--shard", "1/3", "--profile-only", "-o", at("part.ufs"))
 		if err := errors.Join(os.Remove(at("part.ufs")), os.Remove(plan)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("removing the part and the plan: %v", err)
 		}
 	}
 }
@@ -209,8 +209,8 @@ func TestSmallestLimitOfRounds(t *testing.T) {
 	}
 }
 
-// TestPlanForeseesMissingValues: where the footers tell of values that every scan will refuse, the
-// plan says so, before any round; not where they are filled, nor of a column that has none at all.
+// TestPlanForeseesMissingValues: if the footers show values that every scan will refuse, plan reports it before any
+// round. It does not if the values are filled, or if a column has no values at all.
 func TestPlanForeseesMissingValues(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	for columns, want := range map[string]string{"flag,d_clean,late_f,null_col --missing error": "in 2 columns (flag,late_f)", "d_clean,null_col --missing error": "", "d_clean,flag --missing mean": "", "d_clean,flag": ""} {

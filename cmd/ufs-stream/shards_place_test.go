@@ -153,7 +153,7 @@ func TestSignaturesInAPlanStayThere(t *testing.T) {
 	tell(exit.Done, "select", "--plan", plan, "-k", "3", "--format", "json", "--allow", server.URL)
 	tell(exit.Done, "inspect", "--plan", plan, "-v", "--allow", server.URL)
 	if err := os.WriteFile(files[1], []byte(read(t, files[0])), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the part: %v", err)
 	}
 	tell(exit.Data, "scan", "--plan", plan, "--shard", "2/2", "-o", dir, "--allow", server.URL)
 	damaged := strings.Replace(read(t, plan), "hidden", "hiddem", 1)

@@ -49,7 +49,7 @@ func sameAnswer(t *testing.T, got, want *stream.Selection) {
 		}
 	}
 	if where := differ(asJSON(t, got), asJSON(t, want), "selection"); where != "" {
-		t.Errorf("%s", where)
+		t.Errorf("the answers differ: %s", where)
 	}
 }
 
@@ -60,7 +60,7 @@ func asJSON(t *testing.T, v any) (out any) {
 		err = json.Unmarshal(b, &out)
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the output: %v", err)
 	}
 	return out
 }
@@ -212,7 +212,7 @@ func TestPartsAreNotMadeTwice(t *testing.T) {
 	must(t, "scan", "--plan", plan, "--shard", "1/3", "-o", dir)
 	for _, f := range files {
 		if err := os.Rename(f, f+".gone"); err != nil {
-			t.Fatal(err)
+			t.Fatalf("moving a file: %v", err)
 		}
 	}
 	r := invoke("scan", "--plan", plan, "--shard", "2/3", "-o", dir+"/")
@@ -225,7 +225,7 @@ func TestPartsAreNotMadeTwice(t *testing.T) {
 	ends(t, exit.Data, "is not there", "scan", "--plan", plan, "--shard", "3/3", "-o", dir)
 	for _, f := range files {
 		if err := os.Rename(f+".gone", f); err != nil {
-			t.Fatal(err)
+			t.Fatalf("moving a file: %v", err)
 		}
 	}
 	plain := filepath.Join(dir, "plain.ufs")
@@ -250,7 +250,7 @@ func stat(t *testing.T, path string) os.FileInfo {
 	t.Helper()
 	fi, err := os.Stat(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finding a file: %v", err)
 	}
 	return fi
 }

@@ -18,7 +18,7 @@ func TestStability(t *testing.T) {
 	must(t, "select", dir, "-k", "4", "--stability", "-o", sel)
 	s := readSelection(t, sel)
 	if s.Stability == nil || s.Stability.Shards != 8 || s.Stability.Halves != 20 || s.Options["stability"] != 8.0 {
-		t.Fatalf("%+v, %v", s.Stability, s.Options)
+		t.Fatalf("stability: got %+v and options %v, want 8 shards and 20 halves", s.Stability, s.Options)
 	}
 	total := 0.0
 	for _, col := range s.Columns {
@@ -35,7 +35,7 @@ func TestStability(t *testing.T) {
 	}
 	rows, err := csv.NewReader(strings.NewReader(must(t, "select", dir, "-k", "4", "--stability=4", "--format", "csv"))).ReadAll()
 	if err != nil || rows[0][5] != "frequency" {
-		t.Fatalf("%v, %v", rows, err)
+		t.Fatalf("CSV: got %v (%v), want a column frequency", rows, err)
 	}
 	for _, row := range rows[1:] {
 		if share, err := strconv.ParseFloat(row[5], 64); err != nil || share < 0 || share > 1 {

@@ -6,18 +6,17 @@ import (
 	"io/fs"
 )
 
-// interruptible returns r with reads that end when ctx does. Nothing can interrupt a read
-// from a pipe whose other end is silent, so each read runs in a goroutine of its own. A
-// read that is still waiting when ctx ends goes on waiting until the process exits: it is
-// the one goroutine that [run] may leave behind.
-func interruptible(ctx context.Context, r io.Reader) io.Reader {
+// interruptibleReader returns a reader of r whose reads end with ctx. A read from a pipe with a silent writer cannot
+// be interrupted, so each read runs in its own goroutine. A read that still waits when ctx ends keeps waiting until
+// the process exits: it is the one goroutine that [run] may leave behind.
+func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	type result struct {
 		n   int
 		err error
 	}
 	var (
-		buf  []byte // 64 KiB is what a pipe holds
-		rest []byte // the part of buf that was read and not handed out yet
+		buf  []byte // 64 KiB, the capacity of a pipe
+		rest []byte // read and not handed out yet
 	)
 	read := readerFunc(func(p []byte) (int, error) {
 		if len(rest) == 0 {
@@ -48,16 +47,15 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return read
 }
 
-// fileReader reads a file that tells which one it is.
+// fileReader is a reader of a file that can also be identified by Stat.
 type fileReader struct {
 	readerFunc
 	stat func() (fs.FileInfo, error)
 }
 
-// Stat tells of the file.
 func (f fileReader) Stat() (fs.FileInfo, error) { return f.stat() }
 
-// readerFunc is a function as an io.Reader.
+// readerFunc makes a function an io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -41,7 +41,7 @@ func TestStandardInputAgain(t *testing.T) {
 	for name, data := range map[string][]byte{"t.csv": text, "t.arrows": arrow} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the input: %v", err)
 		}
 		for _, args := range []string{
 			"--method sfufs", "--method laplacian", "--method eufs --clusters 3 --max-iter 3", "", "--method cpufs --shape 3x3 --max-iter 3",
@@ -56,7 +56,7 @@ func TestStandardInputAgain(t *testing.T) {
 				}
 				s, err := stream.DecodeSelection(strings.NewReader(r.out))
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("decoding the selection: %v", err)
 				}
 				if len(s.Inputs) != 1 || s.Inputs[0].Rows != 240 {
 					t.Errorf("%s %s: inputs %+v", input, args, s.Inputs)
@@ -87,7 +87,7 @@ func TestStandardInputDropsRows(t *testing.T) {
 	x[9] = math.NaN()
 	arrow, path := arrowStream(t, x, y), filepath.Join(t.TempDir(), "t.arrows")
 	if err := os.WriteFile(path, arrow, 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	flags := []string{"-k", "2", "--method", "greedy", "--missing", "drop-row", "--format", "csv"}
 	file := invoke(append([]string{"select", path}, flags...)...)
@@ -148,7 +148,7 @@ func TestStandardInputInterrupted(t *testing.T) {
 		code := make(chan int)
 		go func() { code <- run(ctx, args, r, io.Discard, io.Discard) }()
 		if _, err := w.Write(data[:len(data)/2]); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing to standard input: %v", err)
 		}
 		time.Sleep(20 * time.Millisecond) // let it wait for more; too short would only make the test easier
 		cancel()
@@ -171,10 +171,10 @@ func TestScratchOfText(t *testing.T) {
 	dir := t.TempDir()
 	in, sel := filepath.Join(dir, "t.csv"), filepath.Join(dir, "s.json")
 	if err := os.WriteFile(in, text, 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "u.csv"), text, 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the input: %v", err)
 	}
 	must(t, "select", in, "-k", "3", "--method", "greedy", "-o", sel)
 	for _, args := range [][]string{

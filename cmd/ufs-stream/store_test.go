@@ -28,7 +28,7 @@ func objects(t *testing.T, s *storetest.Server) (keys []string) {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("storing the objects: %v", err)
 	}
 	return keys
 }
@@ -46,7 +46,7 @@ func upload(t *testing.T, s *storetest.Server, path, key string) string {
 	t.Helper()
 	place := filepath.Join(s.Dir, filepath.FromSlash(key))
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	write(t, place, read(t, path))
 	return s.URL(key)
@@ -222,11 +222,11 @@ func TestTransferIsShown(t *testing.T) {
 	if strings.Contains(local, "transfer") {
 		t.Error("a local run records a transfer")
 	}
-	line := snapshot{Transfer: &stream.Transfer{Fetched: 2048, Requests: 1300, Retries: 1}, ETA: -1}.line()
+	line := snapshot{Transfer: &stream.Transfer{Fetched: 2048, Requests: 1300, Retries: 1}, ETA: -1}.progressLine()
 	if !strings.Contains(line, "fetched 2.0 KiB in 1,300 requests, 1 of them sent again") {
 		t.Errorf("the progress line is %q", line)
 	}
-	if line := (snapshot{ETA: -1}).line(); strings.Contains(line, "fetched") {
+	if line := (snapshot{ETA: -1}).progressLine(); strings.Contains(line, "fetched") {
 		t.Errorf("the progress line of a local run is %q", line)
 	}
 }

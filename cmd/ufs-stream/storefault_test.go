@@ -131,7 +131,7 @@ func TestInterruptedUpload(t *testing.T) {
 		var said strings.Builder
 		cmd.Stderr = &said
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		select {
 		case <-sending:
@@ -140,7 +140,7 @@ func TestInterruptedUpload(t *testing.T) {
 			t.Fatalf("no part is uploaded: %s", said.String())
 		}
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
+			t.Fatalf("signalling the program: %v", err)
 		}
 		_ = cmd.Wait() // its code is looked at
 		close(ended)
@@ -155,8 +155,8 @@ func TestInterruptedUpload(t *testing.T) {
 	}
 }
 
-// TestFailedFolder: where a file of a folder fails, for whatever reason, those uploaded
-// before are deleted; where the run is interrupted, they are gone on with.
+// TestFailedFolder: if a file of a folder fails, the files uploaded before it are deleted. If the run is interrupted,
+// they are kept and continued from.
 func TestFailedFolder(t *testing.T) {
 	s := storetest.S3(t)
 	proxy := storetest.NewProxy(t, s.Endpoint)
@@ -229,13 +229,13 @@ func TestFailedFolder(t *testing.T) {
 		return storetest.Answer(http.StatusServiceUnavailable, "") // else it may end well in the same moment
 	})
 	r = invokeWith(ctx, nil, "apply", in, "--selection", sel, "-o", out)
-	if r.code != exit.Interrupted || !strings.HasPrefix(r.err, "ufs-stream: interrupted\nprogress is saved in s3://lake/again/?") || !strings.Contains(r.err, "go on with:\n") {
+	if r.code != exit.Interrupted || !strings.HasPrefix(r.err, "ufs-stream: interrupted\nprogress is saved in s3://lake/again/?") || !strings.Contains(r.err, "continue with:\n") {
 		t.Errorf("interrupted: exit code %d: %s", r.code, r.err)
 	}
 	tells(t, s, r)
 	proxy.Before(nil)
 	r = invoke("apply", in, "--selection", sel, "-o", out)
-	if r.code != exit.Done || r.err != "gone on with what an interrupted run had left: 2 of 5 files\n" {
+	if r.code != exit.Done || r.err != "continued an interrupted run that had finished 2 of 5 files\n" {
 		t.Errorf("gone on with: exit code %d: %s", r.code, r.err)
 	}
 	for _, p := range paths {

@@ -118,16 +118,16 @@ func TestSignedURLsStaySecret(t *testing.T) {
 // without them, and says so.
 func TestResumeHidesSignatures(t *testing.T) {
 	args := []string{"select", "https://host/x.parquet?sig=SECRET", "--stats=https://host/y.ufs?sig=SECRET", "s3://b/k?region=r", "a=b", "-k", "3"}
-	shown, hidden := shownArgs(args)
+	shown, hidden := redactArgs(args)
 	want := []string{"select", "https://host/x.parquet", "--stats=https://host/y.ufs", "s3://b/k?region=r", "a=b", "-k", "3"}
 	if !hidden || !slices.Equal(shown, want) {
 		t.Errorf("%v, %q; want %q", hidden, shown, want)
 	}
 	endpoints := []string{"s3://b/k?endpoint=http://host:9&region=r", "delta://s3://b/t?endpoint=https://host"}
-	if shown, hidden := shownArgs(endpoints); hidden || !slices.Equal(shown, endpoints) {
+	if shown, hidden := redactArgs(endpoints); hidden || !slices.Equal(shown, endpoints) {
 		t.Errorf("%v, %q, though an endpoint is no secret", hidden, shown)
 	}
-	if shown, hidden := shownArgs(args[3:]); hidden || !slices.Equal(shown, args[3:]) {
+	if shown, hidden := redactArgs(args[3:]); hidden || !slices.Equal(shown, args[3:]) {
 		t.Errorf("%v, %q, though nothing is secret", hidden, shown)
 	}
 }

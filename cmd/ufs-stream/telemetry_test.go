@@ -43,7 +43,7 @@ func TestTelemetry(t *testing.T) {
 	must(t, "select", "lake", "--label", "churned", "--missing", "mean", "--method", "greedy", "--auto-exclude", "-o", "selection.json")
 	var s stream.Selection
 	if err := json.Unmarshal([]byte(read(t, "selection.json")), &s); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the output: %v", err)
 	}
 	var found []string
 	for _, f := range s.Selected {
@@ -84,7 +84,7 @@ func TestTelemetry(t *testing.T) {
 	args := append([]string{"explain", "--selection", "selection.json", "--format", "json"}, sensors...)
 	var e ufs.Explanation
 	if err := json.Unmarshal([]byte(must(t, append(args, "lake")...)), &e); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the output: %v", err)
 	}
 	if len(e.Columns) != len(sensors) {
 		t.Fatalf("%d columns explained of %d", len(e.Columns), len(sensors))

@@ -31,7 +31,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 		inner, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening a terminal: %v", err)
 	}
 	t.Cleanup(func() { inner.Close() })
 	return outer, inner

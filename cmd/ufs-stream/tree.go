@@ -13,15 +13,15 @@ func newTree(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree INPUT… --tree KIND",
 		Short: "Write the tree over features that hufs uses, as JSON",
-		Long: `Write the tree that --tree of select builds, as JSON: to look at it, or to change it
-and give it to select as --tree FILE.json. image and prefix:SEP take names and read
-footers only; correlation makes a pass over the data (of a sample: --rows).
+		Long: `Write the tree that --tree of select builds, as JSON. You can look at it, or change it and give
+it to select as --tree FILE.json. image and prefix:SEP use the names of columns and read only
+footers. correlation makes a pass over the data (of a sample: --rows).
 
   ufs-stream tree faces.parquet --tree image -o tree.json
   ufs-stream select faces.parquet --method hufs --tree tree.json`,
-		Args: o.inputs,
+		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, out)
+			q, err := o.buildRequest(c, cmd, args, out)
 			if err != nil {
 				return err
 			}
@@ -33,14 +33,14 @@ footers only; correlation makes a pass over the data (of a sample: --rows).
 				return err
 			}
 			c.warn(t.Warnings)
-			c.note("%d groups, %d levels, %d features", t.Groups, t.Depth, len(t.Features))
-			return c.write(cmd.Context(), out, t.Encode)
+			c.sayIfVerbose("%d groups, %d levels, %d features", t.Groups, t.Depth, len(t.Features))
+			return c.writeOutput(cmd.Context(), out, t.Encode)
 		},
 	}
 	fs := cmd.Flags()
-	o.input(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
+	o.addInputFlags(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
 	fs.StringVar(&tree, "tree", "", "the `TREE`: image (names px_R_C), correlation, prefix:SEP, or FILE.json, which is checked")
 	fs.StringVarP(&out, "output", "o", "", "write the tree to `FILE` (default: standard output)")
 	return cmd

@@ -106,7 +106,7 @@ func TestBusyStore(t *testing.T) {
 		r.cmd.Env = append(slices.Clone(environ), asProgram+"=1", "TMPDIR="+temp)
 		r.cmd.Stderr = r.said
 		if err := r.cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		t.Cleanup(func() { _ = r.cmd.Process.Kill() }) // where the test ends before it
 		all = append(all, r)
@@ -179,7 +179,7 @@ func TestPreemption(t *testing.T) {
 		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 		cmd.Stderr = &said
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		for range 3 { // tries, so that it waits between two
 			select {
@@ -190,7 +190,7 @@ func TestPreemption(t *testing.T) {
 		}
 		begin := time.Now()
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
+			t.Fatalf("signalling the program: %v", err)
 		}
 		_ = cmd.Wait() // its code is looked at
 		// A farewell to a store takes ten seconds at most; Slurm and Kubernetes give thirty.

@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// flagGroup is a part of the help of a verb with many flags.
+// flagGroup is a section of the help of a verb with many flags.
 type flagGroup struct {
 	title string
 	flags []string
 }
 
-// flagGroups is the one table of which flag stands where in help. Options of methods that it does
-// not have stand behind it, by what their methods work from.
+// flagGroups lists the sections of the help in order, with their flags. Method options that are not listed follow in
+// sections by the kind of their methods.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},
@@ -35,11 +35,11 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// moreFlags is the title of flags that the table has no place for: a test wants none.
-const moreFlags = "More"
+// ungroupedTitle is the section of flags without a group. A test requires it to be empty.
+const ungroupedTitle = "More"
 
-// inTheirGroups are the flags of a verb by groups, each in the order of the table.
-func inTheirGroups(cmd *cobra.Command) (groups []flagGroup) {
+// groupFlags returns the flags of a verb by section, each section in the order of flagGroups.
+func groupFlags(cmd *cobra.Command) (groups []flagGroup) {
 	placed := map[string]bool{"help": true}
 	own := func(name string) bool {
 		return cmd.LocalFlags().Lookup(name) != nil && cmd.InheritedFlags().Lookup(name) == nil
@@ -59,21 +59,21 @@ func inTheirGroups(cmd *cobra.Command) (groups []flagGroup) {
 		if placed[f.Name] || !own(f.Name) {
 			return
 		}
-		title := moreFlags
+		title := ungroupedTitle
 		if _, ok := f.Value.(*optionFlag); ok {
-			title = families[familyOf(f.Name)]
+			title = families[optionFamily(f.Name)]
 		}
 		rest[title] = append(rest[title], f.Name)
 	})
-	for _, title := range append(families, moreFlags) {
+	for _, title := range append(families, ungroupedTitle) {
 		groups = append(groups, flagGroup{title, rest[title]})
 	}
 	return slices.DeleteFunc(groups, func(g flagGroup) bool { return len(g.flags) == 0 })
 }
 
-// familyOf numbers what the methods that have an option work from: the Gram matrix, the graph, rows, or
-// several of these.
-func familyOf(option string) int {
+// optionFamily returns the section of a method option: 0 for methods on the Gram matrix, 1 on the graph, 2 on rows, 3
+// for several kinds.
+func optionFamily(option string) int {
 	family := -1
 	for _, s := range methods.Knowing(methods.All(), option) {
 		own := map[method.From]int{method.FromGraph: 1, method.FromRows: 2}[s.From]
@@ -85,16 +85,16 @@ func familyOf(option string) int {
 	return max(family, 0)
 }
 
-// helpWidth is the width of the texts of flags in help.
+// helpWidth is the width of flag descriptions in the help, in characters.
 const helpWidth = 110
 
-// inGroups has the help of a verb show its flags in groups.
-func inGroups(cmd *cobra.Command) {
-	cmd.Annotations = map[string]string{groupsOf: ""}
+// showFlagsInGroups makes the help of a verb show its flags in sections.
+func showFlagsInGroups(cmd *cobra.Command) {
+	cmd.Annotations = map[string]string{groupsAnnotation: ""}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		w := cmd.OutOrStderr()
 		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
-		for _, g := range inTheirGroups(cmd) {
+		for _, g := range groupFlags(cmd) {
 			writeFlags(w, g.title, cmd.LocalFlags(), g.flags)
 		}
 		var global []string
@@ -104,15 +104,13 @@ func inGroups(cmd *cobra.Command) {
 	})
 }
 
-const groupsOf = "groups" // annotation of a verb
+const groupsAnnotation = "groups" // key of a verb's annotation
 
-// isGrouped reports whether the help of a verb shows its flags in groups.
-func isGrouped(cmd *cobra.Command) bool {
-	_, grouped := cmd.Annotations[groupsOf]
+func hasGroupedHelp(cmd *cobra.Command) bool {
+	_, grouped := cmd.Annotations[groupsAnnotation]
 	return grouped
 }
 
-// writeFlags shows some flags under a title.
 func writeFlags(w io.Writer, title string, all *pflag.FlagSet, names []string) {
 	some := pflag.NewFlagSet("", pflag.ContinueOnError)
 	some.SortFlags = false

@@ -13,14 +13,14 @@ import (
 )
 
 func newVersion(c *cli) *cobra.Command {
-	format := newChoice("text", "text", "json")
+	format := newChoiceFlag("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print version, Go version and platform",
 		Args:  program.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format.value == "json" {
-				return writeJSON(c.out, thisBuild())
+				return writeJSON(c.out, currentBuild())
 			}
 			_, err := fmt.Fprintln(c.out, versionLine())
 			return err
@@ -30,12 +30,13 @@ func newVersion(c *cli) *cobra.Command {
 	return cmd
 }
 
-// versionFlag makes --version of the program itself: that of select and others is of a Delta table.
-func versionFlag(root *cobra.Command, c *cli) {
+// addVersionFlag adds --version to the program itself. On select and other verbs --version is the version of a Delta
+// table.
+func addVersionFlag(root *cobra.Command, c *cli) {
 	show := root.Flags().Bool("version", false, "print the version, as the verb does")
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if !*show || len(args) > 0 { // --version of a verb is that of a Delta table
+		if !*show || len(args) > 0 { // on a verb, --version is that of a Delta table
 			return help(cmd, args)
 		}
 		_, err := fmt.Fprintln(c.out, versionLine())
@@ -43,19 +44,19 @@ func versionFlag(root *cobra.Command, c *cli) {
 	}
 }
 
-// build says what this program was built of.
-type build struct {
+// buildInfo describes the source and the platform of this program.
+type buildInfo struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"`   // empty where Go recorded none
+	Commit  string `json:"commit"`   // empty if Go recorded none
 	Date    string `json:"date"`     // of the commit
-	Changed bool   `json:"modified"` // after the commit
+	Changed bool   `json:"modified"` // the source was changed after the commit
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
 }
 
-func thisBuild() build {
-	b := build{Version: ufs.Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+func currentBuild() buildInfo {
+	b := buildInfo{Version: ufs.Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -74,12 +75,12 @@ func thisBuild() build {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the release, followed by the commit where Go recorded one.
-func version() string {
-	b := thisBuild()
+// versionText is the release, followed by the commit if Go recorded one.
+func versionText() string {
+	b := currentBuild()
 	text := b.Version
 	if len(b.Commit) >= 12 {
 		text += "+" + b.Commit[:12]

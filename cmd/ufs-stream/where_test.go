@@ -114,7 +114,7 @@ func TestWhereAndPartitions(t *testing.T) {
 	for i, path := range paths {
 		to := filepath.Join(dir, fmt.Sprintf("day=2026-01-0%d", i+1), "x.parquet")
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
+			t.Fatalf("making a folder: %v", err)
 		}
 		content := read(t, path)
 		if i == 0 {

@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// worthLine says in a sentence what the selection explains, and from which feature on no more is
-// gained than from noise; empty where nothing tells.
-func worthLine(s *stream.Selection) string {
+// worthSentence states how much the selection explains, and from which feature on a feature adds no more than noise.
+// It is empty if that is unknown.
+func worthSentence(s *stream.Selection) string {
 	k := len(s.Selected)
 	if k == 0 {
 		return ""
 	}
-	explained, of := 1-s.Selected[k-1].Error, "sum of squares"
+	explained, quantity := 1-s.Selected[k-1].Error, "sum of squares"
 	if s.Worth != nil {
-		explained, of = s.Worth.Explained, "variance"
+		explained, quantity = s.Worth.Explained, "variance"
 	}
 	if math.IsNaN(float64(explained)) {
 		return ""
@@ -30,23 +30,23 @@ func worthLine(s *stream.Selection) string {
 		verb = "explains"
 	}
 	groups := s.HasGroups()
-	subject := plural(k, "feature")
-	if groups { // of which each has several
-		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, plural(s.SelectedFeatures(), "feature")), "explain"
+	subject := countNoun(k, "feature")
+	if groups { // each of which has several features
+		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, countNoun(s.SelectedFeatures(), "feature")), "explain"
 	}
-	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percent(float64(explained)), of)
+	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(float64(explained)), quantity)
 	auto := s.Size != nil && s.Options["k"] == "auto"
 	switch w := s.Worth; {
 	case auto && groups:
-		line += "; single features: " + beyondSize(s.Size, false)
-	case auto && s.Size.Recommended < k: // more features were to be kept
+		line += "; single features: " + gainBeyondSize(s.Size, false)
+	case auto && s.Size.Recommended < k: // --keep asks for more features
 	case auto:
-		line += "; " + beyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
+		line += "; " + gainBeyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
 	case w == nil:
 	case s.Size.Keeps(w, k):
 	case w.Faint > 0:
-		line += "; " + faintOnes(w, k)
-	case k > 1 && !noBetter(s):
+		line += "; " + faintFeatures(w, k)
+	case k > 1 && !isNoBetterThanChance(s):
 		line += ", each more than noise would"
 	}
 	if !auto && !groups && s.Size != nil && s.Size.Recommended != k {
@@ -55,13 +55,11 @@ func worthLine(s *stream.Selection) string {
 	return line
 }
 
-// noBetter reports whether the choice was found to be no better than chance.
-func noBetter(s *stream.Selection) bool {
+func isNoBetterThanChance(s *stream.Selection) bool {
 	return s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 }
 
-// autoSize is the number that -k auto took, and why.
-func autoSize(s *stream.Selection) string {
+func autoSizeText(s *stream.Selection) string {
 	if s.HasGroups() {
 		return fmt.Sprintf("%d: of single features %d would be worth keeping: %s", len(s.Selected), s.Size.Recommended, s.Size.Why)
 	}
@@ -71,27 +69,27 @@ func autoSize(s *stream.Selection) string {
 	return fmt.Sprintf("%d: %s", s.Size.Recommended, s.Size.Why)
 }
 
-// beyondSize says what features beyond the recommended number add. own says that it is known that greedy's
-// features, by which the rules go, are those that are spoken of.
-func beyondSize(z *stream.Size, own bool) string {
+// gainBeyondSize describes how much features beyond the recommended number add. own means that the text is about
+// greedy's own features, to which the rules apply.
+func gainBeyondSize(z *stream.Size, own bool) string {
 	next := humanize.Ordinal(z.Recommended + 1)
 	from := fmt.Sprintf("from the %s on each", next)
 	if !own {
-		from = fmt.Sprintf("greedy's first %d explain %s, and from its %s on each", z.Recommended, percent(float64(z.Explained)), next)
+		from = fmt.Sprintf("greedy's first %d explain %s, and from its %s on each", z.Recommended, percentText(float64(z.Explained)), next)
 	}
 	switch {
 	case math.IsNaN(float64(z.Next)) && own:
 		return "more were not looked at"
 	case math.IsNaN(float64(z.Next)):
-		return fmt.Sprintf("greedy's first %d explain %s, and more were not looked at", z.Recommended, percent(float64(z.Explained)))
+		return fmt.Sprintf("greedy's first %d explain %s, and more were not looked at", z.Recommended, percentText(float64(z.Explained)))
 	case z.Next > z.Noise:
-		return fmt.Sprintf("%s adds less than %s, where noise adds up to %s", from, upTo(z.Next), upTo(z.Noise))
+		return fmt.Sprintf("%s adds less than %s, where noise adds up to %s", from, percentAbove(z.Next), percentAbove(z.Noise))
 	}
-	return fmt.Sprintf("%s adds less than %s, no more than noise does (up to %s)", from, upTo(z.Next), upTo(z.Noise))
+	return fmt.Sprintf("%s adds less than %s, no more than noise does (up to %s)", from, percentAbove(z.Next), percentAbove(z.Noise))
 }
 
-// faintOnes says which of k features add no more than noise.
-func faintOnes(w *stream.Worth, k int) string {
+// faintFeatures describes which of k features add no more than noise.
+func faintFeatures(w *stream.Worth, k int) string {
 	which, verb, each := fmt.Sprintf("%d of these", w.Faint), "add", "each "
 	switch {
 	case w.Faint == k:
@@ -105,11 +103,11 @@ func faintOnes(w *stream.Worth, k int) string {
 	if w.Faint == 1 {
 		verb, each = "adds", ""
 	}
-	return fmt.Sprintf("%s %s no more than noise (%sless than %s, and noise up to %s)", which, verb, each, upTo(w.Most), upTo(w.Noise))
+	return fmt.Sprintf("%s %s no more than noise (%sless than %s, and noise up to %s)", which, verb, each, percentAbove(w.Most), percentAbove(w.Noise))
 }
 
-// upTo is a share that n is below, in percent with two digits.
-func upTo(n stream.Number) string {
+// percentAbove rounds a share up to two digits and writes it in percent.
+func percentAbove(n stream.Number) string {
 	x := 100 * max(float64(n), 0)
 	step := math.Pow(10, max(math.Floor(math.Log10(x))-1, -3))
 	text := strconv.FormatFloat((math.Floor(x/step)+1)*step, 'g', 3, 64)

@@ -36,7 +36,7 @@ func TestSaysWhatToKeep(t *testing.T) {
 	}
 	s := selection(t, in, "--method", "greedy")
 	want := fmt.Sprintf("12 features explain %s of the variance; from the 13th on each adds less than %s, no more than noise does (up to %s)",
-		percent(1-float64(s.Selected[11].Error)), upTo(s.Size.Next), upTo(s.Size.Noise))
+		percentText(1-float64(s.Selected[11].Error)), percentAbove(s.Size.Next), percentAbove(s.Size.Noise))
 	if got := last(out); got != want {
 		t.Errorf("select ends with\n%s\nwant\n%s", got, want)
 	}
@@ -45,11 +45,11 @@ func TestSaysWhatToKeep(t *testing.T) {
 		t.Errorf("-o: standard error ends with %s", r.err)
 	}
 	if r := invoke("-q", "select", in, "--method", "greedy", "--format", "names"); r.err != "" {
-		t.Errorf("-q: %s", r.err)
+		t.Errorf("-q: got %q on standard error, want nothing", r.err)
 	}
 	w := selection(t, in, "--method", "greedy", "-k", "20")
 	want = fmt.Sprintf("20 features explain %s of the variance; of these, the last 8 add no more than noise (each less than %s, and noise up to %s); -k auto keeps 12",
-		percent(1-float64(w.Selected[19].Error)), upTo(w.Worth.Most), upTo(w.Worth.Noise))
+		percentText(1-float64(w.Selected[19].Error)), percentAbove(w.Worth.Most), percentAbove(w.Worth.Noise))
 	if got := last(must(t, "select", in, "--method", "greedy", "-k", "20")); got != want {
 		t.Errorf("select -k 20 ends with\n%s\nwant\n%s", got, want)
 	}
@@ -72,8 +72,8 @@ func TestSaysWhatToKeep(t *testing.T) {
 	}
 }
 
-// TestSaysWhyFifty: where nothing tells how many are worth keeping, the output says why there are
-// 50, and how to be told.
+// TestSaysWhyFifty: if the number worth keeping is unknown, the output explains why there are 50, and how to find the
+// number.
 func TestSaysWhyFifty(t *testing.T) {
 	in, _ := plant(t, 1000, 1)
 	for _, verb := range []string{"select", "plan"} {
@@ -129,14 +129,14 @@ func TestUpTo(t *testing.T) {
 		share stream.Number
 		want  string
 	}{{0.00384, "0.39%"}, {0.0038, "0.39%"}, {0.0111, "1.2%"}, {0.123, "13%"}, {0, "0.001%"}, {1e-9, "0.001%"}, {0.0000123, "0.002%"}, {0.00399, "0.4%"}, {0.999, "100%"}} {
-		if got := upTo(c.share); got != c.want {
+		if got := percentAbove(c.share); got != c.want {
 			t.Errorf("%v: %s, want %s", c.share, got, c.want)
 		}
 	}
 	var above float64
 	for x := 1e-5; x < 1; x *= 1.07 {
-		if _, err := fmt.Sscanf(upTo(stream.Number(x)), "%g%%", &above); err != nil || !(above > 100*x) || above > 111*x+0.001 && !math.Signbit(x) {
-			t.Errorf("%v is said to be below %s", x, upTo(stream.Number(x)))
+		if _, err := fmt.Sscanf(percentAbove(stream.Number(x)), "%g%%", &above); err != nil || !(above > 100*x) || above > 111*x+0.001 && !math.Signbit(x) {
+			t.Errorf("%v is said to be below %s", x, percentAbove(stream.Number(x)))
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestWorthLine(t *testing.T) {
 		"the 2 chosen, 4 features together, explain 80.00% of the sum of squares; single features: greedy's first 2 explain 70.00%, and from its 3rd on each adds less than 1.1%, no more than noise does (up to 2.1%)": {Options: auto, Selected: groups, Size: size},
 		"the 2 chosen, 4 features together, explain 80.00% of the sum of squares":                                                                                                                                       {Selected: groups, Size: size},
 	} {
-		if got := worthLine(s); got != want {
+		if got := worthSentence(s); got != want {
 			t.Errorf("%q\nwant %q", got, want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package agree compares the rankings of neighbouring settings of a grid, and recommends
-// a setting amid the region where they hardly change.
+// Package agree compares the rankings of neighbouring settings of a grid, and recommends a setting in the middle of the
+// region in which they hardly change.
 package agree
 
 import (
@@ -9,23 +9,23 @@ import (
 
 // Setting is the ranking of one setting.
 type Setting struct {
-	Order []int // features, or what else is chosen, best first; not all of them where something bounds the choice
+	Order []int // features or groups, best first; possibly not all of them, if the choice is bounded
 	Sound bool  // may be recommended
 	Apart bool  // neither compared nor recommended
 }
 
-// Grid is settings by rising weights, row by row.
+// Grid is a grid of settings by rising weights, row by row.
 type Grid struct {
 	Width    int   // settings in a row
 	K        []int // sizes at which rankings are compared
 	Settings []Setting
 }
 
-// stableLink is the agreement above which two neighbours count as the same selection: at
-// k = 50 they differ in five or six features.
+// stableLink is the agreement above which two neighbours count as the same selection: at k = 50 they differ in five or
+// six features.
 const stableLink = 0.8
 
-// Jaccard is |A∩B|/|A∪B| of the first k features of two rankings, or of all where one has fewer.
+// Jaccard is |A∩B|/|A∪B| of the first k features of two rankings, or of all if one has fewer.
 func Jaccard(a, b []int, k int) float64 {
 	a, b = a[:min(k, len(a))], b[:min(k, len(b))]
 	in := make(map[int]bool, len(a))
@@ -41,7 +41,7 @@ func Jaccard(a, b []int, k int) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// neighbours returns the settings one step of the grid away, with which at is compared.
+// neighbours returns the settings one step away in the grid that are compared with setting at.
 func (g *Grid) neighbours(at int) []int {
 	var list []int
 	add := func(other int) {
@@ -64,8 +64,7 @@ func (g *Grid) neighbours(at int) []int {
 	return list
 }
 
-// Agreement is, for each setting and K, the mean Jaccard index with its neighbours; NaN
-// without any.
+// Agreement returns, for each setting and K, the mean Jaccard index with its neighbours; NaN without any.
 func (g *Grid) Agreement() [][]float64 {
 	out := make([][]float64, len(g.Settings))
 	for at := range out {
@@ -81,8 +80,8 @@ func (g *Grid) Agreement() [][]float64 {
 	return out
 }
 
-// link is how far two settings agree: the mean Jaccard index over all K.
-func (g *Grid) link(a, b int) float64 {
+// linkStrength is the agreement of two settings: the mean Jaccard index over all K.
+func (g *Grid) linkStrength(a, b int) float64 {
 	var sum float64
 	for _, k := range g.K {
 		sum += Jaccard(g.Settings[a].Order, g.Settings[b].Order, k)
@@ -90,33 +89,33 @@ func (g *Grid) link(a, b int) float64 {
 	return sum / float64(len(g.K))
 }
 
-// Recommend names the setting in the middle of the stable region, -1 for none, and why:
+// Recommend returns the setting in the middle of the stable region, -1 for none, and the reason:
 //
 //  1. only sound settings take part;
-//  2. neighbours are linked if they agree to 0.8 (see link), or, where no two do, as well
+//  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well
 //     as the best two;
 //  3. a region is a set of settings connected by links; the stable one is the largest, of
 //     equally large regions the one with the highest mean link, then the first;
 //  4. its middle is the member with the least sum of squared distances, in steps of the
 //     grid, to all members; of several the first.
 //
-// Stable is not the same as good: where a weight hardly matters yet, or decides
-// everything, neighbours agree as well.
+// Stable is not the same as good: if a weight has hardly any effect yet, or decides everything, neighbours agree as
+// well.
 func (g *Grid) Recommend() (at int, why string) {
 	count := 0
 	for i := range g.Settings {
-		if g.sound(i) {
+		if g.isSound(i) {
 			count++
 		}
 	}
 	if count == 0 {
 		return -1, ""
 	}
-	least := 0.0 // of a link
+	least := 0.0 // least strength of a link
 	for at := range g.Settings {
 		for _, other := range g.neighbours(at) {
-			if g.sound(at) && g.sound(other) {
-				least = max(least, g.link(at, other))
+			if g.isSound(at) && g.isSound(other) {
+				least = max(least, g.linkStrength(at, other))
 			}
 		}
 	}
@@ -126,10 +125,10 @@ func (g *Grid) Recommend() (at int, why string) {
 	var bestLink float64
 	seen := make([]bool, len(g.Settings))
 	for at := range g.Settings {
-		if !g.sound(at) || seen[at] {
+		if !g.isSound(at) || seen[at] {
 			continue
 		}
-		region, mean := g.region(at, least, seen)
+		region, mean := g.connectedRegion(at, least, seen)
 		if len(region) > len(best) || len(region) == len(best) && mean > bestLink {
 			best, bestLink = region, mean
 		}
@@ -143,27 +142,27 @@ func (g *Grid) Recommend() (at int, why string) {
 		why = fmt.Sprintf("the middle of the largest region (%d of %d sound settings) in which neighbours agree to %.2f or better, %.2f on average",
 			len(best), count, least, bestLink)
 	}
-	return g.middle(best), why
+	return g.middleMember(best), why
 }
 
-func (g *Grid) sound(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
+func (g *Grid) isSound(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
 
-// region collects the settings connected with at, and the mean of their links.
-func (g *Grid) region(at int, least float64, seen []bool) (members []int, mean float64) {
+// connectedRegion returns the settings connected with at, and the mean strength of their links.
+func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []int, mean float64) {
 	members = []int{at}
 	seen[at] = true
 	var sum float64
 	links := 0
 	for n := 0; n < len(members); n++ {
 		for _, other := range g.neighbours(members[n]) {
-			if !g.sound(other) {
+			if !g.isSound(other) {
 				continue
 			}
-			link := g.link(members[n], other)
+			link := g.linkStrength(members[n], other)
 			if link < least || link == 0 {
 				continue
 			}
-			sum += link // every link twice
+			sum += link // counts every link twice
 			links++
 			if !seen[other] {
 				seen[other] = true
@@ -174,8 +173,7 @@ func (g *Grid) region(at int, least float64, seen []bool) (members []int, mean f
 	return members, sum / float64(max(links, 1))
 }
 
-// middle returns the member nearest to all others.
-func (g *Grid) middle(members []int) int {
+func (g *Grid) middleMember(members []int) int {
 	best, least := -1, math.MaxInt
 	for _, a := range members {
 		sum := 0

@@ -2,24 +2,23 @@ package alike
 
 import "math"
 
-// Apart is a choice of columns no two of which are correlated, by size, above a threshold.
+// Apart is a choice of columns of which no pair is correlated above a threshold, in absolute value.
 type Apart struct {
 	Kept    []int // ascending
 	Dropped []Drop
 }
 
-// Drop is a column left out for one that is kept.
+// Drop is a column left out because it is too correlated with the kept column For.
 type Drop struct {
 	Column, For int
 	Correlation float64
 }
 
-// Apart keeps columns so that no pair is left above the threshold and every column left out is above it
-// with a kept one: a maximal independent set of the graph of pairs above it. Of the columns that are still
-// there, the one with the most neighbours in that graph is kept, the first by name among equal ones,
-// and its neighbours go. caret's findCorrelation, which goes through the pairs in the order of the
-// columns and drops the one with the larger mean correlation, may drop columns that nothing kept is
-// near. A column is Dropped for the kept one that it is most correlated with. O(d²).
+// Apart keeps columns so that no kept pair is correlated above the threshold, and every dropped column is correlated
+// above it with a kept one: a maximal independent set of the graph of the pairs above it. Of the undecided columns it
+// keeps the one with the most neighbours in that graph, the first by name among equals, and drops its neighbours.
+// caret's findCorrelation goes through the pairs in column order and drops the one with the larger mean correlation; it
+// may drop columns that are near no kept one. For is the kept column that a dropped one is most correlated with. O(d²).
 func (m *Matrix) Apart(threshold float64) Apart {
 	above := func(r float64) bool { return math.Abs(r) > threshold }
 	degree, state := make([]int, m.D), make([]byte, m.D)

@@ -10,29 +10,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// ClusterOptions say when a cluster is divided. A zero field means its default.
+// ClusterOptions set when a cluster is divided. A zero field means its default.
 type ClusterOptions struct {
-	// MaxEigen is how large a cluster's second eigenvalue may be: default 1, what one further column
-	// by itself has.
+	// MaxEigen bounds a cluster's second eigenvalue: default 1, the eigenvalue of one further uncorrelated column.
 	MaxEigen float64
-	// Proportion is the least share of each of a cluster's columns that its component explains: default
+	// Proportion is the least share of each column's variance that the cluster's component must explain: default
 	// DefaultProportion.
 	Proportion float64
 }
 
-// The defaults of ClusterOptions. The second eigenvalue of two columns is 1 − |r|, which leaves any two together; the
-// share of each is then (1 + |r|)/2.
+// The defaults of ClusterOptions. The second eigenvalue of two columns is 1 − |r| ≤ 1, so MaxEigen never divides a
+// pair; the component explains the share (1 + |r|)/2 of each.
 const (
 	DefaultMaxEigen   = 1
 	DefaultProportion = 0.7
 )
 
-// WithDefaults fills in what is 0.
+// WithDefaults replaces zero fields by their defaults.
 func (o ClusterOptions) WithDefaults() ClusterOptions {
 	return ClusterOptions{MaxEigen: cmp.Or(o.MaxEigen, DefaultMaxEigen), Proportion: cmp.Or(o.Proportion, DefaultProportion)}
 }
 
-// Cluster is some columns and their component, the first principal component of their correlations.
+// Cluster is a group of columns with its component, the first principal component of their correlations.
 type Cluster struct {
 	Members        []Member // by R2Own, the representative first
 	Representative int      // the column with the smallest ratio
@@ -44,42 +43,42 @@ type Cluster struct {
 type Member struct {
 	Column int
 	R2Own  float64 // squared correlation with its own component
-	R2Next float64 // largest with that of another cluster
-	Next   int     // which one; -1 where there is no other
-	Ratio  float64 // (1 − R2Own)/(1 − R2Next); +Inf where another component is the column
+	R2Next float64 // largest squared correlation with another cluster's component
+	Next   int     // the cluster of R2Next; -1 if there is no other
+	Ratio  float64 // (1 − R2Own)/(1 − R2Next); +Inf if another component equals the column
 }
 
-// clusterRounds is how often columns move between clusters at most, as VARCLUS's MAXITER.
+// clusterRounds is the most rounds of moving columns between clusters, as VARCLUS's MAXITER.
 const clusterRounds = 10
 
-// Clusters divides the columns, a variant of VARCLUS: a cluster whose second eigenvalue is above MaxEigen,
-// or whose component explains less than Proportion of one of its columns, is divided by its two first
-// components, turned by the quartimax criterion. Each column goes to the one it is the more correlated with by size,
-// and then to the new cluster whose component it is nearest to, until none moves. When nothing
-// is left to divide, columns move to the nearest component among all clusters, which are divided
-// again where they must be, and two clusters whose union need not be divided become one.
+// Clusters divides the columns by a variant of VARCLUS. A cluster whose second eigenvalue is above MaxEigen, or whose
+// component explains less than Proportion of one of its columns, is divided by its first two components, rotated by the
+// quartimax criterion: each column goes to the component with the larger absolute correlation, and then to the new
+// cluster with the nearest component, until none moves. When all clusters are final, columns move to the nearest
+// component among all clusters, changed clusters are divided again if necessary, and two clusters whose union need not
+// be divided are merged.
 //
-// VARCLUS bounds the second eigenvalue or the mean of the shares, which both let a column of noise into a
-// cluster of many. It moves columns among all clusters after each division, tries to move them
-// one by one, and divides the cluster of the largest second eigenvalue first. Here each is
-// divided by itself, so that the order does not matter, and no column is tried.
+// VARCLUS bounds the second eigenvalue or the mean share; both let a column of noise into a large cluster. VARCLUS also
+// moves columns among all clusters after each division, tries to move them one by one, and divides the cluster of the
+// largest second eigenvalue first. Here each cluster is divided by itself, so that the order does not matter, and no
+// column is tried.
 //
-// A division costs 2m² flops for each of some 50 to 500 vectors, for a cluster of m columns. It holds one matrix of
-// d×d.
+// For a cluster of m columns a division costs 2m² flops for each of some 50 to 500 vectors. Clusters allocates one d×d
+// matrix.
 func (m *Matrix) Clusters(ctx context.Context, opt ClusterOptions) ([]Cluster, error) {
 	if m.D == 0 {
 		return nil, nil
 	}
-	d := &division{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.Make[float64](m.D * m.D)}
-	if err := d.divideAll(ctx, [][]int{places(m.D)}); err != nil {
+	d := &clusterer{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.Make[float64](m.D * m.D)}
+	if err := d.divideAll(ctx, [][]int{identityOrder(m.D)}); err != nil {
 		return nil, err
 	}
 	for range clusterRounds {
-		moved, err := d.settle(ctx)
+		moved, err := d.moveToNearest(ctx)
 		if err != nil {
 			return nil, err
 		}
-		merged, err := d.merge(ctx)
+		merged, err := d.mergeClusters(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -87,33 +86,31 @@ func (m *Matrix) Clusters(ctx context.Context, opt ClusterOptions) ([]Cluster, e
 			break
 		}
 	}
-	return d.report(), nil
+	return d.sortedClusters(), nil
 }
 
-// division is a clustering under way.
-type division struct {
+type clusterer struct {
 	*Matrix
 	ClusterOptions
 	room []float64 // d×d
-	done []part
+	done []finishedCluster
 }
 
-// part is a cluster: its columns, ascending, and its first component.
-type part struct {
+// finishedCluster holds a cluster's columns, ascending, and its first component.
+type finishedCluster struct {
 	columns []int
 	vector  []float64
 	value   float64
 	second  float64
 }
 
-// fits says that a cluster of so many columns need not be divided. The component explains λ₁v² of a column with the
-// entry v.
-func (d *division) fits(c components, size int) bool {
-	return size == 1 || c.values[1] <= d.MaxEigen*(1+moves) &&
-		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-moves) })
+// isCohesive reports whether the cluster need not be divided. The component explains λ₁v² of a column with the entry v.
+func (d *clusterer) isCohesive(c components, size int) bool {
+	return size == 1 || c.values[1] <= d.MaxEigen*(1+tieMargin) &&
+		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-tieMargin) })
 }
 
-func places(n int) []int {
+func identityOrder(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -121,15 +118,14 @@ func places(n int) []int {
 	return list
 }
 
-// divideAll divides the open clusters until none is left to divide.
-func (d *division) divideAll(ctx context.Context, open [][]int) error {
+func (d *clusterer) divideAll(ctx context.Context, open [][]int) error {
 	for len(open) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		last := open[len(open)-1]
 		open = open[:len(open)-1]
-		parts, err := d.divide(last)
+		parts, err := d.splitCluster(last)
 		if err != nil {
 			return err
 		}
@@ -138,14 +134,14 @@ func (d *division) divideAll(ctx context.Context, open [][]int) error {
 	return nil
 }
 
-// divide returns the two parts of a cluster, or keeps it.
-func (d *division) divide(columns []int) ([][]int, error) {
-	a, c, kept, err := d.tryKeep(columns)
-	if err != nil || kept {
+// splitCluster returns the two parts of a cluster, or none if it adds the cluster to done.
+func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
+	a, c, isKept, err := d.keepIfCohesive(columns)
+	if err != nil || isKept {
 		return nil, err
 	}
-	side, near := turned(c)
-	if err := d.sort(a, side, near); err != nil {
+	side, near := splitByQuartimax(c)
+	if err := d.reassignSides(a, side, near); err != nil {
 		return nil, err
 	}
 	var parts [2][]int
@@ -155,18 +151,18 @@ func (d *division) divide(columns []int) ([][]int, error) {
 	return parts[:], nil
 }
 
-// tryKeep keeps a cluster that need not be divided. The correlations of the columns are in room afterwards.
-func (d *division) tryKeep(columns []int) (a kernel.Matrix[float64], c components, kept bool, err error) {
-	a = d.gather(d.room, columns)
-	all := places(len(columns))
-	if c, err = leading(d.team, a, all, nil, two()); err != nil || !d.fits(c, len(columns)) {
+// keepIfCohesive adds the cluster to done if it need not be divided. d.room then holds the columns' correlations, a.
+func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c components, isKept bool, err error) {
+	a = d.gatherCorrelations(d.room, columns)
+	all := identityOrder(len(columns))
+	if c, err = leadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
 		return a, c, false, err
 	}
-	p := part{columns: columns}
+	p := finishedCluster{columns: columns}
 	if len(c.values) > 1 {
 		p.second = c.values[1]
 	}
-	if c, err = leading(d.team, a, all, c.vectors, fine()); err != nil {
+	if c, err = leadingComponents(d.team, a, all, c.vectors, finalGoal()); err != nil {
 		return a, c, false, err
 	}
 	p.vector, p.value = c.vectors[0], c.values[0]
@@ -174,11 +170,10 @@ func (d *division) tryKeep(columns []int) (a kernel.Matrix[float64], c component
 	return a, c, true, nil
 }
 
-// turned says for each column which of the two first eigenvectors, turned by raw quartimax, makes the
-// component it is more correlated with. Quartimax makes Σ(x⁴ + y⁴) over the rows (x, y) of the vectors largest: with
-// u = x² − y², v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)).
-// The two turned vectors come with it.
-func turned(c components) (side []int, vectors [2][]float64) {
+// splitByQuartimax rotates the first two eigenvectors by raw quartimax and returns, for each column, the side whose
+// component it is more correlated with, and the rotated vectors. Quartimax maximizes Σ(x⁴ + y⁴) over the rows (x, y) of
+// the vectors: with u = x² − y², v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)).
+func splitByQuartimax(c components) (side []int, vectors [2][]float64) {
 	var uv, squares float64
 	for i, x := range c.vectors[0] {
 		y := c.vectors[1][i]
@@ -186,8 +181,8 @@ func turned(c components) (side []int, vectors [2][]float64) {
 		uv, squares = uv+2*u*v, squares+u*u-v*v
 	}
 	sin, cos := math.Sincos(math.Atan2(uv, squares) / 4)
-	// Components s = cos·s₁ + sin·s₂ and −sin·s₁ + cos·s₂ have these variances, and column i the
-	// covariances λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos with them.
+	// The components cos·s₁ + sin·s₂ and −sin·s₁ + cos·s₂ have these variances; their covariances with column i are
+	// λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos.
 	p, q := c.values[0], max(c.values[1], 0)
 	first, second := p*cos*cos+q*sin*sin, p*sin*sin+q*cos*cos
 	side = make([]int, len(c.vectors[0]))
@@ -202,9 +197,9 @@ func turned(c components) (side []int, vectors [2][]float64) {
 	return side, vectors
 }
 
-// sort moves columns between the two sides until each is on that whose component it is nearest to. Neither becomes
-// empty. last are vectors near these components.
-func (d *division) sort(a kernel.Matrix[float64], side []int, last [2][]float64) error {
+// reassignSides moves columns between the two sides until each is on the side of the nearest component. Neither side
+// becomes empty. The vectors last approximate the components.
+func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2][]float64) error {
 	n := len(side)
 	split := func() (in [2][]int) {
 		for i, s := range side {
@@ -213,9 +208,9 @@ func (d *division) sort(a kernel.Matrix[float64], side []int, last [2][]float64)
 		return in
 	}
 	in := split()
-	for s := range in { // where one has all, the column that has least in common with the others goes by itself
+	for s := range in { // if one side has all columns, the one that has least in common with the others moves
 		if len(in[s]) == n {
-			c, err := leading(d.team, a, in[s], nil, fine())
+			c, err := leadingComponents(d.team, a, in[s], nil, finalGoal())
 			if err != nil {
 				return err
 			}
@@ -236,7 +231,7 @@ func (d *division) sort(a kernel.Matrix[float64], side []int, last [2][]float64)
 			for i, at := range in[s] {
 				start[i] = last[s][at]
 			}
-			c, err := leading(d.team, a, in[s], [][]float64{start}, sorting())
+			c, err := leadingComponents(d.team, a, in[s], [][]float64{start}, sortingGoal())
 			if err != nil {
 				return err
 			}
@@ -251,23 +246,23 @@ func (d *division) sort(a kernel.Matrix[float64], side []int, last [2][]float64)
 				near[s][i] = v * v / c.values[0]
 			}
 		}
-		before := slices.Clone(side)
+		previous := slices.Clone(side)
 		for i, s := range side {
-			if near[1-s][i] > near[s][i]*(1+moves) {
+			if near[1-s][i] > near[s][i]*(1+tieMargin) {
 				side[i] = 1 - s
 			}
 		}
 		if in = split(); len(in[0]) == 0 || len(in[1]) == 0 {
-			copy(side, before)
+			copy(side, previous)
 			return nil
 		}
-		if slices.Equal(side, before) {
+		if slices.Equal(side, previous) {
 			return nil
 		}
 	}
 	return nil
 }
 
-// moves is the share by which one number must exceed another one to count as larger: more than rounding, so that
-// equal ones stay.
-const moves = 1e-9
+// tieMargin is the relative margin by which a number must exceed another to count as larger: above rounding error, so
+// that ties change nothing.
+const tieMargin = 1e-9

@@ -9,16 +9,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// combination is how the weights on the basis determine column j, without those that are rounding.
-func (m *Matrix) combination(j int, basis []int, weights, inverse []float64, left float64) Combination {
-	c := Combination{Column: j, Left: left, Bound: m.Bound(j, basis, weights)}
+// combinationOfBasis expresses column j by the basis, without the columns whose weights are rounding error.
+func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
+	c := Combination{Column: j, Left: residual, Bound: m.Bound(j, basis, weights)}
 	var terms []int
 	for i, w := range weights {
 		if w*w/inverse[i] > c.Bound {
 			terms = append(terms, basis[i])
 		}
 	}
-	if fitted, exact := m.fit(j, terms); exact {
+	if fitted, exact := m.fitCombination(j, terms); exact {
 		return fitted
 	}
 	for i, w := range weights {
@@ -27,8 +27,8 @@ func (m *Matrix) combination(j int, basis []int, weights, inverse []float64, lef
 	return c
 }
 
-// fit is the combination of exactly these columns for column j, if there is one.
-func (m *Matrix) fit(j int, terms []int) (Combination, bool) {
+// fitCombination fits column j by exactly these columns; the bool reports whether they determine it.
+func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(terms) > MostTerms {
 		return Combination{}, false
 	}
@@ -36,9 +36,9 @@ func (m *Matrix) fit(j int, terms []int) (Combination, bool) {
 	if len(r.Redundant) > 0 {
 		return Combination{}, false
 	}
-	x := r.forward(j)
+	x := r.solveForward(j)
 	c := Combination{Column: j, Left: 1 - kernel.Dot(x, x)}
-	w := r.back(x)
+	w := r.solveBackward(x)
 	for k, i := range terms {
 		c.Terms = append(c.Terms, Term{i, w[k]})
 	}
@@ -46,72 +46,73 @@ func (m *Matrix) fit(j int, terms []int) (Combination, bool) {
 	return c, c.Left <= c.Bound
 }
 
-// shortTerms is how many columns a forward selection takes.
-const shortTerms = 6
+// mostShortTerms bounds the columns of a forward selection.
+const mostShortTerms = 6
 
-// shortener is what shorten works in, D numbers each. New ones for each of 19,500 columns of 20,000 were 21 GB
-// for the collector.
-type shortener struct {
-	left []float64             // of each column, its variance less what those taken explain
-	rest []float64             // what is left of the column, times each
-	rows [shortTerms][]float64 // of Cholesky's factor of those taken: what they have in common with all
+// shorteningScratch is scratch of shortenCombination, D numbers a slice. Allocating it anew for each of 19,500 columns of
+// 20,000 left 21 GB to the collector.
+type shorteningScratch struct {
+	unexplained []float64                 // of each column: the variance that the taken columns do not explain
+	covariance  []float64                 // covariance of each column with the residual of the target column
+	rows        [mostShortTerms][]float64 // rows of Cholesky's factor of the taken columns, over all columns
 }
 
-func (m *Matrix) newShortener() *shortener {
-	s := &shortener{left: make([]float64, m.D), rest: make([]float64, m.D)}
+func (m *Matrix) newShorteningScratch() *shorteningScratch {
+	s := &shorteningScratch{unexplained: make([]float64, m.D), covariance: make([]float64, m.D)}
 	for i := range s.rows {
 		s.rows[i] = make([]float64, m.D)
 	}
 	return s
 }
 
-// shorten looks for a combination of fewer terms for the same column, among all columns but copies: it takes
-// the one that explains most of what is left of it, turn by turn, and then leaves out what is not needed.
-func (m *Matrix) shorten(c Combination, copied []bool, s *shortener) (best Combination, found bool) {
-	j, than := c.Column, len(c.Terms)
-	if than < 3 {
+// shortenCombination looks for a combination of fewer terms for the same column, among all columns but copies: a
+// forward selection, each step of which takes the column that explains most of the residual. pruneTerms then removes
+// unnecessary terms.
+func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningScratch) (best Combination, found bool) {
+	j, termCount := c.Column, len(c.Terms)
+	if termCount < 3 {
 		return best, false
 	}
-	left, rest := s.left, s.rest
-	for i := range left {
-		left[i] = 1
+	unexplained, covariance := s.unexplained, s.covariance
+	for i := range unexplained {
+		unexplained[i] = 1
 	}
-	copy(rest, m.row(j))
-	var taken []int
-	for len(taken) < min(than-1, shortTerms) {
+	copy(covariance, m.row(j))
+	var chosen []int
+	for len(chosen) < min(termCount-1, mostShortTerms) {
 		at, gain := -1, 0.0
-		for i, r := range rest {
-			if i == j || copied[i] || left[i] <= 16*m.bound(2*m.lever[i]) || slices.Contains(taken, i) {
+		for i, r := range covariance {
+			if i == j || copied[i] || unexplained[i] <= 16*m.roundingBound(2*m.lever[i]) || slices.Contains(chosen, i) {
 				continue
 			}
-			if g := r * r / left[i]; g > gain {
+			if g := r * r / unexplained[i]; g > gain {
 				at, gain = i, g
 			}
 		}
 		if at < 0 {
 			return best, false
 		}
-		row := s.rows[len(taken)]
+		row := s.rows[len(chosen)]
 		copy(row, m.row(at))
-		for _, before := range s.rows[:len(taken)] {
-			kernel.Axpy(-before[at], before, row)
+		for _, earlier := range s.rows[:len(chosen)] {
+			kernel.Axpy(-earlier[at], earlier, row)
 		}
-		root := math.Sqrt(left[at])
+		root := math.Sqrt(unexplained[at])
 		for i := range row {
 			row[i] /= root
-			left[i] -= row[i] * row[i]
+			unexplained[i] -= row[i] * row[i]
 		}
-		kernel.Axpy(-row[j], row, rest)
-		taken = append(taken, at)
-		if c, exact := m.fit(j, taken); exact {
-			return m.prune(c), true
+		kernel.Axpy(-row[j], row, covariance)
+		chosen = append(chosen, at)
+		if c, exact := m.fitCombination(j, chosen); exact {
+			return m.pruneTerms(c), true
 		}
 	}
 	return best, false
 }
 
-// prune leaves out terms without which the combination stays exact, the least weight first.
-func (m *Matrix) prune(c Combination) Combination {
+// pruneTerms removes terms without which the combination stays exact, the smallest weight first.
+func (m *Matrix) pruneTerms(c Combination) Combination {
 	for again := true; again; {
 		again = false
 		terms := slices.Clone(c.Terms)
@@ -123,7 +124,7 @@ func (m *Matrix) prune(c Combination) Combination {
 					others = append(others, o.Column)
 				}
 			}
-			if fewer, exact := m.fit(c.Column, others); exact && len(others) > 0 {
+			if fewer, exact := m.fitCombination(c.Column, others); exact && len(others) > 0 {
 				c, again = fewer, true
 				break
 			}
@@ -132,9 +133,9 @@ func (m *Matrix) prune(c Combination) Combination {
 	return c
 }
 
-// solved is the combination solved for the column of the largest weight, which is the total rather
-// than a part, the first by name where weights are equal; the terms are by weight, then by name.
-func (c Combination) solved() Combination {
+// solveForLargest solves the combination for the column of the largest weight, which is the total rather than a part;
+// among equal weights for the first by name. It sorts the terms by weight, then by name.
+func (c Combination) solveForLargest() Combination {
 	all := append([]Term{{c.Column, -1}}, c.Terms...)
 	slices.SortFunc(all, func(a, b Term) int { return cmp.Compare(a.Column, b.Column) })
 	at := 0
@@ -160,13 +161,12 @@ func (c Combination) solved() Combination {
 	return c
 }
 
-// Has says whether a column takes part in the combination.
+// Has reports whether a column takes part in the combination.
 func (c Combination) Has(j int) bool {
 	return c.Column == j || slices.ContainsFunc(c.Terms, func(t Term) bool { return t.Column == j })
 }
 
-// columns of the combination, ascending.
-func (c Combination) columns() []int {
+func (c Combination) sortedColumns() []int {
 	list := []int{c.Column}
 	for _, t := range c.Terms {
 		list = append(list, t.Column)
@@ -175,5 +175,4 @@ func (c Combination) columns() []int {
 	return list
 }
 
-// key tells combinations of other columns apart.
-func (c Combination) key() string { return fmt.Sprint(c.columns()) }
+func (c Combination) columnsKey() string { return fmt.Sprint(c.sortedColumns()) }

@@ -10,45 +10,43 @@ import (
 )
 
 const (
-	// denseOrder is up to where all eigenpairs are as quick as a search.
-	denseOrder = 64
-	// searchBlock vectors join the space at a time, up to searchRoom at most, which then starts again from
-	// twice as many of the best.
+	// Up to mostDenseOrder columns computing all eigenpairs is as quick as a search.
+	mostDenseOrder = 64
+	// searchBlock vectors join the space at a time, up to searchSpace; then the search restarts from the best
+	// 2·searchBlock.
 	searchBlock = 4
-	searchRoom  = 48
+	searchSpace = 48
 )
 
-// goal says how far a search goes.
-type goal struct {
-	count  int
-	tol    float64 // residual of an eigenpair as a share of the largest eigenvalue; its own error is the square at best
-	room   int     // vectors of the space
-	rounds int     // that begin, at most
+type searchGoal struct {
+	count     int
+	tol       float64 // largest accepted residual of an eigenpair over the largest eigenvalue; the eigenvalue's own error is at best its square
+	spaceSize int     // most vectors in the space
+	rounds    int     // most restarts
 }
 
-// The goals: a component that is kept; the two that say whether a cluster is divided, and how; and one that columns
-// are sorted by while it is, where the start is near. Eigenvalues of noise are so close together that
-// rounds must end: no division by their vectors is better than another.
-func fine() goal    { return goal{1, 1e-9, searchRoom, 30} }
-func two() goal     { return goal{2, 1e-4, searchRoom, 30} }
-func sorting() goal { return goal{1, 1e-3, 4 * searchBlock, 4} }
+// The goals of a search: a finished cluster's component; the two components that decide whether a cluster is divided,
+// and how; and a component that columns are sorted by during a division, started from a near vector. Eigenvalues of
+// noise are so close together that the rounds must be bounded: no division by their vectors is better than another.
+func finalGoal() searchGoal    { return searchGoal{1, 1e-9, searchSpace, 30} }
+func divisionGoal() searchGoal { return searchGoal{2, 1e-4, searchSpace, 30} }
+func sortingGoal() searchGoal  { return searchGoal{1, 1e-3, 4 * searchBlock, 4} }
 
-// components are eigenpairs of a correlation matrix, the largest first.
 type components struct {
 	values  []float64
-	vectors [][]float64 // of length 1, the entry of the largest size positive
+	vectors [][]float64 // of length 1; the entry largest in absolute value is positive
 }
 
-// leading finds the largest eigenpairs of the matrix of the n columns listed within the m×m matrix a: a
-// block Lanczos process with full orthogonalization and restarts, 2m² flops a vector. in is ascending;
-// start, vectors of n entries, is where it begins.
-func leading(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to goal) (components, error) {
+// leadingComponents finds the largest eigenpairs of the submatrix of a with the rows and columns in, ascending: a block
+// Lanczos process with full orthogonalization and restarts, 2m² flops a vector for a of m×m. It begins with the vectors
+// start, of len(in) entries.
+func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (components, error) {
 	n := len(in)
 	count := min(to.count, n)
-	if n <= denseOrder {
-		return dense(team, a, in, count)
+	if n <= mostDenseOrder {
+		return denseComponents(team, a, in, count)
 	}
-	s := &search{team: team, a: a, in: in, n: n}
+	s := &search{team: team, a: a, listed: in, n: n}
 	for _, v := range start {
 		s.pending = append(s.pending, slices.Clone(v))
 	}
@@ -59,37 +57,36 @@ func leading(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]fl
 		}
 		s.pending = append(s.pending, v)
 	}
-	newest := s.join()
+	newest := s.joinPending()
 	for round := 1; ; round++ {
-		for room := min(to.room, n); len(s.q) < room && len(newest) > 0; {
+		for room := min(to.spaceSize, n); len(s.q) < room && len(newest) > 0; {
 			for _, k := range newest[:min(len(newest), room-len(s.q))] {
 				s.pending = append(s.pending, slices.Clone(s.aq[k]))
 			}
-			newest = s.join()
+			newest = s.joinPending()
 		}
-		found, residual, err := s.ritz(min(2*searchBlock, len(s.q)))
+		found, residual, err := s.ritzPairs(min(2*searchBlock, len(s.q)))
 		if err != nil {
 			return components{}, err
 		}
 		if slices.Max(residual[:count]) <= to.tol*found.values[0] || round == to.rounds {
 			found.values, found.vectors = found.values[:count], found.vectors[:count]
-			return found.oriented(), nil
+			return found.orientSigns(), nil
 		}
 		newest = []int{0, 1, 2, 3}
 	}
 }
 
-// dense finds them among all.
-func dense(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (components, error) {
+func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (components, error) {
 	n := len(in)
-	own := make([]float64, n*n)
+	submatrix := make([]float64, n*n)
 	for i, from := range in {
 		row := a.Data[from*a.RowStride:]
 		for j, k := range in {
-			own[i*n+j] = row[k]
+			submatrix[i*n+j] = row[k]
 		}
 	}
-	values, err := linalg.SymmetricEigen(team, kernel.RowMajor(own, n, n, n))
+	values, err := linalg.SymmetricEigen(team, kernel.RowMajor(submatrix, n, n, n))
 	if err != nil {
 		return components{}, err
 	}
@@ -98,14 +95,14 @@ func dense(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (co
 		at := n - 1 - k
 		v := make([]float64, n)
 		for i := range v {
-			v[i] = own[i*n+at]
+			v[i] = submatrix[i*n+at]
 		}
 		c.values, c.vectors = append(c.values, values[at]), append(c.vectors, v)
 	}
-	return c.oriented(), nil
+	return c.orientSigns(), nil
 }
 
-func (c components) oriented() components {
+func (c components) orientSigns() components {
 	for _, v := range c.vectors {
 		largest := 0.0
 		for _, x := range v {
@@ -122,20 +119,20 @@ func (c components) oriented() components {
 	return c
 }
 
-// search is a space of vectors of n entries, and their products with the matrix.
+// search is a Krylov space of vectors of n entries, q, and their products with the matrix, aq.
 type search struct {
 	team    *kernel.Team
 	a       kernel.Matrix[float64]
-	in      []int
+	listed  []int
 	n       int
 	q, aq   [][]float64
 	pending [][]float64
 	room    []float64
 }
 
-// join adds the pending vectors to the space, made orthogonal to it, twice, as far as anything is left
-// of them, and multiplies them with the matrix together. It returns which they are.
-func (s *search) join() (newest []int) {
+// joinPending orthogonalizes the pending vectors twice against the space, adds those that do not vanish, multiplies
+// them by the matrix in one product, and returns their indices in the space.
+func (s *search) joinPending() (newest []int) {
 	from := len(s.q)
 	for _, v := range s.pending {
 		before := math.Sqrt(kernel.Dot(v, v))
@@ -154,12 +151,11 @@ func (s *search) join() (newest []int) {
 		newest, s.q = append(newest, len(s.q)), append(s.q, v)
 	}
 	s.pending = s.pending[:0]
-	s.multiply(from)
+	s.multiplyNewVectors(from)
 	return newest
 }
 
-// multiply makes the products of the vectors from the given one on.
-func (s *search) multiply(from int) {
+func (s *search) multiplyNewVectors(from int) {
 	k, m := len(s.q)-from, s.a.Rows
 	if k == 0 {
 		return
@@ -170,22 +166,22 @@ func (s *search) multiply(from int) {
 	x, y := s.room[:k*m], s.room[k*m:2*k*m]
 	clear(s.room[:2*k*m])
 	for t := range k {
-		for i, at := range s.in {
+		for i, at := range s.listed {
 			x[t*m+at] = s.q[from+t][i]
 		}
 	}
 	kernel.Gemm(s.team, 1, kernel.RowMajor(x, k, m, m), s.a, kernel.RowMajor(y, k, m, m))
 	for t := range k {
 		v := make([]float64, s.n)
-		for i, at := range s.in {
+		for i, at := range s.listed {
 			v[i] = y[t*m+at]
 		}
 		s.aq = append(s.aq, v)
 	}
 }
 
-// ritz finds the eigenpairs of the matrix in the space, and makes the best keep of them the space.
-func (s *search) ritz(keep int) (found components, residual []float64, err error) {
+// ritzPairs finds the eigenpairs of the matrix within the space, and reduces the space to the keep best of them.
+func (s *search) ritzPairs(keep int) (found components, residual []float64, err error) {
 	size := len(s.q)
 	h := make([]float64, size*size)
 	for i := range size {
@@ -206,18 +202,16 @@ func (s *search) ritz(keep int) (found components, residual []float64, err error
 			kernel.Axpy(h[i*size+at], s.q[i], v)
 			kernel.Axpy(h[i*size+at], s.aq[i], av)
 		}
-		left := 0.0
+		squares := 0.0
 		for i := range v {
 			r := av[i] - values[at]*v[i]
-			left += r * r
+			squares += r * r
 		}
 		found.values, found.vectors = append(found.values, values[at]), append(found.vectors, v)
-		aq, residual = append(aq, av), append(residual, math.Sqrt(left))
+		aq, residual = append(aq, av), append(residual, math.Sqrt(squares))
 	}
 	s.q, s.aq = slices.Clone(found.vectors), aq
 	return found, residual, nil
 }
 
-// componentBytes is what the search holds for d columns, with the correlations of each column with each component
-// beside it.
-func componentBytes(d int) int64 { return 8 * int64(d) * (2*searchRoom + 6*searchBlock*2 + 64) }
+func componentBytes(d int) int64 { return 8 * int64(d) * (2*searchSpace + 6*searchBlock*2 + 64) }

@@ -10,31 +10,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// MostTerms is how many other columns a combination has at most to be listed: beyond, nobody reads it,
-// as where there are fewer rows than columns and each column is a combination of all.
+// MostTerms is the most other columns of a listed combination: nobody reads longer ones, as when there are fewer rows
+// than columns and each column is a combination of all.
 const MostTerms = 20
 
-// Dependence says which columns the others determine.
+// Dependence lists the columns that the others determine.
 type Dependence struct {
-	Rank         int           // of R: the columns less those that are copies or combinations of others
-	VIF          []float64     // 1/(1 − R² on all other columns); +Inf where these determine the column
-	Copies       []Copies      // by name
-	Combinations []Combination // of columns no two of which are copies; those of few terms first
+	Rank         int           // of R: the number of columns without copies and combinations of others
+	VIF          []float64     // 1/(1 − R² on all other columns); +Inf if they determine the column
+	Copies       []Copies      // in order of name
+	Combinations []Combination // of columns without copies; short ones first
 	Longer       int           // further combinations, of more than MostTerms terms
 }
 
-// Copies are columns whose correlation with the first of them by name is 1 or −1, to rounding.
+// Copies are the columns whose correlation with Column, the first of them by name, is ±1 up to rounding.
 type Copies struct {
 	Column int
 	Of     []Near
 }
 
-// Combination is a column that others determine, in standard deviations: xⱼ = Σ wᵢxᵢ.
+// Combination is a column determined by others, in units of standard deviations: xⱼ = Σ wᵢxᵢ.
 type Combination struct {
 	Column int
 	Terms  []Term
-	Left   float64 // share of the column's variance that is left
-	Bound  float64 // below which that is rounding
+	Left   float64 // unexplained share of the column's variance
+	Bound  float64 // Left below it is rounding error
 }
 
 // Term is a column with its weight.
@@ -45,24 +45,23 @@ type Term struct {
 
 // Dependence finds copies, combinations and the variance inflation of each column.
 //
-// Copies come first, pair by pair, and the first of each stands for all. Then Cholesky's factor of the
-// others, UᵀU, largest pivot first, has pivots above rounding for a basis B; of the last ones that is
-// tested with their weights. The weights of each other column on B are U_BB⁻¹U_Bj, and
+// Copies come first, pair by pair; the first column of each set stands for all. Then Cholesky's factor of the others,
+// UᵀU, largest pivot first, gives a basis B: the columns whose pivots are above rounding error. The last pivots are
+// tested with the weights of their columns. The weights of each other column j on B are U_BB⁻¹U_Bj, and
 //
 //	wᵢ²/Pᵢᵢ,  P = R_BB⁻¹,
 //
-// is what leaving out column i of B would add to what they leave: where that is rounding the
-// column takes no part, and weights are fitted anew to the rest. A forward selection among
-// all columns looks for fewer terms. A column of B that takes part in no combination has the
-// VIF Pᵢᵢ.
+// is the share that the residual would gain without column i of B: if that is rounding error the column takes no
+// part, and the weights of the rest are fitted anew. A forward selection among all columns looks for fewer terms.
+// A column of B that takes part in no combination has the VIF Pᵢᵢ.
 //
-// Costs d³ flops, nearly all in products, and d²·t² of one core for combinations that have t terms.
+// It costs d³ flops, nearly all in matrix products, and d²·t² on one core for combinations of t terms.
 func (m *Matrix) Dependence() (*Dependence, error) {
 	out := &Dependence{VIF: make([]float64, m.D)}
 	rest, copied := m.findCopies(out)
 	listed := make(map[string]bool) // combinations, by their columns
 	n := len(rest)
-	u := m.gather(room.Make[float64](n*n), rest)
+	u := m.gatherCorrelations(room.Make[float64](n*n), rest)
 	pivots, rank, err := linalg.Pivoted(u, m.eps)
 	if err != nil {
 		return nil, err
@@ -71,20 +70,20 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 	for k, p := range pivots {
 		order[k] = rest[p]
 	}
-	for rank > 0 && m.lost(u, order, rank-1) {
+	for rank > 0 && m.isPivotRounding(u, order, rank-1) {
 		rank--
 	}
 	out.Rank = rank
 	basis := u.Sub(0, 0, rank, rank)
 	others := u.Sub(0, rank, rank, n-rank)
-	lefts := make([]float64, n-rank)
-	for k := range lefts {
-		left := 1.0
+	residuals := make([]float64, n-rank)
+	for k := range residuals {
+		residual := 1.0
 		for t := range rank {
 			v := others.Data[t*n+k]
-			left -= v * v
+			residual -= v * v
 		}
-		lefts[k] = left
+		residuals[k] = residual
 	}
 	linalg.SolveUpper(m.team, basis, others)
 	linalg.InvertUpper(m.team, basis)
@@ -92,39 +91,39 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 	for i := range inverse {
 		row := u.Data[i*n+i:][:rank-i]
 		inverse[i] = kernel.Dot(row, row)
-		if j := order[i]; 1/inverse[i] <= m.bound(2*m.lever[j]) { // less than a copy would leave
+		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // the residual is less than that of a copy
 			out.VIF[j] = math.Inf(1)
 		} else if out.VIF[j] == 0 {
 			out.VIF[j] = inverse[i]
 		}
 	}
-	weights, short := make([]float64, rank), m.newShortener()
-	for k, left := range lefts {
+	weights, short := make([]float64, rank), m.newShorteningScratch()
+	for k, residual := range residuals {
 		for t := range weights {
 			weights[t] = others.Data[t*n+k]
 		}
-		c := m.combination(order[rank+k], order[:rank], weights, inverse, left)
-		out.note(c)
-		if fewer, found := m.shorten(c, copied, short); found && !listed[fewer.key()] {
+		c := m.combinationOfBasis(order[rank+k], order[:rank], weights, inverse, residual)
+		out.markDetermined(c)
+		if fewer, found := m.shortenCombination(c, copied, short); found && !listed[fewer.columnsKey()] {
 			c = fewer
-			out.note(c)
+			out.markDetermined(c)
 		}
 		if len(c.Terms) > MostTerms {
 			out.Longer++
 			continue
 		}
-		listed[c.key()] = true
-		out.Combinations = append(out.Combinations, c.solved())
+		listed[c.columnsKey()] = true
+		out.Combinations = append(out.Combinations, c.solveForLargest())
 	}
-	out.settle()
+	out.sortCombinations()
 	return out, nil
 }
 
-// lost says that pivot k of the factor is rounding beside the columns before it.
-func (m *Matrix) lost(u kernel.Matrix[float64], order []int, k int) bool {
+// isPivotRounding reports whether pivot k of the factor is rounding error, given the columns before it.
+func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) bool {
 	pivot := u.Data[k*u.RowStride+k]
-	left := pivot * pivot
-	if left > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // weights of some hundreds and more
+	residual := pivot * pivot
+	if residual > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // rounding error of this size would need weights of some hundreds
 		return false
 	}
 	w := make([]float64, k)
@@ -132,11 +131,10 @@ func (m *Matrix) lost(u kernel.Matrix[float64], order []int, k int) bool {
 		row := u.Data[t*u.RowStride:][:k+1]
 		w[t] = (row[k] - kernel.Dot(row[t+1:k], w[t+1:])) / row[t]
 	}
-	return left <= m.Bound(order[k], order[:k], w)
+	return residual <= m.Bound(order[k], order[:k], w)
 }
 
-// gather copies the correlations of the columns listed to room.
-func (m *Matrix) gather(room []float64, list []int) kernel.Matrix[float64] {
+func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[float64] {
 	n := len(list)
 	kernel.Each(m.team.Threads(), n, func(a int) {
 		from, to := m.row(list[a]), room[a*n:][:n]
@@ -147,7 +145,7 @@ func (m *Matrix) gather(room []float64, list []int) kernel.Matrix[float64] {
 	return kernel.RowMajor(room[:n*n], n, n, n)
 }
 
-// findCopies returns the columns that are no copies of one before, and which are.
+// findCopies returns the columns without copies of an earlier one, and a mark for each copy; it adds Copies to out.
 func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	copied = make([]bool, m.D)
 	for i := range m.D {
@@ -155,33 +153,31 @@ func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 			continue
 		}
 		rest = append(rest, i)
-		var of []Near
+		var copies []Near
 		row := m.row(i)
 		for j := i + 1; j < m.D; j++ {
-			if r := math.Abs(row[j]); !copied[j] && (1-r)*(1+r) <= m.bound(m.lever[i]+m.lever[j]) {
+			if r := math.Abs(row[j]); !copied[j] && (1-r)*(1+r) <= m.roundingBound(m.lever[i]+m.lever[j]) {
 				copied[j], out.VIF[j] = true, math.Inf(1)
-				of = append(of, Near{j, row[j]})
+				copies = append(copies, Near{j, row[j]})
 			}
 		}
-		if of != nil {
+		if copies != nil {
 			out.VIF[i] = math.Inf(1)
-			out.Copies = append(out.Copies, Copies{i, of})
+			out.Copies = append(out.Copies, Copies{i, copies})
 		}
 	}
 	return rest, copied
 }
 
-// note marks the columns of a combination as determined.
-func (d *Dependence) note(c Combination) {
+func (d *Dependence) markDetermined(c Combination) {
 	d.VIF[c.Column] = math.Inf(1)
 	for _, t := range c.Terms {
 		d.VIF[t.Column] = math.Inf(1)
 	}
 }
 
-// settle puts the combinations in order: few terms first, then by name.
-func (d *Dependence) settle() {
+func (d *Dependence) sortCombinations() {
 	slices.SortStableFunc(d.Combinations, func(a, b Combination) int {
-		return cmp.Or(cmp.Compare(len(a.Terms), len(b.Terms)), cmp.Compare(a.Column, b.Column), slices.Compare(a.columns(), b.columns()))
+		return cmp.Or(cmp.Compare(len(a.Terms), len(b.Terms)), cmp.Compare(a.Column, b.Column), slices.Compare(a.sortedColumns(), b.sortedColumns()))
 	})
 }

@@ -49,7 +49,7 @@ func (m *Matrix) text(t *testing.T, tab table, c Combination) string {
 	return s
 }
 
-// planted is a table with combinations to find, and what they are.
+// planted is a table with combinations to find, and the expected combinations.
 func plantedTable(seed uint64) (table, []string) {
 	// Parts of falling spread, so that the order of the terms is known.
 	r := rand.New(rand.NewPCG(seed, 9))
@@ -151,16 +151,16 @@ func TestFewerRowsThanColumns(t *testing.T) {
 // TestDependenceOfFew: no column, one, and only copies.
 func TestDependenceOfFew(t *testing.T) {
 	if d := must.Get(New(kernel.NewTeam(1), Data{}).Dependence())(t); d.Rank != 0 {
-		t.Errorf("%+v", d)
+		t.Errorf("no column: got %+v, want rank 0", d)
 	}
 	if d := must.Get(factors(1, 20, nil, 0, 1).matrix(1).Dependence())(t); d.Rank != 1 || d.VIF[0] != 1 {
-		t.Errorf("%+v", d)
+		t.Errorf("one column: got %+v, want rank 1 and a VIF of 1", d)
 	}
 	same := factors(1, 20, nil, 0, 1)
 	for _, name := range []string{"a", "b", "c"} {
 		same = same.with(name, func(row map[string]float64) float64 { return row["z00"] })
 	}
 	if d := must.Get(same.matrix(1).Dependence())(t); d.Rank != 1 || len(d.Copies) != 1 || len(d.Copies[0].Of) != 3 || len(d.Combinations) > 0 {
-		t.Errorf("%+v", d)
+		t.Errorf("four copies: got %+v, want rank 1 and one set of 3 copies without combinations", d)
 	}
 }

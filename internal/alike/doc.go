@@ -1,8 +1,8 @@
-// Package alike says which columns of a table are alike, and by which others a column is explained,
-// from the correlation matrix R of its d columns alone:
+// Package alike finds columns that are alike, and explains columns by others, from the correlation matrix R of the d
+// columns alone:
 //
-//  1. [New] makes R of the Gram matrix of centred columns, in the order of their names, so
-//     that no answer depends on the order in which the columns came.
+//  1. [New] makes R from the Gram matrix of centred columns, in the order of their names, so
+//     that no answer depends on the order of the columns.
 //  2. [Matrix.Regress] explains columns by chosen ones: R_SS·w = R_Sj, R² = wᵀR_Sj.
 //  3. [Matrix.Dependence] finds copies and exact linear combinations by a Cholesky factor with
 //     pivots, and each column's variance inflation VIF = 1/(1 − R²) = (R⁻¹)ⱼⱼ.
@@ -11,19 +11,19 @@
 //
 // # What is exact
 //
-// An entry of the Gram matrix of n rows is a sum of n/256 chains of 256 multiply-adds about a pilot, and
-// Cholesky's factor adds d more terms. So the correlation of columns i and j is off by at most
+// An entry of the Gram matrix of n rows is a sum of n/256 chains of 256 multiply-adds of differences from a pilot
+// value, and Cholesky's factor adds d more terms. So the correlation of columns i and j is off by at most
 //
 //	ε·aᵢ·aⱼ,  ε = (256 + n/256 + d)·2⁻⁵²,  aⱼ² = 1 + ((mean − pilot)/sd)²,
 //
-// where aⱼ is the length of column j about its pilot over that about its mean. The share of column j
-// that the combination w of others leaves is the quadratic form of R in (1, −w), and so off by at most
+// aⱼ is the norm of column j minus its pilot over its norm minus its mean. The share of column j that the combination w
+// of others leaves is the quadratic form of R in (1, −w), and so off by at most
 //
 //	ε·(aⱼ + Σᵢ aᵢ|wᵢ|)².
 //
-// What is left below this bound is rounding, and the combination is called exact: the column is within
-// the root of that, about a millionth of its standard deviation, of the combination. The Gram
-// matrix in float64 cannot tell more.
+// A residual share below this bound is rounding error, and the combination is called exact: the column differs from it
+// by at most the root of the bound, about a millionth of its standard deviation. The Gram matrix in float64 cannot
+// resolve more.
 //
 // References: Sarle, The VARCLUS procedure, SAS/STAT User's Guide (1990), for the clusters and the ratio
 // (1 − R²_own)/(1 − R²_next); Harris and Kaiser, Oblique factor analytic solutions by orthogonal

@@ -12,7 +12,7 @@ import (
 type Matrix struct {
 	D      int
 	Names  []string
-	Source []int     // the place of each column in what New was given
+	Source []int     // index of each column in New's Data
 	R      []float64 // D×D row-major, both triangles; 1 on the diagonal
 
 	team  *kernel.Team
@@ -20,17 +20,16 @@ type Matrix struct {
 	lever []float64 // a
 }
 
-// Data is a Gram matrix of columns less their means.
+// Data is a Gram matrix of centred columns.
 type Data struct {
-	Names []string  // no two alike
-	Gram  []float64 // d×d row-major, both triangles; used up. No column is constant
-	Rows  int64     // that it is of
-	// Lever is how long each column is about the pilot that it was summed about, in lengths about its
-	// mean: 1 and more. Nil means 1.
+	Names []string  // distinct
+	Gram  []float64 // d×d row-major, both triangles; overwritten. No column is constant
+	Rows  int64     // summed over
+	// Lever is the norm of each column minus its pilot over its norm minus its mean, ≥ 1. Nil means 1.
 	Lever []float64
 }
 
-// New makes the correlation matrix in place of the Gram matrix, in O(d²). It holds O(d) beside it.
+// New overwrites the Gram matrix by the correlation matrix, in O(d²). It allocates O(d).
 func New(team *kernel.Team, data Data) *Matrix {
 	d := len(data.Names)
 	m := &Matrix{D: d, R: data.Gram, team: team, Source: make([]int, d)}
@@ -39,7 +38,7 @@ func New(team *kernel.Team, data Data) *Matrix {
 		m.Source[j] = j
 	}
 	slices.SortFunc(m.Source, func(a, b int) int { return cmp.Compare(data.Names[a], data.Names[b]) })
-	permute(m.R, m.Source)
+	permuteSymmetric(m.R, m.Source)
 	root := make([]float64, d)
 	for k, j := range m.Source {
 		m.Names = append(m.Names, data.Names[j])
@@ -53,7 +52,7 @@ func New(team *kernel.Team, data Data) *Matrix {
 	kernel.Each(team.Threads(), d, func(i int) {
 		row := m.R[i*d:][:d]
 		for j, v := range row {
-			// Alike with i and j exchanged.
+			// The same bits if i and j are exchanged.
 			row[j] = min(max(v/max(root[i], root[j])/min(root[i], root[j]), -1), 1)
 		}
 		row[i] = 1
@@ -61,14 +60,11 @@ func New(team *kernel.Team, data Data) *Matrix {
 	return m
 }
 
-// row is row i of R.
 func (m *Matrix) row(i int) []float64 { return m.R[i*m.D:][:m.D] }
 
-// at is the correlation of columns i and j.
-func (m *Matrix) at(i, j int) float64 { return m.R[i*m.D+j] }
+func (m *Matrix) correlation(i, j int) float64 { return m.R[i*m.D+j] }
 
-// permute puts rows and columns of the d×d matrix into the order given, in place.
-func permute(a []float64, order []int) {
+func permuteSymmetric(a []float64, order []int) {
 	d := len(order)
 	room := make([]float64, d)
 	for i := range d {
@@ -94,13 +90,13 @@ func permute(a []float64, order []int) {
 	}
 }
 
-// Bound is the share of column j that is rounding beside a combination of others by the weights, in
-// standard deviations.
+// Bound is the rounding error of the share of column j that a combination of the others leaves. Weights are in standard
+// deviations.
 func (m *Matrix) Bound(j int, others []int, weights []float64) float64 {
-	return m.bound(m.spread(j, others, weights))
+	return m.roundingBound(m.leverSum(j, others, weights))
 }
 
-func (m *Matrix) spread(j int, others []int, weights []float64) float64 {
+func (m *Matrix) leverSum(j int, others []int, weights []float64) float64 {
 	sum := m.lever[j]
 	for k, i := range others {
 		sum += m.lever[i] * math.Abs(weights[k])
@@ -108,16 +104,16 @@ func (m *Matrix) spread(j int, others []int, weights []float64) float64 {
 	return sum
 }
 
-func (m *Matrix) bound(spread float64) float64 { return m.eps * spread * spread }
+func (m *Matrix) roundingBound(spread float64) float64 { return m.eps * spread * spread }
 
-// Near is a column and how it is correlated with another one.
+// Near is a column with its correlation with another one.
 type Near struct {
 	Column      int
 	Correlation float64
 }
 
-// Nearest are the count columns that are most correlated with column j by size, the nearest first and equal ones
-// by name. Costs O(d log d).
+// Nearest returns the count columns with the largest absolute correlation with column j, nearest first, equal ones by
+// name. O(d log d).
 func (m *Matrix) Nearest(j, count int) []Near {
 	list := make([]Near, 0, m.D)
 	for i, r := range m.row(j) {
@@ -131,8 +127,8 @@ func (m *Matrix) Nearest(j, count int) []Near {
 	return list[:min(count, len(list))]
 }
 
-// Bytes is what the methods hold beside the Gram matrix of d columns, the largest of them: one further
-// d×d matrix, the search for components, and lists.
+// Bytes bounds the memory of the methods besides the Gram matrix of d columns: a further d×d matrix, the search for
+// components, and lists.
 func Bytes(d int) int64 {
 	n := int64(d)
 	return 8*n*n + componentBytes(d) + 512*n + kernel.TeamBytes(d, d)

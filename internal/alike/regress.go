@@ -8,47 +8,45 @@ import (
 
 // Regression explains columns by chosen ones.
 type Regression struct {
-	Basis     []int // the chosen columns, in order, without those that are combinations of ones before
-	Redundant []int // these
+	Basis     []int // the chosen columns, in order, without combinations of earlier ones
+	Redundant []int // the chosen columns that are combinations of earlier ones
 
 	m *Matrix
 	l [][]float64 // Cholesky's factor of R_SS, L·Lᵀ, by rows
 }
 
-// Explanation is how one column is explained.
+// Explanation explains one column by the basis.
 type Explanation struct {
-	Weights []float64 // of the columns of the basis, all in standard deviations
-	R2      float64   // share of the column's variance that they explain
-	Exact   bool      // what they leave is rounding: R2 is 1, and weights that are rounding too are 0
+	Weights []float64 // of the basis columns, in standard deviations
+	R2      float64   // explained share of the column's variance
+	Exact   bool      // the residual is rounding error: then R2 is 1 and weights that are rounding error are 0
 }
 
 // Regress factors the correlations of the chosen columns, in k³/3 flops for k of them.
 func (m *Matrix) Regress(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
-		row := r.forward(j)
-		left := 1 - kernel.Dot(row, row)
-		if w := r.back(row); left <= m.Bound(j, r.Basis, w) {
+		row := r.solveForward(j)
+		residual := 1 - kernel.Dot(row, row)
+		if w := r.solveBackward(row); residual <= m.Bound(j, r.Basis, w) {
 			r.Redundant = append(r.Redundant, j)
 			continue
 		}
-		r.l, r.Basis = append(r.l, append(row, math.Sqrt(left))), append(r.Basis, j)
+		r.l, r.Basis = append(r.l, append(row, math.Sqrt(residual))), append(r.Basis, j)
 	}
 	return r
 }
 
-// forward is L⁻¹R_Sj.
-func (r *Regression) forward(j int) []float64 {
-	x := make([]float64, len(r.Basis))
+func (r *Regression) solveForward(j int) []float64 {
+	x := make([]float64, len(r.Basis)) // L⁻¹R_Sj
 	for t, i := range r.Basis {
-		x[t] = (r.m.at(i, j) - kernel.Dot(r.l[t][:t], x[:t])) / r.l[t][t]
+		x[t] = (r.m.correlation(i, j) - kernel.Dot(r.l[t][:t], x[:t])) / r.l[t][t]
 	}
 	return x
 }
 
-// back is L⁻ᵀx.
-func (r *Regression) back(x []float64) []float64 {
-	w := append([]float64{}, x...)
+func (r *Regression) solveBackward(x []float64) []float64 {
+	w := append([]float64{}, x...) // to become L⁻ᵀx
 	for t := len(w) - 1; t >= 0; t-- {
 		w[t] /= r.l[t][t]
 		kernel.Axpy(-w[t], r.l[t][:t], w[:t])
@@ -56,13 +54,13 @@ func (r *Regression) back(x []float64) []float64 {
 	return w
 }
 
-// Explain explains column j, which is not in the basis, by it. Costs 2k² flops.
+// Explain explains column j, which is not in the basis, by the basis of k columns, in 2k² flops.
 func (r *Regression) Explain(j int) Explanation {
-	x := r.forward(j)
-	e := Explanation{Weights: r.back(x)}
-	left := 1 - kernel.Dot(x, x)
+	x := r.solveForward(j)
+	e := Explanation{Weights: r.solveBackward(x)}
+	residual := 1 - kernel.Dot(x, x)
 	bound := r.m.Bound(j, r.Basis, e.Weights)
-	e.R2, e.Exact = min(max(1-left, 0), 1), left <= bound
+	e.R2, e.Exact = min(max(1-residual, 0), 1), residual <= bound
 	if e.Exact {
 		e.R2 = 1
 		for k, w := range e.Weights {

@@ -25,7 +25,7 @@ func leastSquares(t *testing.T, x *mat.Dense, j int, others []int) (weights []fl
 	qr.Factorize(a)
 	var w mat.VecDense
 	if err := qr.SolveVecTo(&w, false, y); err != nil {
-		t.Fatal(err)
+		t.Fatalf("solving least squares by QR: %v", err)
 	}
 	var rest mat.VecDense
 	rest.MulVec(a, &w)

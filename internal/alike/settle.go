@@ -9,18 +9,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nearestTwo is for a column the squared correlation with its own component, and the largest with another one.
+// nearestTwo has a column's squared correlations with its own component and with the nearest other one.
 type nearestTwo struct {
-	own, next float64
-	at        int // that other one, or -1
+	own, next   float64
+	nextCluster int // -1 if there is no other
 }
 
-// compare finds them for every column, in 2d² flops: a column is part of one component.
-func (d *division) compare() []nearestTwo {
-	of, weight := make([]int, d.D), make([]float64, d.D)
+// nearestComponents costs 2d² flops for all columns, because each column is part of one component.
+func (d *clusterer) nearestComponents() []nearestTwo {
+	clusterOf, weight := make([]int, d.D), make([]float64, d.D)
 	for k, p := range d.done {
 		for i, j := range p.columns {
-			of[j], weight[j] = k, p.vector[i]
+			clusterOf[j], weight[j] = k, p.vector[i]
 		}
 	}
 	list := make([]nearestTwo, d.D)
@@ -30,15 +30,15 @@ func (d *division) compare() []nearestTwo {
 		for j := t * run; j < min((t+1)*run, d.D); j++ {
 			clear(sums)
 			for i, r := range d.row(j) {
-				sums[of[i]] += r * weight[i]
+				sums[clusterOf[i]] += r * weight[i]
 			}
-			n := nearestTwo{at: -1}
+			n := nearestTwo{nextCluster: -1}
 			for k, s := range sums {
 				share := min(s*s/d.done[k].value, 1)
-				if k == of[j] {
+				if k == clusterOf[j] {
 					n.own = share
-				} else if n.at < 0 || share > n.next {
-					n.next, n.at = share, k
+				} else if n.nextCluster < 0 || share > n.next {
+					n.next, n.nextCluster = share, k
 				}
 			}
 			list[j] = n
@@ -47,20 +47,20 @@ func (d *division) compare() []nearestTwo {
 	return list
 }
 
-// settle moves columns to the nearest component of all, divides what then has to be, and says whether one has
-// moved.
-func (d *division) settle(ctx context.Context) (moved bool, err error) {
+// moveToNearest moves columns to the nearest of all components, divides changed clusters if necessary, and reports
+// whether any column moved.
+func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 	for range clusterRounds {
 		if err := ctx.Err(); err != nil {
 			return moved, err
 		}
-		near := d.compare()
+		near := d.nearestComponents()
 		columns, changed := make([][]int, len(d.done)), make([]bool, len(d.done))
 		for k, p := range d.done {
 			for _, j := range p.columns {
 				to := k
-				if n := near[j]; n.next > n.own*(1+moves) {
-					to = n.at
+				if n := near[j]; n.next > n.own*(1+tieMargin) {
+					to = n.nextCluster
 					changed[k], changed[to] = true, true
 				}
 				columns[to] = append(columns[to], j)
@@ -90,20 +90,20 @@ func (d *division) settle(ctx context.Context) (moved bool, err error) {
 	return moved, nil
 }
 
-// merge makes two clusters one where their union need not be divided, those with the most correlated
-// components first. It says whether it has.
-func (d *division) merge(ctx context.Context) (merged bool, err error) {
+// mergeClusters merges pairs of clusters whose union need not be divided, the pairs of the most correlated components
+// first.
+func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) {
 	type pair struct {
 		a, b  int
 		share float64
 	}
-	near := d.compare()
+	near := d.nearestComponents()
 	var pairs []pair
-	for k, p := range d.done { // each with the cluster that most of its columns are next to
+	for k, p := range d.done { // pair each with the cluster of R2Next of most of its columns
 		votes := make(map[int]float64)
 		for _, j := range p.columns {
-			if near[j].at >= 0 {
-				votes[near[j].at] += near[j].next
+			if near[j].nextCluster >= 0 {
+				votes[near[j].nextCluster] += near[j].next
 			}
 		}
 		best := -1
@@ -130,7 +130,7 @@ func (d *division) merge(ctx context.Context) (merged bool, err error) {
 			return merged, err
 		}
 		union := slices.Sorted(slices.Values(slices.Concat(d.done[p.a].columns, d.done[p.b].columns)))
-		_, _, kept, err := d.tryKeep(union)
+		_, _, kept, err := d.keepIfCohesive(union)
 		if err != nil {
 			return merged, err
 		}
@@ -157,9 +157,9 @@ func sortedKeys(m map[int]float64) []int {
 	return keys
 }
 
-// report is the clusters, the largest first, and equal ones by their representatives.
-func (d *division) report() []Cluster {
-	near := d.compare()
+// sortedClusters returns the largest clusters first, equal ones by their representatives.
+func (d *clusterer) sortedClusters() []Cluster {
+	near := d.nearestComponents()
 	clusters := make([]Cluster, len(d.done))
 	for k, p := range d.done {
 		c := Cluster{Explained: p.value / float64(len(p.columns)), Second: p.second}
@@ -168,11 +168,11 @@ func (d *division) report() []Cluster {
 			if len(p.columns) == 1 {
 				n.own = 1
 			}
-			c.Members = append(c.Members, Member{Column: j, R2Own: n.own, R2Next: n.next, Next: n.at, Ratio: ratio(n)})
+			c.Members = append(c.Members, Member{Column: j, R2Own: n.own, R2Next: n.next, Next: n.nextCluster, Ratio: representativeRatio(n)})
 		}
 		best := c.Members[0]
 		for _, m := range c.Members {
-			if m.Ratio < best.Ratio*(1-moves) {
+			if m.Ratio < best.Ratio*(1-tieMargin) {
 				best = m
 			}
 		}
@@ -188,7 +188,7 @@ func (d *division) report() []Cluster {
 		})
 		clusters[k] = c
 	}
-	order := places(len(clusters))
+	order := identityOrder(len(clusters))
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := clusters[a], clusters[b]
 		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), cmp.Compare(x.Representative, y.Representative))
@@ -208,7 +208,7 @@ func (d *division) report() []Cluster {
 	return sorted
 }
 
-func ratio(n nearestTwo) float64 {
+func representativeRatio(n nearestTwo) float64 {
 	own, next := max(1-n.own, 0), 1-n.next
 	switch {
 	case next > 0:

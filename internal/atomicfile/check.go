@@ -8,9 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
-// CanWrite fails early where the file or object could not be written in the end, and
-// removes what killed runs have left for it. Standard output ("" and "-") and devices can
-// be written.
+// CanWrite fails early if the file or object at path could not be written in the end, and removes temporaries
+// that killed runs have left for it. Standard output ("" and "-") and devices can be written.
 func CanWrite(ctx context.Context, path string) error {
 	if path == "" || path == "-" || IsDevice(path) {
 		return nil
@@ -25,8 +24,8 @@ func CanWrite(ctx context.Context, path string) error {
 	return f.Close()
 }
 
-// IsDevice reports whether path is a device or a pipe, as /dev/null, which cannot be
-// replaced by a file and is written to as it stands.
+// IsDevice reports whether path is a device or a pipe such as /dev/null: it is written in place, as no file can
+// replace it.
 func IsDevice(path string) bool {
 	path, err := place.Local(path)
 	if err != nil || place.IsURL(path) {

@@ -13,28 +13,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Dir is a folder that appears at its place whole or not at all. One in a store cannot
-// appear at once: see objectDir for what takes the place of that.
+// Dir is a folder that appears at its place whole or not at all. A folder in a store cannot appear at once: see
+// objectDir.
 type Dir struct {
 	path       string
-	in         *os.Root // the folder that it is to appear in,
-	name, temp string   // which has it by this name, and until then by the other one
-	root       *os.Root // itself
+	parent     *os.Root // the folder that will contain it
+	name, temp string   // its final name there, and the one until Commit
+	folder     *os.Root // the temporary folder
 	lock       *os.File
 	finished   *finishedList // of ResumeDir; else nil
-	remarks    []string      // of ResumeDir, on things of other users in its way
-	objects    *objectDir    // of a store, in place of all of the above but path
-	done       bool
+	remarks    []string      // of ResumeDir: other users' files in its way
+	objects    *objectDir    // of a folder in a store, which uses no other field but path and closed
+	closed     bool
 }
 
-// CreateDir begins to build the folder at path, which must not exist or be empty. Create
-// the files below it, then Commit. Errors are
-// *stream.OutputError, or *stream.UsageError for a URL that cannot be one of an output.
+// CreateDir begins to build the folder at path, which must not exist or be empty. Create the files below it,
+// then Commit. Errors are *stream.OutputError, or *stream.UsageError if no output can have this URL.
 func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if place.IsURL(path) {
-		return inStore(createObjectDir(ctx, path))
+		return newStoreDir(createObjectDir(ctx, path))
 	}
-	path, err := newFolder(path)
+	path, err := emptyFolderPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,35 +44,34 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	return createTempDir(in, name, path)
 }
 
-// inStore is the Dir of a folder in a store.
-func inStore(o *objectDir, err error) (*Dir, error) {
+func newStoreDir(o *objectDir, err error) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{path: o.at.Name(), objects: o}, nil
+	return &Dir{path: o.location.Name(), objects: o}, nil
 }
 
-// createTempDir makes a temporary folder of name, in which others have no rights until Commit. It
-// closes in where that fails.
+// createTempDir makes a temporary folder of name, in which others have no rights until Commit. It closes in if
+// that fails.
 func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	sweepTemps(in, name)
-	d := &Dir{path: path, in: in, name: name}
+	d := &Dir{path: path, parent: in, name: name}
 	var err error
 	d.lock, d.temp, err = makeTemp(in, name, path, func(temp string) (lock *os.File, err error) {
-		if d.root != nil {
-			d.root.Close() // another run has it
+		if d.folder != nil {
+			d.folder.Close() // another run has it
 		}
 		if err := in.Mkdir(temp, 0o700); err != nil {
 			return nil, err
 		}
-		if d.root, err = in.OpenRoot(temp); err != nil {
-			return nil, fs.ErrExist // swept away
+		if d.folder, err = in.OpenRoot(temp); err != nil {
+			return nil, fs.ErrExist // another run swept it away
 		}
-		return d.root.Open(".")
+		return d.folder.Open(".")
 	})
 	if err != nil {
-		if d.root != nil {
-			d.root.Close()
+		if d.folder != nil {
+			d.folder.Close()
 		}
 		in.Close()
 		return nil, err
@@ -81,8 +79,7 @@ func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	return d, nil
 }
 
-// newFolder is the local path of a folder that does not exist or is empty.
-func newFolder(path string) (string, error) {
+func emptyFolderPath(path string) (string, error) {
 	path, err := place.Local(path)
 	if err != nil {
 		return "", err
@@ -96,7 +93,7 @@ func newFolder(path string) (string, error) {
 	return path, nil
 }
 
-// Path is the temporary folder to build in, empty for a folder in a store.
+// Path returns the temporary folder to build in, empty for a folder in a store.
 func (d *Dir) Path() string {
 	if d.objects != nil {
 		return ""
@@ -104,135 +101,133 @@ func (d *Dir) Path() string {
 	return filepath.Join(filepath.Dir(d.path), d.temp)
 }
 
-// Remarks are warnings of things that other users have put where an interrupted run leaves its folder.
+// Remarks returns warnings about files of other users at the places of an interrupted run's folder.
 func (d *Dir) Remarks() []string { return d.remarks }
 
-// Create begins to write the file at rel below the folder, whose parts are separated by slashes. It must be
-// committed before the folder is. A name that could lead out of the folder is refused, whoever made it, and so is
-// one that the file system takes for that of another file of the folder, as those that ignore case do.
+// Create begins to write the file at rel below the folder; slashes separate its parts. Commit the file before
+// the folder. Create refuses a name that could lead out of the folder, and one that the file system takes for
+// another file of the folder, as file systems do that ignore case.
 func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	if err := place.CheckName(rel); err != nil {
 		return nil, &stream.OutputError{Path: d.path, Err: err, Remedy: stream.PlainText("rename the input, or write one file")}
 	}
 	if d.objects != nil {
-		return d.objects.create(ctx, rel)
+		return d.objects.createFile(ctx, rel)
 	}
 	shown, folder := filepath.Join(d.path, rel), filepath.Dir(rel)
-	err := d.root.MkdirAll(folder, 0o777)
+	err := d.folder.MkdirAll(folder, 0o777)
 	var in *os.Root
 	if err == nil {
-		in, err = d.root.OpenRoot(folder)
+		in, err = d.folder.OpenRoot(folder)
 	}
 	if err != nil {
 		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
 	}
-	if d.finished != nil && d.finished.of[rel].Place == "" {
+	if d.finished != nil && d.finished.byPlace[rel].Place == "" {
 		if _, err := in.Lstat(filepath.Base(rel)); err == nil {
 			in.Close()
 			return nil, &stream.OutputError{Path: shown, Err: errors.New("the file system takes this name for that of another file of the folder"), Remedy: stream.PlainText("rename one of the inputs, or write one file")}
 		}
 	}
-	return createIn(ctx, in, filepath.Base(rel), shown, 0o666)
+	return createInFolder(ctx, in, filepath.Base(rel), shown, 0o666)
 }
 
-// Commit makes everything in the folder durable and renames it to its place, or marks it
-// as whole.
+// Commit makes everything in the folder durable and renames it to its place; in a store it marks the folder as
+// whole.
 func (d *Dir) Commit(ctx context.Context) error {
-	if d.done {
+	if d.closed {
 		return &stream.OutputError{Path: d.path, Err: fs.ErrClosed}
 	}
 	if d.objects != nil {
-		err := d.objects.finish(ctx)
-		d.done = err == nil
+		err := d.objects.markWhole(ctx)
+		d.closed = err == nil
 		return err
 	}
 	err := faults.Of(ctx).Changing(d.path, "sync")
 	if err == nil {
-		err = syncTree(d.root, ".")
+		err = syncTree(d.folder, ".")
 	}
-	if err == nil && d.finished != nil { // as late as can be: a run that is killed before is gone on with
-		err = errors.Join(d.finished.file.Close(), d.root.Remove(finishedName), syncDir(d.root, "."))
-	}
-	if err == nil {
-		err = d.giveRights()
+	if err == nil && d.finished != nil { // as late as possible: until then a killed run can be resumed
+		err = errors.Join(d.finished.file.Close(), d.folder.Remove(finishedName), syncDir(d.folder, "."))
 	}
 	if err == nil {
-		// Rename does not replace a folder; Remove takes an empty one only.
-		if err = d.in.Remove(d.name); errors.Is(err, fs.ErrNotExist) {
+		err = d.copyRights()
+	}
+	if err == nil {
+		// Rename does not replace a folder; Remove takes only an empty one.
+		if err = d.parent.Remove(d.name); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	}
 	if closeBeforeRename {
 		d.lock.Close()
-		d.root.Close()
+		d.folder.Close()
 	}
 	if err == nil {
 		err = faults.Of(ctx).Changing(d.path, "rename")
 	}
 	if err == nil {
-		err = d.in.Rename(d.temp, d.name)
+		err = d.parent.Rename(d.temp, d.name)
 	}
 	if err != nil {
-		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
+		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
-	d.done = true
-	err = syncDir(d.in, ".")
-	d.close()
+	d.closed = true
+	err = syncDir(d.parent, ".")
+	d.closeHandles()
 	if err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	return nil
 }
 
-// giveRights gives the folder the mode of the empty one that it replaces, or of any new folder.
-func (d *Dir) giveRights() error {
-	if there, err := d.in.Lstat(d.name); err == nil && ownfile.CheckFolder(there) == nil {
-		return ownfile.KeepMode(d.lock, there)
+// copyRights gives the folder the mode of the empty one that it replaces, or of any new folder.
+func (d *Dir) copyRights() error {
+	if existing, err := d.parent.Lstat(d.name); err == nil && ownfile.CheckFolder(existing) == nil {
+		return ownfile.KeepMode(d.lock, existing)
 	}
-	const probe = ".ufs-mode" // has the rights that umask and lists of the parent folder leave
-	if err := d.root.Mkdir(probe, 0o777); err != nil {
+	const probe = ".ufs-mode" // has the rights left by the umask and the access lists of the parent folder
+	if err := d.folder.Mkdir(probe, 0o777); err != nil {
 		return err
 	}
-	fresh, err := d.root.Lstat(probe)
+	fresh, err := d.folder.Lstat(probe)
 	if err == nil {
 		err = ownfile.KeepMode(d.lock, fresh)
 	}
-	return errors.Join(err, d.root.Remove(probe))
+	return errors.Join(err, d.folder.Remove(probe))
 }
 
-// Abort removes what was built; after a Commit that succeeded it does nothing. The error
-// says what is left in a store. It works after ctx has ended as well.
+// Abort removes the files built so far; after a successful Commit it does nothing. The error names the objects
+// left in a store. It works after ctx has ended as well.
 func (d *Dir) Abort(ctx context.Context) error {
-	if d.done {
+	if d.closed {
 		return nil
 	}
-	d.done = true
+	d.closed = true
 	if d.objects != nil {
-		return d.objects.remove(ctx)
+		return d.objects.removeUploads(ctx)
 	}
 	if d.finished != nil {
 		d.finished.file.Close()
 	}
-	removeContents(d.root)
+	removeContents(d.folder)
 	if closeBeforeRename {
 		d.lock.Close()
-		d.root.Close()
-		_ = d.in.RemoveAll(d.temp) // where a Commit had closed it
+		d.folder.Close()
+		_ = d.parent.RemoveAll(d.temp) // if a Commit had closed its handles
 	}
-	_ = d.in.Remove(d.temp) // if that fails, it stays
-	d.close()
+	_ = d.parent.Remove(d.temp) // if that fails, it stays
+	d.closeHandles()
 	return nil
 }
 
-// close gives up the local folder to whoever takes it. Files may be closed twice.
-func (d *Dir) close() {
+func (d *Dir) closeHandles() {
 	d.lock.Close()
-	d.root.Close()
-	d.in.Close()
+	d.folder.Close()
+	d.parent.Close()
 }
 
-// syncTree makes all files and folders in a folder durable.
 func syncTree(root *os.Root, folder string) error {
 	entries, err := readDir(root, folder)
 	if err != nil {

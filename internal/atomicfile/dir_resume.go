@@ -14,45 +14,43 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// finishedName is the name of the finishedList of a folder.
 const finishedName = ".ufs-finished"
 
-// ResumeDir is CreateDir for a folder whose files a later run need not make again: it goes on
-// with what the last run has left of the folder at path if that was killed or has called Leave,
-// less the files that are not wanted. Keep says of a file that it is whole, and Finished whether it
-// is already. The parts of all their names are separated by slashes.
+// ResumeDir is CreateDir for a folder whose finished files a later run keeps: it continues the folder at path
+// that the last run left if it was killed or called Leave, and removes the files that are not wanted. Keep
+// records that a file is whole, and Finished reports whether it already is. Slashes separate the parts of their
+// names.
 //
-// A local folder that another run is building is refused; on a file system without locks each run
-// begins anew. A folder in a store that is not whole is taken over, from whichever machine, for
-// nothing there tells a run that lives from one that was killed: one that lives and was superseded
-// so ends with an error at its next Keep or Commit, or Abort, and leaves everything as it is.
+// A local folder that another run is building is refused; on a file system without locks each run begins anew.
+// An unfinished folder in a store is taken over, from any machine, because a store cannot show whether its run
+// lives or was killed: a living run that was superseded so ends with an error at its next Keep, Commit or
+// Abort, and leaves everything as it is.
 func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (*Dir, error) {
 	if place.IsURL(path) {
-		return inStore(resumeObjectDir(ctx, path, wanted))
+		return newStoreDir(resumeObjectDir(ctx, path, wanted))
 	}
-	path, err := newFolder(path)
+	path, err := emptyFolderPath(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := resumeTemp(path)
+	d, err := openOrCreateTempDir(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.takeUp(wanted); err != nil {
-		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
+	if err := d.keepOnlyFinished(wanted); err != nil {
+		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
 		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 	}
 	return d, nil
 }
 
-// resumeTemp is the temporary folder of path that the last run has left, or a new one.
-func resumeTemp(path string) (d *Dir, err error) {
+func openOrCreateTempDir(path string) (d *Dir, err error) {
 	in, name, err := openParent(path)
 	if err != nil {
 		return nil, err
 	}
 	var remarks []string
-	for temp, isDir := range temps(in, name) {
+	for temp, isDir := range tempEntries(in, name) {
 		shown := filepath.Join(filepath.Dir(path), temp)
 		lock, busy, err := lockStale(in, temp, isDir)
 		if errors.Is(err, ownfile.ErrForeign) {
@@ -62,16 +60,16 @@ func resumeTemp(path string) (d *Dir, err error) {
 		case busy && isDir:
 			if d != nil {
 				d.lock.Close()
-				d.root.Close()
+				d.folder.Close()
 			}
 			in.Close()
 			return nil, &stream.OutputError{Path: path, Err: stream.Errorf("another run is building it, in %s", shown), Remedy: stream.PlainText("wait until that has ended, or name another output")}
 		case lock == nil:
 			continue
-		case isDir && d == nil && isAt(lock, in, temp):
-			folder, err := openLeft(in, temp)
+		case isDir && d == nil && isStillNamed(lock, in, temp):
+			folder, err := openLeftoverDir(in, temp)
 			if err == nil {
-				d = &Dir{path: path, in: in, name: name, temp: temp, root: folder, lock: lock}
+				d = &Dir{path: path, parent: in, name: name, temp: temp, folder: folder, lock: lock}
 				continue
 			}
 			remarks = append(remarks, fmt.Sprintf("what an interrupted run has left in %s is not gone on with: %v", shown, err))
@@ -89,8 +87,7 @@ func resumeTemp(path string) (d *Dir, err error) {
 	return d, nil
 }
 
-// openLeft opens the temporary folder that a run has left, in which nobody else can have written.
-func openLeft(in *os.Root, temp string) (*os.Root, error) {
+func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 	folder, err := ownfile.OpenFolder(in, temp)
 	if err != nil {
 		return nil, err
@@ -109,18 +106,17 @@ func openLeft(in *os.Root, temp string) (*os.Root, error) {
 	return folder, nil
 }
 
-// takeUp reads which files are finished, and removes all others and those that are not wanted.
-func (d *Dir) takeUp(wanted func(rel string) bool) (err error) {
-	if d.finished, err = openFinished(d.root); err != nil {
+func (d *Dir) keepOnlyFinished(wanted func(rel string) bool) (err error) {
+	if d.finished, err = openFinished(d.folder); err != nil {
 		return err
 	}
 	return d.removeUnfinished(".", wanted)
 }
 
-// removeUnfinished removes the files in a folder that are not finished or not wanted. A folder that is empty
-// then may stand where a file is to be.
+// removeUnfinished removes the files in a folder that are not finished or not wanted, and folders that become
+// empty: a file may be created there.
 func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) error {
-	entries, err := readDir(d.root, folder)
+	entries, err := readDir(d.folder, folder)
 	if err != nil {
 		return err
 	}
@@ -130,41 +126,41 @@ func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) erro
 			if err := d.removeUnfinished(rel, wanted); err != nil {
 				return err
 			}
-			_ = d.root.Remove(rel) // which refuses one that is not empty
+			_ = d.folder.Remove(rel) // Remove refuses a folder that is not empty
 			continue
 		}
-		if _, finished := d.finished.of[rel]; rel == finishedName || finished && wanted(rel) {
+		if _, finished := d.finished.byPlace[rel]; rel == finishedName || finished && wanted(rel) {
 			continue
 		}
-		if err := d.root.Remove(rel); err != nil {
+		if err := d.folder.Remove(rel); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Fate is what has become of a file that an earlier run may have finished.
+// Fate classifies a file that an earlier run may have finished.
 type Fate int
 
 // The fates.
 const (
 	Unfinished Fate = iota
-	Outdated        // it is finished, and made by another recipe
-	Altered         // it was finished, and was changed or removed since
-	Whole           // it is finished
+	Outdated        // finished, but by another recipe
+	Altered         // finished, but changed or removed since
+	Whole           // finished and unchanged
 )
 
-// Finished tells whether the file at rel is there already as recipe makes it. Of a local file that
-// is Whole all bytes were read; an object has the size and the version that it was uploaded with.
+// Finished reports whether the file at rel already exists as recipe makes it. All bytes of a local file that is
+// Whole were read; an object has the size and the version of its upload.
 func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fate Fate, err error) {
 	var same func() bool
 	switch {
 	case d.objects != nil && d.objects.list != nil:
-		f = d.objects.list.of[rel]
-		same = func() bool { return d.objects.same(ctx, f) }
+		f = d.objects.list.byPlace[rel]
+		same = func() bool { return d.objects.matchesFinished(ctx, f) }
 	case d.finished != nil:
-		f = d.finished.of[rel]
-		same = func() bool { return f.same(ctx, d.root, rel) }
+		f = d.finished.byPlace[rel]
+		same = func() bool { return f.matchesFile(ctx, d.folder, rel) }
 	}
 	switch {
 	case f.Place == "":
@@ -177,23 +173,23 @@ func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fat
 	return f, Whole, nil
 }
 
-// Keep notes that the file at rel, which was committed, is whole. A store hears of it some seconds
+// Keep records that the file at rel, which was committed, is whole. In a store the record follows some seconds
 // later.
 func (d *Dir) Keep(ctx context.Context, rel string, file *File, recipe string, rows int64) error {
-	f := Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.object.Version}
+	f := Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.uploadedObject.Version}
 	switch {
 	case d.objects != nil:
-		return d.objects.keep(ctx, f)
+		return d.objects.recordFinished(ctx, f)
 	case d.finished == nil:
 		return nil
 	}
-	if err := d.finished.add(f); err != nil {
+	if err := d.finished.appendLine(f); err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	return nil
 }
 
-// HeldBytes bounds what the Dir takes in memory when files at these places are whole.
+// HeldBytes bounds the Dir's memory when files at these places are whole.
 func (d *Dir) HeldBytes(places iter.Seq[string]) (n int64) {
 	switch {
 	case d.objects != nil:
@@ -207,28 +203,28 @@ func (d *Dir) HeldBytes(places iter.Seq[string]) (n int64) {
 	return n
 }
 
-// Leave ends the building of the folder so that the next ResumeDir goes on with it, and tells
-// where it waits. It does nothing, and ok is false, where no file is finished or nobody could go
-// on. It works after ctx has ended as well.
+// Leave ends the building of the folder so that the next ResumeDir continues it, and returns the folder in
+// which it waits. It does nothing, and ok is false, if no file is finished or nobody could continue. It works
+// after ctx has ended as well.
 func (d *Dir) Leave(ctx context.Context) (temp string, ok bool) {
-	if d.done {
+	if d.closed {
 		return "", false
 	}
 	if d.objects != nil {
-		d.done = d.objects.leave(ctx)
-		return d.path, d.done
+		d.closed = d.objects.leaveForResume(ctx)
+		return d.path, d.closed
 	}
-	if d.finished == nil || len(d.finished.of) == 0 {
+	if d.finished == nil || len(d.finished.byPlace) == 0 {
 		return "", false
 	}
-	if f, busy, _ := lockStale(d.in, d.temp, true); !busy { // the file system has no locks
+	if f, busy, _ := lockStale(d.parent, d.temp, true); !busy { // the file system has no locks
 		if f != nil {
 			f.Close()
 		}
 		return "", false
 	}
-	d.done = true
+	d.closed = true
 	d.finished.file.Close()
-	d.close()
+	d.closeHandles()
 	return d.Path(), true
 }

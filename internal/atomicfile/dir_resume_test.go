@@ -29,14 +29,14 @@ func build(t *testing.T, d *Dir, rel, text string) {
 	must.Do(t, d.Keep(t.Context(), rel, f, "recipe of "+rel, int64(len(text))))
 }
 
-// fates are those of the places, of files made by build.
+// fates returns the fates of the files made by build at these places.
 func fates(t *testing.T, d *Dir, rels ...string) (got []Fate) {
 	t.Helper()
 	for _, rel := range rels {
 		f, fate, err := d.Finished(t.Context(), rel, "recipe of "+rel)
 		must.Do(t, err)
 		if fate == Whole && (f.Place != rel || f.Rows != f.Bytes) {
-			t.Errorf("%s: %+v", rel, f)
+			t.Errorf("%s: the record is %+v; want its place, and as many rows as bytes", rel, f)
 		}
 		got = append(got, fate)
 	}
@@ -52,8 +52,8 @@ func leave(t *testing.T, d *Dir) string {
 	return temp
 }
 
-// A folder that was left is gone on with: what is finished and as it was is told so, all else is
-// gone, and the whole has its files and no other.
+// A folder that was left is resumed: finished and unchanged files are reported as whole, all others are
+// removed, and the complete folder has exactly its files.
 func TestResumeDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
@@ -102,29 +102,29 @@ func TestDamagedListOfFinished(t *testing.T) {
 	path := filepath.Join(folder.Name(), finishedName)
 	l := must.Get(openFinished(folder))(t)
 	for i := range 3 {
-		must.Do(t, l.add(Finished{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
+		must.Do(t, l.appendLine(Finished{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
 	}
 	must.Do(t, l.file.Close())
-	whole, bytes := l.of, must.Get(os.ReadFile(path))(t)
+	whole, bytes := l.byPlace, must.Get(os.ReadFile(path))(t)
 	check := func(damaged []byte, least int) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, damaged, 0o600))
 		l := must.Get(openFinished(folder))(t)
-		must.Do(t, l.add(Finished{Place: "next"}))
+		must.Do(t, l.appendLine(Finished{Place: "next"}))
 		must.Do(t, l.file.Close())
 		l = must.Get(openFinished(folder))(t)
 		must.Do(t, l.file.Close())
-		if _, ok := l.of["next"]; !ok {
+		if _, ok := l.byPlace["next"]; !ok {
 			t.Errorf("a line behind %q is lost", damaged)
 		}
-		delete(l.of, "next")
-		for place, f := range l.of {
+		delete(l.byPlace, "next")
+		for place, f := range l.byPlace {
 			if fmt.Sprint(whole[place]) != fmt.Sprint(f) {
 				t.Errorf("%q tells of %+v", damaged, f)
 			}
 		}
-		if len(l.of) < least {
-			t.Errorf("%d files are left of %q", len(l.of), damaged)
+		if len(l.byPlace) < least {
+			t.Errorf("%d files are left of %q", len(l.byPlace), damaged)
 		}
 	}
 	for n := 0; n < len(bytes); n += 3 {

@@ -14,14 +14,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// growingName is the name of a file while it is written in a folder beside its place.
+// growingName is the name of a file while it is written, in a temporary folder next to its place.
 const growingName = ".ufs-output"
 
-// ResumeFile is Create for a file that a later run can go on with, behind the last of its Marks: it
-// opens what a killed run has left, or one that has called Leave, and gives the marks of what is
-// there, in their order. It keeps the longest beginning that ends at a mark, whose bytes are those
-// that were written and of whose marks all are wanted; and refuses a file that another run is
-// writing. An object in a store, and a file on a file system without locks, begins anew.
+// ResumeFile is Create for a file that a later run can continue after the last of its Marks: it opens the file
+// of a run that was killed or has called Leave, and returns its marks in order. It keeps the longest beginning
+// that ends at a mark, has the bytes that were written, and whose marks are all wanted. It refuses a file that
+// another run is writing. An object in a store, and a file on a file system without locks, begins anew.
 func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*File, []Finished, error) {
 	if place.IsURL(path) {
 		f, err := Create(ctx, path)
@@ -31,20 +30,20 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFile(path); err != nil {
+	if err := checkFilePath(path); err != nil {
 		return nil, nil, err
 	}
-	dir, err := resumeTemp(path)
+	dir, err := openOrCreateTempDir(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &File{path: path, in: dir.in, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx),
-		there: replacedFile(dir.in, dir.name)}
-	marks, err := a.takeUp(ctx, wanted)
+	a := &File{path: path, parent: dir.parent, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx),
+		replaced: replacedFile(dir.parent, dir.name)}
+	marks, err := a.readValidMarks(ctx, wanted)
 	if err != nil {
 		if ctx.Err() != nil {
 			if temp, ok := dir.Leave(ctx); ok {
-				a.f.Close()
+				a.file.Close()
 				return nil, nil, &Waits{Temp: temp, Err: err}
 			}
 		}
@@ -57,7 +56,7 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	return a, marks, nil
 }
 
-// Waits is that ctx ended before ResumeFile had read what is there: it still waits at Temp, as it was.
+// Waits is the error if ctx ended before ResumeFile had read the old file, which still waits unchanged at Temp.
 type Waits struct {
 	Temp string
 	Err  error
@@ -66,18 +65,18 @@ type Waits struct {
 func (e *Waits) Error() string { return e.Err.Error() }
 func (e *Waits) Unwrap() error { return e.Err }
 
-// takeUp opens the file behind its last mark that holds, and strikes out those behind it.
-func (a *File) takeUp(ctx context.Context, wanted func(Finished) bool) (marks []Finished, err error) {
-	if a.dir.finished, err = openFinished(a.dir.root); err != nil {
+// readValidMarks opens the file after its last valid mark, and invalidates the marks after that.
+func (a *File) readValidMarks(ctx context.Context, wanted func(Finished) bool) (marks []Finished, err error) {
+	if a.dir.finished, err = openFinished(a.dir.folder); err != nil {
 		return nil, err
 	}
-	if a.f, err = ownfile.OpenOrMake(a.dir.root, growingName, 0o666); err != nil {
+	if a.file, err = ownfile.OpenOrMake(a.dir.folder, growingName, 0o666); err != nil {
 		return nil, err
 	}
-	a.buffer()
-	sum := xxhash.New() // of all that is read; a.sum is that up to the last mark that holds
+	a.resetBuffer()
+	sum := xxhash.New() // of all bytes read; a.sum is the one up to the last valid mark
 	for {
-		m, ok := a.dir.finished.of[strconv.Itoa(len(marks))]
+		m, ok := a.dir.finished.byPlace[strconv.Itoa(len(marks))]
 		if !ok || m.Bytes < a.written {
 			break
 		}
@@ -85,7 +84,7 @@ func (a *File) takeUp(ctx context.Context, wanted func(Finished) bool) (marks []
 			a.refused = Outdated
 			break
 		}
-		if _, err := io.Copy(sum, untilDone{ctx, io.LimitReader(a.f, m.Bytes-a.written)}); err != nil {
+		if _, err := io.Copy(sum, contextReader{ctx, io.LimitReader(a.file, m.Bytes-a.written)}); err != nil {
 			return nil, err
 		}
 		if sum.Sum64() != m.Sum {
@@ -95,62 +94,62 @@ func (a *File) takeUp(ctx context.Context, wanted func(Finished) bool) (marks []
 		*a.sum = *sum
 		marks, a.written = append(marks, m), m.Bytes
 	}
-	// A mark that does not hold now must not hold the next time, behind others than it was made behind: what it tells
-	// is of the bytes since the one before it.
+	// A mark that is invalid now must stay so the next time, after other marks: its checksum covers the bytes
+	// since the mark before it.
 	for k := len(marks); ; k++ {
-		m, ok := a.dir.finished.of[strconv.Itoa(k)]
+		m, ok := a.dir.finished.byPlace[strconv.Itoa(k)]
 		if !ok {
 			break
 		}
 		if m.Bytes < 0 {
 			continue
 		}
-		if err := a.dir.finished.add(Finished{Place: m.Place, Bytes: -1}); err != nil {
+		if err := a.dir.finished.appendLine(Finished{Place: m.Place, Bytes: -1}); err != nil {
 			return nil, err
 		}
 	}
-	for at, m := range a.dir.finished.of {
+	for at, m := range a.dir.finished.byPlace {
 		m.Detail = nil // it may be long
-		a.dir.finished.of[at] = m
+		a.dir.finished.byPlace[at] = m
 	}
-	if err := a.f.Truncate(a.written); err != nil {
+	if err := a.file.Truncate(a.written); err != nil {
 		return nil, err
 	}
-	a.marks = len(marks)
-	_, err = a.f.Seek(a.written, io.SeekStart)
+	a.markCount = len(marks)
+	_, err = a.file.Seek(a.written, io.SeekStart)
 	return marks, err
 }
 
-// untilDone reads until a context ends.
-type untilDone struct {
+// contextReader reads until a context ends.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (u untilDone) Read(p []byte) (int, error) {
+func (u contextReader) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return u.r.Read(p)
 }
 
-// Mark notes that what was written so far is a beginning to go on from; recipe names all that shapes
-// it, and detail is for whoever does. It does nothing for a file of Create.
+// Mark records that a later run can continue after the bytes written so far; recipe names everything that
+// shapes them, and detail is for the run that continues. It does nothing for a file of Create.
 func (a *File) Mark(recipe string, rows int64, detail []byte) error {
 	if a.dir == nil || a.err != nil {
 		return a.err
 	}
-	if err := a.buf.Flush(); err != nil {
-		return a.fail(err)
+	if err := a.buffer.Flush(); err != nil {
+		return a.recordError(err)
 	}
-	err := a.dir.finished.add(Finished{Place: strconv.Itoa(a.marks), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
+	err := a.dir.finished.appendLine(Finished{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
 	if err == nil {
-		a.marks++
+		a.markCount++
 	}
-	return a.fail(err)
+	return a.recordError(err)
 }
 
-// Remarks returns the remarks of the folder that the file grows in, if it does.
+// Remarks returns the remarks of the folder in which the file grows, if any.
 func (a *File) Remarks() []string {
 	if a.dir == nil {
 		return nil
@@ -158,22 +157,22 @@ func (a *File) Remarks() []string {
 	return a.dir.remarks
 }
 
-// Refused tells why ResumeFile went on no further with what was there: a mark was not wanted (Outdated) or
-// its bytes are not those that were written (Altered); Unfinished if neither.
+// Refused returns why ResumeFile did not take more of the old file: a mark was not wanted (Outdated) or its
+// bytes had changed (Altered); else Unfinished.
 func (a *File) Refused() Fate { return a.refused }
 
-// Resumable reports whether Mark is of use.
+// Resumable reports whether Mark has an effect.
 func (a *File) Resumable() bool { return a.dir != nil }
 
-// Leave ends the writing of the file so that the next ResumeFile goes on with it, and tells where it
-// waits. It does nothing, and ok is false, where nothing is marked or nobody could go on.
+// Leave ends the writing of the file so that the next ResumeFile continues it, and returns the folder in which
+// it waits. It does nothing, and ok is false, if nothing is marked or nobody could continue.
 func (a *File) Leave(ctx context.Context) (temp string, ok bool) {
-	if a.done || a.dir == nil || a.marks == 0 {
+	if a.closed || a.dir == nil || a.markCount == 0 {
 		return "", false
 	}
 	if temp, ok = a.dir.Leave(ctx); ok {
-		a.done = true
-		a.f.Close() // behind the last mark nothing counts
+		a.closed = true
+		a.file.Close() // bytes after the last mark do not count
 	}
 	return temp, ok
 }

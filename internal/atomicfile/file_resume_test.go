@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// grow writes words to a file, behind the marks that it has, with a mark behind each.
+// grow writes words to a file after its marks, with a mark after each.
 func grow(t *testing.T, f *File, marks []Finished, words ...string) {
 	t.Helper()
 	for i, word := range words {
@@ -25,8 +25,8 @@ func grow(t *testing.T, f *File, marks []Finished, words ...string) {
 	}
 }
 
-// TestResumeFile: a file is gone on with behind the longest marked beginning that is there as it was
-// written, wherever it was torn or damaged, and only there.
+// TestResumeFile: a file continues after the longest marked beginning that is still as it was written, wherever
+// it was torn or damaged, and only there.
 func TestResumeFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
@@ -39,7 +39,7 @@ func TestResumeFile(t *testing.T) {
 		apply     func(path string, at int) error
 	}{
 		{0, 4, func(string, int) error { return nil }},
-		{ends[3] + 5, 4, cut}, // behind the last mark
+		{ends[3] + 5, 4, cut}, // after the last mark
 		{ends[3], 4, cut}, {ends[3] - 1, 3, cut}, {ends[2], 3, cut}, {ends[2] - 1, 2, cut}, {ends[0], 2, cut}, {2, 0, cut}, {0, 0, cut},
 		{ends[3] - 1, 3, flip}, {ends[2], 3, flip}, {ends[2] - 1, 2, flip}, {0, 0, flip},
 	} {
@@ -104,8 +104,8 @@ func flip(path string, at int) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// TestResumeFileStrikesOut: a mark that was not wanted once is never taken again, though a run that began anew has written
-// the bytes up to it once more: what it tells is of the bytes behind a mark that is no longer there.
+// TestResumeFileStrikesOut: a mark that was once not wanted is never taken again, even if a run that began anew
+// has written the bytes up to it once more: its checksum continues from a mark that no longer exists.
 func TestResumeFileStrikesOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	resume := func(recipe string) (*File, []Finished) {
@@ -145,7 +145,7 @@ func TestResumeFileStrikesOut(t *testing.T) {
 	f.Abort()
 }
 
-// TestResumeFileInterrupted: a run that is broken off while it reads what is there leaves it as it was.
+// TestResumeFileInterrupted: a run that is interrupted while it reads the old file leaves it unchanged.
 func TestResumeFileInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, _, err := ResumeFile(t.Context(), path, nil)
@@ -155,7 +155,7 @@ func TestResumeFileInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, _, err = ResumeFile(ctx, path, func(Finished) bool { cancel(); return true })
 	if waits, ok := errors.AsType[*Waits](err); !ok || waits.Temp != temp || !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+		t.Fatalf("resuming with a cancelled context: got %v, want Waits at %s", err, temp)
 	}
 	f, marks, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
 	must.Do(t, err)

@@ -23,7 +23,7 @@ func tempsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("listing the folder: %v", err)
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), tempSuffix) {
@@ -39,18 +39,18 @@ func TestAtomicFileCommit(t *testing.T) {
 	for _, want := range []string{"", "first", strings.Repeat("second", 1<<15)} {
 		f, err := Create(t.Context(), path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("creating the file: %v", err)
 		}
 		io.WriteString(f, strings.Repeat("given up", len(want)))
 		if err := f.Restart(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("restarting the file: %v", err)
 		}
 		io.WriteString(f, want)
 		if len(tempsIn(t, dir)) != 1 {
 			t.Error("no temporary beside the output")
 		}
 		if err := f.Commit(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("committing the file: %v", err)
 		}
 		f.Close() // does nothing now
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
@@ -77,11 +77,11 @@ func TestAtomicFileAbort(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the old file: %v", err)
 	}
 	f, err := Create(t.Context(), path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating the file: %v", err)
 	}
 	io.WriteString(f, "new")
 	f.Close()
@@ -99,12 +99,12 @@ func TestAtomicSweep(t *testing.T) {
 	path := filepath.Join(dir, "out")
 	live, err := Create(t.Context(), path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating the live file: %v", err)
 	}
 	defer live.Close()
 	liveDir, err := CreateDir(t.Context(), path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating the live folder: %v", err)
 	}
 	defer liveDir.Abort(t.Context())
 	stale := filepath.Join(dir, ".out.1-00000001.ufs-tmp")
@@ -113,12 +113,12 @@ func TestAtomicSweep(t *testing.T) {
 	os.Mkdir(staleDir, 0o700)
 	for _, n := range append(others, filepath.Base(stale), filepath.Base(staleDir)+"/part") {
 		if err := os.WriteFile(filepath.Join(dir, n), nil, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing %s: %v", n, err)
 		}
 	}
 	f, err := Create(t.Context(), path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating the file: %v", err)
 	}
 	f.Close()
 	for _, gone := range []string{stale, staleDir} {
@@ -128,7 +128,7 @@ func TestAtomicSweep(t *testing.T) {
 	}
 	for _, kept := range append(others, live.temp, liveDir.temp) {
 		if _, err := os.Stat(filepath.Join(dir, kept)); err != nil {
-			t.Error(err)
+			t.Errorf("%s was removed: %v", kept, err)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestAtomicBadPlaces(t *testing.T) {
 		_, err := Create(t.Context(), path)
 		var out *stream.OutputError
 		if !errors.As(err, &out) || out.Remedy.Format == "" {
-			t.Errorf("%q: %v", path, err)
+			t.Errorf("creating %q: got %v, want an OutputError with a remedy", path, err)
 		}
 	}
 	for _, path := range []string{dir, file, dir + "/absent/x"} {
@@ -159,20 +159,19 @@ func TestAtomicBadPlaces(t *testing.T) {
 func TestAtomicDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Log("no /dev/full here: nothing to test with")
-		return
+		t.Skip("this system has no /dev/full, so a full disk cannot be tested")
 	}
 	dir := t.TempDir()
 	f, err := Create(t.Context(), filepath.Join(dir, "out"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating the file: %v", err)
 	}
 	// The first 128 KiB pass the buffer and reach the file, then the disk is full.
 	if _, err := f.Write(make([]byte, 1<<17)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing what still fits: %v", err)
 	}
-	f.f.Close()
-	f.f = full
+	f.file.Close()
+	f.file = full
 	io.WriteString(f, "x")
 	err = f.Commit()
 	var out *stream.OutputError
@@ -197,16 +196,16 @@ func TestAtomicDir(t *testing.T) {
 		}
 		d, err := CreateDir(t.Context(), path+"/")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("creating the folder: %v", err)
 		}
 		os.Mkdir(filepath.Join(d.Path(), "a"), 0o700)
 		os.WriteFile(filepath.Join(d.Path(), "a", "b"), []byte("x"), 0o600)
 		if err := d.Commit(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("committing the folder: %v", err)
 		}
 		d.Abort(t.Context()) // does nothing now
 		if got, err := os.ReadFile(filepath.Join(path, "a", "b")); err != nil || string(got) != "x" {
-			t.Errorf("%q, %v", got, err)
+			t.Errorf("the committed file has %q (%v), want x", got, err)
 		}
 	}
 	if _, err := CreateDir(t.Context(), path); err == nil {
@@ -215,7 +214,7 @@ func TestAtomicDir(t *testing.T) {
 	os.RemoveAll(path)
 	d, err := CreateDir(t.Context(), path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("creating the folder: %v", err)
 	}
 	os.MkdirAll(filepath.Join(path, "appeared"), 0o700) // while we were building
 	if err := d.Commit(t.Context()); err == nil {
@@ -226,7 +225,7 @@ func TestAtomicDir(t *testing.T) {
 	}
 }
 
-// killPattern is what the killed child writes; any torn copy of it is shorter.
+// killPattern is the text that the killed child writes; any torn copy of it is shorter.
 func killPattern() []byte { return bytes.Repeat([]byte("0123456789abcdef"), 1<<14) }
 
 const killEnv = "UFS_TEST_ATOMIC_OUT"
@@ -241,7 +240,7 @@ func TestAtomicKillChild(t *testing.T) {
 	for n := 0; ; n++ {
 		f, err := Create(t.Context(), path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("creating the file: %v", err)
 		}
 		if n == 0 {
 			os.Stdout.WriteString("started\n")
@@ -250,7 +249,7 @@ func TestAtomicKillChild(t *testing.T) {
 			f.Write(p[i : i+4096])
 		}
 		if err := f.Commit(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("committing the file: %v", err)
 		}
 	}
 }
@@ -265,10 +264,10 @@ func TestAtomicKill(t *testing.T) {
 		cmd.Env = append(os.Environ(), killEnv+"="+path)
 		stdout, err := cmd.StdoutPipe()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening the child's output: %v", err)
 		}
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the child: %v", err)
 		}
 		line, err := bufio.NewReader(stdout).ReadString('\n')
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
@@ -283,7 +282,7 @@ func TestAtomicKill(t *testing.T) {
 		torn += len(tempsIn(t, dir))
 		f, err := Create(t.Context(), path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("creating the file after the kills: %v", err)
 		}
 		f.Close()
 		if n := tempsIn(t, dir); n != nil {

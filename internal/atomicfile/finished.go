@@ -16,20 +16,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
-// Finished tells of a file of a folder that is whole, or of the beginning of a file.
+// Finished describes a file of a folder that is whole, or the beginning of a file up to a mark.
 type Finished struct {
-	Place  string `json:"place"`  // below the folder; of a beginning its number
-	Recipe string `json:"recipe"` // names all that shapes its bytes
+	Place  string `json:"place"`  // path below the folder; of a beginning its number
+	Recipe string `json:"recipe"` // names everything that shapes its bytes
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	Sum    uint64 `json:"sum"`              // xxhash of its bytes
-	Detail []byte `json:"detail,omitempty"` // of a beginning, for whoever goes on
+	Detail []byte `json:"detail,omitempty"` // of a beginning, for the run that continues
 
-	Version string `json:"version,omitempty"` // of an object, as its store tells it
+	Version string `json:"version,omitempty"` // of an object, from its store
 }
 
-// same reports whether the file at rel has the bytes that f tells of. What cannot be read has not.
-func (f Finished) same(ctx context.Context, folder *os.Root, rel string) bool {
+func (f Finished) matchesFile(ctx context.Context, folder *os.Root, rel string) bool {
 	in, err := ownfile.Open(folder, rel, os.O_RDONLY)
 	if err != nil {
 		return false
@@ -49,13 +48,12 @@ func (f Finished) same(ctx context.Context, folder *os.Root, rel string) bool {
 	return false
 }
 
-// finishedList lists the files of a folder that are whole, a line each, in a file of the folder
-// that is there while the folder is built. A line is appended after its file is safe on disk, and
-// begins with a checksum of itself: one that a dying run or its disk has torn is no line, and its
-// file is made again.
+// finishedList lists the whole files of a folder, one a line, in a file that exists while the folder is built.
+// A line is appended after its file is safe on disk, and begins with a checksum of itself: a line torn by a
+// dying run or its disk is ignored, and its file is made again.
 type finishedList struct {
-	file *os.File
-	of   map[string]Finished // by their places
+	file    *os.File
+	byPlace map[string]Finished // by Finished.Place
 }
 
 func openFinished(folder *os.Root) (*finishedList, error) {
@@ -63,35 +61,34 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, torn, err := readFinished(file) // to its end, where lines are added
-	if err == nil && torn {             // the next line must not follow it
+	byPlace, torn, err := readFinished(file) // leaves the file at its end, to append lines
+	if err == nil && torn {                  // the next line must not follow it
 		_, err = file.WriteString("\n")
 	}
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	return &finishedList{file, of}, nil
+	return &finishedList{file, byPlace}, nil
 }
 
-// readFinished reads the lines that are whole, and whether the last one has no end.
-func readFinished(r io.Reader) (of map[string]Finished, torn bool, err error) {
-	of = map[string]Finished{}
+func readFinished(r io.Reader) (byPlace map[string]Finished, torn bool, err error) {
+	byPlace = map[string]Finished{}
 	for lines := bufio.NewReader(r); ; {
 		line, err := lines.ReadBytes('\n')
 		if f, ok := parseFinished(line); ok {
-			of[f.Place] = f
+			byPlace[f.Place] = f
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return of, len(line) > 0, nil
+			return byPlace, len(line) > 0, nil
 		case err != nil:
 			return nil, false, err
 		}
 	}
 }
 
-// parseFinished reads a line. One whose place is not below the folder is of no run.
+// parseFinished reads a line. No run writes a place outside the folder: such a line is not ok.
 func parseFinished(line []byte) (f Finished, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {
@@ -100,19 +97,18 @@ func parseFinished(line []byte) (f Finished, ok bool) {
 	return f, json.Unmarshal(text, &f) == nil && place.CheckName(f.Place) == nil
 }
 
-// line is what parseFinished reads.
-func (f Finished) line() ([]byte, error) {
+func (f Finished) encodeLine() ([]byte, error) {
 	text, err := json.Marshal(f)
 	return fmt.Appendf(nil, "%016x %s\n", xxhash.Sum64(text), text), err
 }
 
-func (l *finishedList) add(f Finished) error {
-	line, err := f.line()
+func (l *finishedList) appendLine(f Finished) error {
+	line, err := f.encodeLine()
 	if err == nil {
 		_, err = l.file.Write(line)
 	}
 	if f.Detail = nil; err == nil { // it may be long
-		l.of[f.Place] = f
+		l.byPlace[f.Place] = f
 	}
 	return err
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/claim"
 )
 
-// TestHeldBytes: what the files of a folder take in memory is within the bound, and that is not far above: in a store
-// by a first run and by one that goes on with all of them, where they are whole and where they are outdated, and on
-// disk. The bound does not depend on which run it is.
+// TestHeldBytes: the memory for the files of a folder is within the bound, and the bound is not far above: in a
+// store for a first run and for one that resumes with all of them, whole or outdated, and on disk. The bound is
+// the same for both runs.
 func TestHeldBytes(t *testing.T) {
 	const n = 1000 // whose maps have just grown: they are filled by half
 	finished := func(i int) Finished {
@@ -34,27 +34,27 @@ func TestHeldBytes(t *testing.T) {
 	}
 	folder := func() *objectDir {
 		o := must.Get(newObjectDir("s3://lake/tables/out"))(t)
-		o.list = newObjectList(claim.New(o.client, o.in(listName), listTitle))
-		o.list.next = time.Now().Add(time.Hour) // nothing is put: there is no store
+		o.list = newObjectList(claim.New(o.client, o.locationOf(listName), listTitle))
+		o.list.nextSave = time.Now().Add(time.Hour) // nothing is put: there is no store
 		return o
 	}
 	makeAll := func(o *objectDir) {
 		for i := range n {
 			f := finished(i)
-			o.objects[o.in(f.Place).Key] = made{size: f.Bytes, version: strings.Clone(f.Version)}
-			must.Do(t, o.keep(t.Context(), f))
+			o.objects[o.locationOf(f.Place).Key] = createdObject{size: f.Bytes, version: strings.Clone(f.Version)}
+			must.Do(t, o.recordFinished(t.Context(), f))
 		}
 	}
 	first := folder()
 	makeAll(first)
-	left := must.Get(first.list.text())(t)
+	left := must.Get(first.list.encodeText())(t)
 	taken := func() *objectDir {
 		o, found := folder(), folder()
-		makeAll(found) // of which the listing tells
+		makeAll(found) // the listing shows them
 		o.objects = found.objects
 		of, _, err := readFinished(bytes.NewReader(left))
 		must.Do(t, err)
-		o.takeOver(of)
+		o.adoptFinished(of)
 		return o
 	}
 	local := must.Get(os.OpenRoot(t.TempDir()))(t)
@@ -66,7 +66,7 @@ func TestHeldBytes(t *testing.T) {
 		"on disk": func() *Dir {
 			list := must.Get(openFinished(local))(t)
 			for i := range n {
-				must.Do(t, list.add(finished(i)))
+				must.Do(t, list.appendLine(finished(i)))
 			}
 			list.file.Close()
 			return &Dir{finished: list}
@@ -77,10 +77,10 @@ func TestHeldBytes(t *testing.T) {
 		var text []byte
 		var sorted []string
 		if d.objects != nil { // the most is there while the list is put
-			if got := len(d.objects.list.of); got != n {
+			if got := len(d.objects.list.byPlace); got != n {
 				t.Errorf("%s: %d files are listed, of %d", name, got, n)
 			}
-			text, sorted = must.Get(d.objects.list.text())(t), slices.Sorted(maps.Keys(d.objects.list.of))
+			text, sorted = must.Get(d.objects.list.encodeText())(t), slices.Sorted(maps.Keys(d.objects.list.byPlace))
 		}
 		got := heap() - before + int64(cap(text)) // which, while it grows, is there twice
 		if most := d.HeldBytes(places); got > most || got < most/2 {
@@ -92,10 +92,10 @@ func TestHeldBytes(t *testing.T) {
 	}
 }
 
-// heap is what is on the heap after a collection.
+// heap returns the bytes on the heap after a collection.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // of what finalizers gave up
+	runtime.GC() // frees memory that finalizers released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -15,18 +15,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// NotInput refuses to put an output at the place of a file that it is made from, whatever the two are called: a
-// *stream.UsageError. Local files are compared by their identity and objects by their URLs; where two URLs may
-// lead to one object by two ways, as by two names of a server, the object's version decides.
+// NotInput refuses an output that would replace one of its inputs, even under another name, with a
+// *stream.UsageError. Local files are compared by identity and objects by URL; if two URLs may lead to one
+// object in two ways, such as two names of a server, the object's version decides.
 func NotInput(ctx context.Context, path string, inputs ...string) error {
-	one := func(yield func(string) bool) { yield(path) }
+	onlyPath := func(yield func(string) bool) { yield(path) }
 	if place.IsURL(path) {
-		return noObjectIsInput(ctx, path, one, inputs)
+		return noObjectIsInput(ctx, path, onlyPath, inputs)
 	}
-	return noFileIsInput(one, inputs)
+	return noFileIsInput(onlyPath, inputs)
 }
 
-// NoneIsInput is NotInput for the files of these names that are to be below a folder.
+// NoneIsInput is NotInput for the files of these names below a folder.
 func NoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inputs []string) error {
 	paths := func(yield func(string) bool) {
 		for name := range names {
@@ -51,9 +51,9 @@ func ErrReplaced(path string) error {
 	return stream.Usagef("{o} %s: this would replace the input", place.Name(path))
 }
 
-// noFileIsInput is NotInput for local files. Most outputs are not there yet, and nothing is asked of the inputs.
+// noFileIsInput is NotInput for local files. Most outputs do not exist yet, and then no input is examined.
 func noFileIsInput(paths iter.Seq[string], inputs []string) error {
-	var there []os.FileInfo
+	var existing []os.FileInfo
 	var names []string
 	for path := range paths {
 		local, err := place.Local(path)
@@ -61,10 +61,10 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 			return err
 		}
 		if info, err := os.Stat(local); err == nil && info.Mode().IsRegular() {
-			there, names = append(there, info), append(names, local)
+			existing, names = append(existing, info), append(names, local)
 		}
 	}
-	if len(there) == 0 {
+	if len(existing) == 0 {
 		return nil
 	}
 	for _, in := range inputs {
@@ -76,19 +76,19 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 		if err != nil {
 			continue
 		}
-		if i := slices.IndexFunc(there, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
+		if i := slices.IndexFunc(existing, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
 			return ErrReplaced(names[i])
 		}
 	}
 	return nil
 }
 
-// noObjectIsInput is NotInput for objects at or below folder. Inputs may be a million, and reading their URLs
-// takes a while: only those are read whose keys are an output's.
+// noObjectIsInput is NotInput for objects at or below folder. There may be a million inputs, whose URLs take a
+// while to parse: it parses only URLs that share a key with an output.
 func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], inputs []string) error {
 	near := slices.DeleteFunc(slices.Clone(inputs), func(in string) bool {
 		below := func(key string) bool { return strings.HasPrefix(key, bareKey(folder)) }
-		return !place.IsURL(in) || !slices.ContainsFunc(keysOf(in), below)
+		return !place.IsURL(in) || !slices.ContainsFunc(possibleKeys(in), below)
 	})
 	if len(near) == 0 {
 		return nil
@@ -97,11 +97,11 @@ func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], 
 	for u := range urls {
 		outputs[bareKey(u)] = append(outputs[bareKey(u)], u)
 	}
-	w := waysTo{client: store.New(store.Options{}), folder: folder}
+	w := objectComparer{client: store.New(store.Options{}), folder: folder}
 	for _, in := range near {
-		for _, key := range keysOf(in) {
+		for _, key := range possibleKeys(in) {
 			for _, out := range outputs[key] {
-				same, err := w.meet(ctx, out, in)
+				same, err := w.sameObject(ctx, out, in)
 				if err != nil {
 					return err
 				}
@@ -114,7 +114,6 @@ func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], 
 	return nil
 }
 
-// bareKey is the key in a URL as far as it can be told without reading the URL: up to the first question mark.
 func bareKey(u string) string {
 	_, rest, _ := strings.Cut(u, "://")
 	rest, _, _ = strings.Cut(rest, "?")
@@ -122,16 +121,16 @@ func bareKey(u string) string {
 	return key
 }
 
-// waysTo compares objects that two URLs name.
-type waysTo struct {
-	client        *store.Client
-	folder        string // of the outputs, or the one output
-	looked, empty bool   // whether anything is there that could be an input
+// objectComparer decides whether two URLs name one object.
+type objectComparer struct {
+	client             *store.Client
+	folder             string // of the outputs, or the one output
+	hasListed, isEmpty bool   // whether folder was listed, and whether it contains no objects
 }
 
-// keysOf are the keys in a store that a URL may lead to: the address of a web server may be that of a store, and
-// then has the bucket, or more, in front of the key.
-func keysOf(in string) []string {
+// possibleKeys returns the store keys that a URL may mean: a web address may be that of a store, with the
+// bucket, or more, before the key.
+func possibleKeys(in string) []string {
 	key := bareKey(in)
 	if scheme, _, _ := strings.Cut(in, "://"); scheme != "https" && scheme != "http" {
 		return []string{key}
@@ -148,8 +147,7 @@ func keysOf(in string) []string {
 	return keys
 }
 
-// meet reports whether two URLs with one key lead to one object, or to two that cannot be told apart.
-func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
+func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, error) {
 	if place.Same(out, in) {
 		return true, nil
 	}
@@ -161,18 +159,18 @@ func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
 	if err != nil || !y.Web() && (x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key) {
 		return false, err
 	}
-	if !w.looked {
-		at, err := store.Parse(w.folder)
+	if !w.hasListed {
+		location, err := store.Parse(w.folder)
 		if err != nil {
 			return false, err
 		}
-		w.looked, w.empty = true, true
-		for _, err := range w.client.List(ctx, at) {
-			w.empty = errors.Is(err, store.ErrNotExist) // any other error is no answer: then both objects are asked for
+		w.hasListed, w.isEmpty = true, true
+		for _, err := range w.client.List(ctx, location) {
+			w.isEmpty = errors.Is(err, store.ErrNotExist) // after any other error both objects are examined
 			break
 		}
 	}
-	if w.empty {
+	if w.isEmpty {
 		return false, nil
 	}
 	var seen [2]store.Object
@@ -181,9 +179,9 @@ func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
 		case errors.Is(err, store.ErrNotExist):
 			return false, nil
 		case err != nil:
-			return false, outputOf(x.Name(), err)
+			return false, asOutputError(x.Name(), err)
 		}
 	}
-	// A web server tells no generation of an object, which is its version for gs://.
+	// A web server gives no generation of an object, which is its version for gs://.
 	return seen[0].Size == seen[1].Size && (seen[0].Version == seen[1].Version || x.Scheme == "gs" && y.Web()), nil
 }

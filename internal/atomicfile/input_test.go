@@ -48,7 +48,7 @@ func TestNotInputByWhateverName(t *testing.T) {
 	must.Do(t, NoneIsInput(t.Context(), "absent", slices.Values([]string{"in"}), names))
 }
 
-// TestNotInputByAnotherWay: two servers' names may lead to one object, which its version tells.
+// TestNotInputByAnotherWay: the names of two servers may lead to one object, which its version reveals.
 func TestNotInputByAnotherWay(t *testing.T) {
 	s := storetest.S3(t)
 	s.Put("d/other", []byte("texts"))

@@ -32,7 +32,7 @@ func TestHoldChild(t *testing.T) {
 	g, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true })
 	must.Do(t, err)
 	grow(t, g, nil, "one", "two")
-	// A spool has a name for a moment only, and where the system removes no open files.
+	// A spool has a name only for a moment, or if the system cannot remove open files.
 	in := must.Get(os.OpenRoot(dir))(t)
 	_, _, err = makeTemp(in, "spool", filepath.Join(dir, "spool"), in.Create)
 	must.Do(t, err)
@@ -40,8 +40,8 @@ func TestHoldChild(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or nobody is left to do so
 }
 
-// TestLeftovers: the next run of the same command removes what a killed process has left, or goes
-// on with it, and nothing of one that lives.
+// TestLeftovers: the next run of the same command removes or resumes the leftovers of a killed process, and
+// touches nothing of a living one.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHoldChild$")
@@ -49,7 +49,7 @@ func TestLeftovers(t *testing.T) {
 	stdout := must.Get(cmd.StdoutPipe())(t)
 	must.Get(cmd.StdinPipe())(t) // which is never closed
 	must.Do(t, cmd.Start())
-	defer func() { _ = cmd.Process.Kill() }() // where the test fails; else it has ended
+	defer func() { _ = cmd.Process.Kill() }() // if the test fails; otherwise it has ended
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "started\n" {
 		t.Fatalf("the child said %q, %v", line, err)
 	}

@@ -15,7 +15,6 @@ const staleAge = 24 * time.Hour
 
 func lockTemp(*os.File) error { return nil }
 
-// lockStale cannot tell whether the process of a temporary lives.
 func lockStale(*os.Root, string, bool) (f *os.File, busy bool, err error) { return nil, false, nil }
 
 func removeStale(in *os.Root, temp string, isDir bool) {

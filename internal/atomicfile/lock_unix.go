@@ -25,8 +25,8 @@ func lockTemp(f *os.File) error {
 	return nil
 }
 
-// lockStale opens and locks the temporary of that name if its process has died; busy says that it
-// lives. It gives neither on file systems without locks, and of other users: err says so.
+// lockStale opens and locks the temporary of that name if its process has died; busy reports that it lives. On
+// file systems without locks it returns neither; nor for temporaries of other users, with an error.
 func lockStale(in *os.Root, temp string, isDir bool) (f *os.File, busy bool, err error) {
 	if isDir {
 		var folder *os.Root
@@ -47,7 +47,6 @@ func lockStale(in *os.Root, temp string, isDir bool) (f *os.File, busy bool, err
 	return f, false, nil
 }
 
-// removeStale removes the temporary of that name if its lock can be taken.
 func removeStale(in *os.Root, temp string, isDir bool) {
 	if f, _, _ := lockStale(in, temp, isDir); f != nil {
 		removeTemp(in, temp, isDir)
@@ -55,7 +54,6 @@ func removeStale(in *os.Root, temp string, isDir bool) {
 	}
 }
 
-// syncDir makes the names in a folder durable.
 func syncDir(in *os.Root, name string) error {
 	f, err := in.Open(name)
 	if err != nil {

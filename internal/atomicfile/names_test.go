@@ -109,8 +109,8 @@ func TestListNamesNothingOutside(t *testing.T) {
 	wantBucket(t, s, map[string]string{"x": "kept", "top/x": "kept", "top/out/a/y": "text", "top/out/" + wholeMark: ""})
 }
 
-// TestNamesThatAreOne: where the file system takes the names of two outputs for one, the second is refused. A link
-// made meanwhile stands for such a file system here.
+// TestNamesThatAreOne: if the file system treats the names of two outputs as one, the second is refused. A link
+// made in the meantime simulates such a file system.
 func TestNamesThatAreOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	d := must.Get(ResumeDir(t.Context(), path, all))(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// locate is the object of a store that an output names.
-func locate(path string) (store.Location, error) {
+func parseOutputURL(path string) (store.Location, error) {
 	l, err := store.Parse(path)
 	if err != nil {
 		return l, err
@@ -22,40 +21,37 @@ func locate(path string) (store.Location, error) {
 	return l, nil
 }
 
-// locateFile is locate for what is to be one object.
-func locateFile(path string) (store.Location, error) {
-	l, err := locate(path)
+func parseObjectURL(path string) (store.Location, error) {
+	l, err := parseOutputURL(path)
 	if err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/")) {
 		err = &stream.OutputError{Path: l.Name(), Err: errors.New("this names a folder"), Remedy: stream.PlainText("name an object to create")}
 	}
 	return l, err
 }
 
-// createObject begins to write the object at l: its bytes wait in a spool, because the
-// size must be known, and the whole be there for another try, when it is uploaded.
-// uploading, which may be nil, hears that the object may be there from now on, and
-// uploaded that it is.
+// createObject begins to write the object at l: its bytes wait in a spool, because an upload needs the size,
+// and all bytes again for another try. It calls uploading, if not nil, when the object may begin to exist, and
+// uploaded when it does.
 func createObject(ctx context.Context, client *store.Client, l store.Location, uploading func(), uploaded func(store.Object)) (*File, error) {
 	a := &File{path: l.Name()}
 	spool, err := newUploadSpool(a.path)
 	if err != nil {
 		return nil, err
 	}
-	a.f, a.spool = spool.File, spool
+	a.file, a.spool = spool.File, spool
 	a.upload = func() (err error) {
 		if uploading != nil {
 			uploading()
 		}
-		if a.object, err = client.Upload(ctx, l, spool, a.written); err == nil && uploaded != nil {
-			uploaded(a.object)
+		if a.uploadedObject, err = client.Upload(ctx, l, spool, a.written); err == nil && uploaded != nil {
+			uploaded(a.uploadedObject)
 		}
 		return err
 	}
-	a.buffer()
+	a.resetBuffer()
 	return a, nil
 }
 
-// newUploadSpool is the spool of the output called name.
 func newUploadSpool(name string) (*Spool, error) {
 	s, err := NewSpool(os.TempDir(), "ufs-upload")
 	if err != nil {
@@ -71,9 +67,8 @@ func spoolRemedy() stream.Text {
 	return stream.Textf("free some space in %s, or set TMPDIR to another folder", os.TempDir())
 }
 
-// canUpload fails early where an upload to path would fail in the end.
 func canUpload(ctx context.Context, path string) error {
-	l, err := locateFile(path)
+	l, err := parseObjectURL(path)
 	if err != nil {
 		return err
 	}

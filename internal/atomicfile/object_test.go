@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keys lists all files of the bucket, those of unfinished uploads too.
+// keys lists all files of the bucket, including unfinished uploads.
 func keys(t *testing.T, s *storetest.Server) (list []string) {
 	t.Helper()
 	must.Do(t, filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
@@ -38,7 +38,7 @@ func noisy(n int) []byte {
 	return b
 }
 
-// own is a TMPDIR for the test; what a run leaves there is seen.
+// own sets a TMPDIR for the test, which shows the files that a run leaves there.
 func own(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func TestObjectAbort(t *testing.T) {
 	must.Get(f.Write(noisy(1 << 20)))(t)
 	cancel()
 	if err := f.Commit(); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("committing with a cancelled context: got %v", err)
 	}
 	if got := keys(t, s); len(got) > 0 {
 		t.Errorf("the bucket has %q", got)
@@ -99,14 +99,14 @@ func TestObjectAbort(t *testing.T) {
 	}
 }
 
-// TestSpoolNowhere: where an upload has no place to wait, TMPDIR is named.
+// TestSpoolNowhere: if an upload has no place to wait, the error names TMPDIR.
 func TestSpoolNowhere(t *testing.T) {
 	s := storetest.S3(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
 	for _, err := range []error{CanWrite(t.Context(), s.URL("out")), second(Create(t.Context(), s.URL("out")))} {
 		var out *stream.OutputError
 		if !errors.As(err, &out) || !strings.Contains(err.Error(), "s3://lake/out") || !strings.Contains(err.Error(), "set TMPDIR") {
-			t.Errorf("%v", err)
+			t.Errorf("got %v, want an OutputError that names s3://lake/out and TMPDIR", err)
 		}
 	}
 }
@@ -123,14 +123,14 @@ func TestObjectPlaces(t *testing.T) {
 	for _, path := range []string{"https://host/x?sig=SECRET", "http://host/x", "s3://", "s3://b/k?regoin=r", "file://host/x"} {
 		for _, err := range []error{CanWrite(t.Context(), path), second(Create(t.Context(), path)), second(CreateDir(t.Context(), path))} {
 			if !errors.As(err, &usage) || strings.Contains(err.Error(), "SECRET") {
-				t.Errorf("%s: %v", path, err)
+				t.Errorf("%s: got %v, want a UsageError without the secret", path, err)
 			}
 		}
 	}
 	var output *stream.OutputError
 	for _, path := range []string{s.URL(""), s.URL("a/"), strings.Replace(s.URL("a"), "lake", "absent", 1)} {
 		if err := CanWrite(t.Context(), path); !errors.As(err, &output) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, want an OutputError", path, err)
 		}
 	}
 	if err := NotInput(t.Context(), s.URL("a"), "a", s.URL("b"), s.URL("a")); !errors.As(err, &usage) {
@@ -141,7 +141,7 @@ func TestObjectPlaces(t *testing.T) {
 	must.Do(t, os.WriteFile(local, nil, 0o600))
 	for _, pair := range [][2]string{{local, "file://" + local}, {"file://" + local, local}} {
 		if err := NotInput(t.Context(), pair[0], s.URL("a"), pair[1]); !errors.As(err, &usage) {
-			t.Errorf("%q: %v", pair, err)
+			t.Errorf("%q: got %v, want a UsageError", pair, err)
 		}
 	}
 	f := must.Get(Create(t.Context(), "file://"+local))(t)
@@ -190,7 +190,7 @@ func TestObjectDir(t *testing.T) {
 	if got := keys(t, s); !slices.Equal(got, whole) {
 		t.Errorf("after Abort the bucket has %q", got)
 	}
-	// Abort works where the run's context has ended.
+	// Abort works after the run's context has ended.
 	ctx, cancel := context.WithCancel(t.Context())
 	d = must.Get(CreateDir(ctx, s.URL("new")))(t)
 	must.Do(t, add(d, "1"))

@@ -17,84 +17,82 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wholeMark is the object that is put into a folder last, empty: its files appear one by
-// one, and who waits for all of them waits for this one, as behind Spark's writers.
-// Readers skip names that begin with _. A folder without it is of a run that was killed.
+// wholeMark is the empty object that completes a folder: its files appear one by one, and readers that need all
+// of them wait for this one, as with Spark's writers. Readers skip names that begin with _. A folder without it
+// belongs to a run that was killed.
 const wholeMark = "_SUCCESS"
 
 const (
-	// The objects of a failed run are not deleted further after so long without a success:
-	// the user has pressed Ctrl-C, or the store is ill.
-	removePatience = 10 * time.Second
-	removeAtOnce   = 16 // one by one, a thousand at 50 ms would take a minute
+	// The deletion of a failed run's objects stops after this time without a success: the user has pressed
+	// Ctrl-C, or the store is ill.
+	removePatience  = 10 * time.Second
+	parallelDeletes = 16 // one by one, a thousand at 50 ms would take a minute
 )
 
-// objectDir is a folder in a store: keys with one beginning. Its files are there as soon as
-// each is committed, because a store renames nothing, and are deleted where the run fails.
+// objectDir is a folder in a store: keys with a common prefix. Each file exists as soon as it is committed,
+// because a store cannot rename, and is deleted if the run fails.
 type objectDir struct {
-	client   *store.Client
-	at       store.Location   // the key ends in /, unless it is empty: the whole bucket
-	objects  map[string]made  // by key: those to be deleted if the run fails
-	doubtful []store.Location // uploads that failed, or are under way: seldom there
-	list     *objectList      // of ResumeDir; else nil
-	foreign  bool             // another run writes here: nothing is deleted
+	client        *store.Client
+	location      store.Location           // the key ends in /, unless it is empty: the whole bucket
+	objects       map[string]createdObject // by key: those to be deleted if the run fails
+	doubtful      []store.Location         // uploads under way or failed, usually none
+	list          *objectList              // of ResumeDir; else nil
+	foreignWriter bool                     // another run writes here: nothing is deleted
 }
 
-// made is what is remembered of an object: there may be a hundred thousand.
-type made struct {
-	size    int64
-	version string // that its store tells, which may be none
-	found   bool   // as it was made, when the folder was looked through
+// createdObject is kept small, as a folder may have a hundred thousand.
+type createdObject struct {
+	size      int64
+	version   string // from its store; may be empty
+	unchanged bool   // whether the last listing showed it as it was made
 }
 
 func newObjectDir(path string) (*objectDir, error) {
-	l, err := locate(path)
+	l, err := parseOutputURL(path)
 	if err != nil {
 		return nil, err
 	}
-	return &objectDir{client: store.New(store.Options{}), at: l.WithKey(place.Folder(l.Key)), objects: map[string]made{}}, nil
+	return &objectDir{client: store.New(store.Options{}), location: l.WithKey(place.Folder(l.Key)), objects: map[string]createdObject{}}, nil
 }
 
-// in is the place of what is called rel in the folder.
-func (o *objectDir) in(rel string) store.Location { return o.at.WithKey(o.at.Key + rel) }
+func (o *objectDir) locationOf(rel string) store.Location {
+	return o.location.WithKey(o.location.Key + rel)
+}
 
-// files yields what lies in the folder.
-func (o *objectDir) files(ctx context.Context) iter.Seq2[store.Object, error] {
+func (o *objectDir) listObjects(ctx context.Context) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
-		for found, err := range o.client.List(ctx, o.at) {
-			// Web consoles make an object of this name for a new folder.
+		for found, err := range o.client.List(ctx, o.location) {
+			// Web consoles create an object of this name for a new folder.
 			if err == nil && strings.HasSuffix(found.Key, "/") {
 				continue
 			}
-			if !yield(found, outputOf(o.at.Name(), err)) {
+			if !yield(found, asOutputError(o.location.Name(), err)) {
 				return
 			}
 		}
 	}
 }
 
-// createObjectDir refuses a folder that any object lies in.
 func createObjectDir(ctx context.Context, path string) (*objectDir, error) {
 	o, err := newObjectDir(path)
 	if err != nil {
 		return nil, err
 	}
-	for found, err := range o.files(ctx) {
+	for found, err := range o.listObjects(ctx) {
 		if err == nil {
-			err = o.notEmpty(found)
+			err = o.errNotEmpty(found)
 		}
 		return nil, err
 	}
-	return o, o.client.CanUpload(ctx, o.in(wholeMark))
+	return o, o.client.CanUpload(ctx, o.locationOf(wholeMark))
 }
 
-func (o *objectDir) notEmpty(found store.Object) error {
-	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("the folder is not empty: %s lies in it", found.Name()),
+func (o *objectDir) errNotEmpty(found store.Object) error {
+	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("the folder is not empty: %s lies in it", found.Name()),
 		Remedy: stream.PlainText("name a new folder, or delete that one (without " + wholeMark + " it is of a run that was killed)")}
 }
 
-// outputOf turns what went wrong while an output was looked at into an error about it.
-func outputOf(name string, err error) error {
+func asOutputError(name string, err error) error {
 	var data *stream.DataError
 	if !errors.As(err, &data) {
 		return err
@@ -102,36 +100,35 @@ func outputOf(name string, err error) error {
 	return &stream.OutputError{Path: name, Err: data.Err, Remedy: data.Remedy}
 }
 
-func (o *objectDir) create(ctx context.Context, rel string) (*File, error) {
-	l := o.in(rel)
-	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(there store.Object) {
+func (o *objectDir) createFile(ctx context.Context, rel string) (*File, error) {
+	l := o.locationOf(rel)
+	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(uploaded store.Object) {
 		o.doubtful = o.doubtful[:len(o.doubtful)-1]
-		o.objects[l.Key] = made{size: there.Size, version: there.Version}
+		o.objects[l.Key] = createdObject{size: uploaded.Size, version: uploaded.Version}
 	})
 }
 
-// finish marks the folder as whole.
-func (o *objectDir) finish(ctx context.Context) error {
+func (o *objectDir) markWhole(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := o.confirm(ctx); err != nil {
+	if err := o.checkContents(ctx); err != nil {
 		return err
 	}
-	mark := o.in(wholeMark)
+	mark := o.locationOf(wholeMark)
 	o.doubtful = append(o.doubtful, mark)
 	if _, err := o.client.Upload(ctx, mark, strings.NewReader(""), 0); err != nil {
 		return err
 	}
-	o.forget(ctx)
+	o.removeList(ctx)
 	return nil
 }
 
-// remove deletes what was uploaded, also where the run was interrupted. An upload that
-// failed may be there all the same if only its answer was lost; that it cannot be deleted
-// is no news where nothing else tells that it is there.
-func (o *objectDir) remove(ctx context.Context) error {
-	if o.foreign {
+// removeUploads deletes the uploaded objects, also if the run was interrupted. A failed upload may exist all
+// the same if only its answer was lost; a failure to delete it is not reported, as nothing else indicates that
+// it exists.
+func (o *objectDir) removeUploads(ctx context.Context) error {
+	if o.foreignWriter {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -139,8 +136,8 @@ func (o *objectDir) remove(ctx context.Context) error {
 	patience := time.AfterFunc(removePatience, cancel)
 	defer patience.Stop()
 	left := slices.Sorted(maps.Keys(o.objects))
-	first := o.own(ctx) // what was superseded deletes nothing
-	if o.foreign {
+	first := o.checkOwner(ctx) // a superseded run deletes nothing
+	if o.foreignWriter {
 		return first
 	}
 	if first == nil {
@@ -152,24 +149,24 @@ func (o *objectDir) remove(ctx context.Context) error {
 	if first == nil {
 		return nil
 	}
-	if o.list != nil { // which was put before the first file, and is there as long as one is
-		left = append(left, o.at.Key+listName)
+	if o.list != nil { // the list is put before the first file and stays as long as one does
+		left = append(left, o.location.Key+listName)
 	}
-	if ctx.Err() != nil { // ours: it must not pass for the run's
-		first = silence{}
+	if ctx.Err() != nil { // our own cancellation: it must not pass for the run's
+		first = silentStoreError{}
 	}
-	return o.stillThere(left, first)
+	return o.errNotDeleted(left, first)
 }
 
-// deleteAll deletes the objects with these keys and those that are doubtful, and tells which are
-// left and why the first is. It calls progress where one is gone.
+// deleteAll deletes the objects with these keys and the doubtful ones, and returns the keys that are left and
+// the error of the first. It calls progress after each deletion.
 func (o *objectDir) deleteAll(ctx context.Context, keys []string, progress func()) (left []string, first error) {
 	failed := make([]error, len(keys))
 	var g errgroup.Group
-	g.SetLimit(removeAtOnce)
+	g.SetLimit(parallelDeletes)
 	for i, key := range keys {
 		g.Go(func() error {
-			if failed[i] = o.client.Delete(ctx, o.at.WithKey(key)); failed[i] == nil {
+			if failed[i] = o.client.Delete(ctx, o.location.WithKey(key)); failed[i] == nil {
 				progress()
 			}
 			return nil
@@ -193,14 +190,13 @@ func (o *objectDir) deleteAll(ctx context.Context, keys []string, progress func(
 	return left, first
 }
 
-// stillThere is the error of objects that were to be deleted.
-func (o *objectDir) stillThere(keys []string, err error) error {
+func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	if data := (*stream.DataError)(nil); errors.As(err, &data) {
 		err = data.Err // its object is named below
 	}
 	var left []string
 	for _, key := range keys {
-		left = append(left, o.at.WithKey(key).Name())
+		left = append(left, o.location.WithKey(key).Name())
 	}
 	const few = 3
 	names := strings.Join(left[:min(few, len(left))], ", ")
@@ -208,17 +204,17 @@ func (o *objectDir) stillThere(keys []string, err error) error {
 		names = fmt.Sprintf("%s and %d more", names, n)
 	}
 	remedy := stream.PlainText("run the same command again, which goes on with it, or delete it")
-	if o.list == nil { // a folder that is not empty is refused also when the store is there again
+	if o.list == nil { // a folder that is not empty is also refused when the store answers again
 		err, remedy = errors.New(err.Error()), stream.PlainText("delete it")
 	}
-	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, err), Remedy: remedy}
+	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, err), Remedy: remedy}
 }
 
-// silence is the error of a store that does not answer while something is to be deleted.
-type silence struct{}
+// silentStoreError is the error if the store does not answer deletions.
+type silentStoreError struct{}
 
-func (silence) Error() string {
+func (silentStoreError) Error() string {
 	return fmt.Sprintf("the store did not answer within %v", removePatience)
 }
 
-func (silence) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself
+func (silentStoreError) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself

@@ -49,8 +49,8 @@ func TestResumeObjectDirTwice(t *testing.T) {
 	})
 }
 
-// What a superseded run writes before it hears of that is seen at the end, also in a store that
-// knows no conditions: a folder is not marked as whole that has the file of another.
+// If a superseded run writes before it learns so, the end of the other run notices, even in a store without
+// conditional writes: a folder with a foreign file is not marked as whole.
 func TestDisturbedObjectDir(t *testing.T) {
 	s := storetest.GCS(t)
 	p := storetest.NewProxy(t, s.Endpoint)
@@ -74,7 +74,7 @@ func TestDisturbedObjectDir(t *testing.T) {
 	wantRefused(t, third.Commit(t.Context()), "out/c?")
 	must.Do(t, third.Abort(t.Context()))
 	wantBucket(t, s, map[string]string{"out/a": "of the third", "out/c": "of the first"})
-	must.Do(t, first.objects.client.Delete(t.Context(), first.objects.in("c")))
+	must.Do(t, first.objects.client.Delete(t.Context(), first.objects.locationOf("c")))
 	fourth := resumed(t, s, func(rel string) bool { return rel != "c" })
 	build(t, fourth, "a", "of the fourth")
 	must.Do(t, fourth.Commit(t.Context()))
@@ -116,7 +116,7 @@ func TestManyDisturbedObjects(t *testing.T) {
 			if i == c.refused {
 				return storetest.Answer(http.StatusForbidden, "")
 			}
-			if asked.Add(1) == askAtOnce-1 {
+			if asked.Add(1) == parallelChecks-1 {
 				close(together)
 			}
 			if i == 0 { // it is answered last; one by one, it never is, and given up for a store that does not answer
@@ -157,7 +157,7 @@ func TestForeignObject(t *testing.T) {
 		}
 		must.Do(t, os.Remove(filepath.Join(s.Dir, filepath.FromSlash(key))))
 	}
-	// Without a list, even what is wanted is another's: such is what older releases have left.
+	// Without a list, even wanted files belong to another run: older releases have left such folders.
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "out", listName)))
 	_, err := ResumeDir(t.Context(), s.URL("out"), all)
 	wantRefused(t, err, "not empty")

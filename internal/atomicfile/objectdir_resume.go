@@ -15,70 +15,69 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// resumeObjectDir takes over what an earlier run has left of the folder; it changes nothing in a
-// folder that is not to be taken over.
+// resumeObjectDir takes over the folder of an earlier run; it changes nothing in a folder that cannot be taken
+// over.
 func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) bool) (*objectDir, error) {
 	o, err := newObjectDir(name)
 	if err != nil {
 		return nil, err
 	}
-	o.list = newObjectList(claim.New(o.client, o.in(listName), listTitle))
-	unwanted, err := o.takeUp(ctx, wanted)
+	o.list = newObjectList(claim.New(o.client, o.locationOf(listName), listTitle))
+	unwanted, err := o.listWanted(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.save(ctx); err != nil { // which tells as well whether the folder can be written
+	if err := o.saveList(ctx); err != nil { // also tests whether the folder can be written
 		return nil, err
 	}
 	if left, err := o.deleteAll(ctx, unwanted, func() {}); left != nil {
-		return nil, outputOf(o.at.WithKey(left[0]).Name(), err)
+		return nil, asOutputError(o.location.WithKey(left[0]).Name(), err)
 	}
 	return o, nil
 }
 
-// takeUp looks at what lies in the folder: the files that are wanted, and the keys of those that an
-// earlier run has made and that are not.
-func (o *objectDir) takeUp(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
-	var of map[string]Finished // nil until an object is found, of which the list says whose it is
-	for found, err := range o.files(ctx) {
-		if err == nil && of == nil {
-			of, err = o.readList(ctx, found)
+// listWanted records the wanted objects in the folder, and returns the keys of an earlier run's files that are
+// not wanted.
+func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
+	var recorded map[string]Finished // nil until an object is found; then the list decides whose it is
+	for found, err := range o.listObjects(ctx) {
+		if err == nil && recorded == nil {
+			recorded, err = o.readList(ctx, found)
 		}
 		if err != nil {
 			return nil, err
 		}
-		rel := strings.TrimPrefix(found.Key, o.at.Key)
-		_, finished := of[rel]
+		rel := strings.TrimPrefix(found.Key, o.location.Key)
+		_, finished := recorded[rel]
 		switch {
 		case rel == listName:
 		case rel == wholeMark: // its run was killed before it removed the list
-			return nil, o.notEmpty(found)
+			return nil, o.errNotEmpty(found)
 		case wanted(rel):
-			o.objects[found.Key] = made{size: found.Size, version: found.Version}
+			o.objects[found.Key] = createdObject{size: found.Size, version: found.Version}
 		case finished:
 			unwanted = append(unwanted, found.Key)
 		default:
-			return nil, &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("a run that was broken off has left the folder, and %s is none of its files", found.Name()),
+			return nil, &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("a run that was broken off has left the folder, and %s is none of its files", found.Name()),
 				Remedy: stream.PlainText("delete that object, or name a new folder")}
 		}
 	}
-	o.takeOver(of)
+	o.adoptFinished(recorded)
 	return unwanted, nil
 }
 
-// takeOver takes those files of an earlier list whose objects were found. The others would keep their places in
-// memory if they were deleted from of.
-func (o *objectDir) takeOver(of map[string]Finished) {
-	for rel, f := range of {
-		if _, found := o.objects[o.at.Key+rel]; found {
-			o.list.of[rel] = f
+// adoptFinished copies the records whose objects were found. Deleting the others from the map would not free
+// their memory.
+func (o *objectDir) adoptFinished(recorded map[string]Finished) {
+	for rel, f := range recorded {
+		if _, found := o.objects[o.location.Key+rel]; found {
+			o.list.byPlace[rel] = f
 		}
 	}
 }
 
-// same reports whether the object that f tells of is there as it was uploaded.
-func (o *objectDir) same(ctx context.Context, f Finished) bool {
-	l := o.in(f.Place)
+func (o *objectDir) matchesFinished(ctx context.Context, f Finished) bool {
+	l := o.locationOf(f.Place)
 	found, ok := o.objects[l.Key]
 	switch {
 	case !ok || found.size != f.Bytes || f.Version == "":
@@ -86,104 +85,101 @@ func (o *objectDir) same(ctx context.Context, f Finished) bool {
 	case found.version == f.Version:
 		return true
 	}
-	same, err := o.unchanged(ctx, l, made{size: f.Bytes, version: f.Version})
+	same, err := o.isUnchanged(ctx, l, createdObject{size: f.Bytes, version: f.Version})
 	return same && err == nil
 }
 
-// unchanged reports whether an object is there as it was uploaded. It asks for the object itself:
-// with some stores a listing is late, or has another tag of encrypted objects.
-func (o *objectDir) unchanged(ctx context.Context, l store.Location, was made) (bool, error) {
+// isUnchanged reports whether an object exists as it was uploaded. It requests the object itself: in some
+// stores a listing lags, or shows another tag for encrypted objects.
+func (o *objectDir) isUnchanged(ctx context.Context, l store.Location, was createdObject) (bool, error) {
 	now, err := o.client.Stat(ctx, l)
 	if errors.Is(err, store.ErrNotExist) {
 		return false, nil
 	}
-	return was.like(now), outputOf(l.Name(), err)
+	return was.matchesObject(now), asOutputError(l.Name(), err)
 }
 
-// like compares what an upload has told, which may be no version, with the object.
-func (m made) like(now store.Object) bool {
+func (m createdObject) matchesObject(now store.Object) bool {
 	return now.Size == m.size && (m.version == "" || now.Version == m.version)
 }
 
-// leave leaves the folder to a later run.
-func (o *objectDir) leave(ctx context.Context) bool {
-	if o.foreign || o.list == nil || len(o.list.of) == 0 {
+func (o *objectDir) leaveForResume(ctx context.Context) bool {
+	if o.foreignWriter || o.list == nil || len(o.list.byPlace) == 0 {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
 	defer cancel()
-	if err := o.save(ctx); err != nil {
-		return !o.foreign && o.list.saved > 0 // the files behind those are made again
+	if err := o.saveList(ctx); err != nil {
+		return !o.foreignWriter && o.list.savedCount > 0 // files missing from that list are made again
 	}
-	_, _ = o.deleteAll(ctx, nil, func() {}) // of those that are doubtful the mark must not stay
+	_, _ = o.deleteAll(ctx, nil, func() {}) // the doubtful objects may include the mark, which must not stay
 	return true
 }
 
-// confirm makes sure that the folder is this run's, and that it holds what this run has made, or
-// has found and taken as it is, and nothing else that readers would read. A run that this one has
-// superseded may have written in the meantime: it hears of that only when it puts the list, and
-// never from a store that knows no conditions.
-func (o *objectDir) confirm(ctx context.Context) error {
+// checkContents makes sure that the folder belongs to this run and contains the objects that this run has made
+// or taken over, and nothing else that readers would read. A superseded run may have written in the meantime:
+// it learns so only when it saves its list, and never from a store without conditional writes.
+func (o *objectDir) checkContents(ctx context.Context) error {
 	if o.list == nil {
 		return nil
 	}
-	if err := o.save(ctx); err != nil {
+	if err := o.saveList(ctx); err != nil {
 		return err
 	}
-	for key, was := range o.objects { // of an earlier look
-		was.found = false
+	for key, was := range o.objects { // forget an earlier listing
+		was.unchanged = false
 		o.objects[key] = was
 	}
-	for found, err := range o.files(ctx) {
+	for found, err := range o.listObjects(ctx) {
 		if err != nil {
 			return err
 		}
 		was, ok := o.objects[found.Key]
 		switch base := path.Base(found.Key); {
-		case ok && was.like(found):
-			was.found = true
+		case ok && was.matchesObject(found):
+			was.unchanged = true
 			o.objects[found.Key] = was
 		case !ok && !strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "."):
-			return o.disturbed("another has written %s meanwhile", found.Location, "delete that object")
+			return o.errForeignWrite("another has written %s meanwhile", found.Location, "delete that object")
 		}
 	}
-	return o.askMissing(ctx)
+	return o.checkUnlisted(ctx)
 }
 
-// askAtOnce objects are asked for together: one by one, a hundred thousand that a store lists with another
+// parallelChecks objects are requested at once: one by one, a hundred thousand that a store lists with another
 // tag would take hours at 50 ms.
-const askAtOnce = 16
+const parallelChecks = 16
 
-// askMissing asks for the objects that the listing has not, or has otherwise. The first one in their order
-// that is not as it was made is the error.
-func (o *objectDir) askMissing(ctx context.Context) error {
+// checkUnlisted requests the objects that the listing lacks or shows with another version. Its error is for the
+// first changed object in key order.
+func (o *objectDir) checkUnlisted(ctx context.Context) error {
 	keys := slices.Sorted(maps.Keys(o.objects))
-	keys = slices.DeleteFunc(keys, func(key string) bool { return o.objects[key].found })
-	for some := range slices.Chunk(keys, askAtOnce) {
-		var same [askAtOnce]bool
-		var failed [askAtOnce]error
+	keys = slices.DeleteFunc(keys, func(key string) bool { return o.objects[key].unchanged })
+	for chunk := range slices.Chunk(keys, parallelChecks) {
+		var same [parallelChecks]bool
+		var failed [parallelChecks]error
 		var g errgroup.Group
-		for i, key := range some {
+		for i, key := range chunk {
 			g.Go(func() error {
-				same[i], failed[i] = o.unchanged(ctx, o.at.WithKey(key), o.objects[key])
+				same[i], failed[i] = o.isUnchanged(ctx, o.location.WithKey(key), o.objects[key])
 				return nil
 			})
 		}
 		_ = g.Wait()
-		for i, key := range some {
+		for i, key := range chunk {
 			if failed[i] != nil {
 				return failed[i]
 			}
 			if !same[i] {
-				return o.disturbed("another has changed or removed %s meanwhile", o.at.WithKey(key), "see that no other run writes there")
+				return o.errForeignWrite("another has changed or removed %s meanwhile", o.location.WithKey(key), "see that no other run writes there")
 			}
 		}
 	}
 	return nil
 }
 
-func (o *objectDir) disturbed(what string, object store.Location, remedy string) error {
-	o.foreign = true
-	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf(what, object.Name()),
+func (o *objectDir) errForeignWrite(format string, object store.Location, remedy string) error {
+	o.foreignWriter = true
+	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf(format, object.Name()),
 		Remedy: stream.PlainText(remedy + ", and run the same command again, which goes on with the rest")}
 }

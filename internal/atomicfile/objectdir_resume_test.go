@@ -33,7 +33,7 @@ func inBucket(t *testing.T, s *storetest.Server) map[string]string {
 	return all
 }
 
-// wantBucket checks what the bucket has, but for the list.
+// wantBucket checks the contents of the bucket except the list.
 func wantBucket(t *testing.T, s *storetest.Server, want map[string]string) {
 	t.Helper()
 	got := inBucket(t, s)
@@ -51,9 +51,9 @@ func resumed(t *testing.T, s *storetest.Server, wanted func(string) bool) *Dir {
 
 // late is whether the list was put so long ago that it is put again after the next file.
 func late(d *Dir, is bool) {
-	d.objects.list.next = time.Now().Add(time.Hour)
+	d.objects.list.nextSave = time.Now().Add(time.Hour)
 	if is {
-		d.objects.list.next = time.Time{}
+		d.objects.list.nextSave = time.Time{}
 	}
 }
 
@@ -65,8 +65,8 @@ func wantRefused(t *testing.T, err error, words string) {
 	}
 }
 
-// A folder in a store that was left, or whose run was killed, is gone on with from anywhere: what
-// is finished and as it was is told so, all else is made again or gone.
+// A folder in a store that was left, or whose run was killed, can be resumed from anywhere: finished and
+// unchanged files are reported as whole, all others are made again or removed.
 func TestResumeObjectDir(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		for _, end := range []string{"left", "killed", "killed before the list"} {
@@ -79,7 +79,7 @@ func TestResumeObjectDir(t *testing.T) {
 					late(d, end == "killed" && rel == "gone/x")
 					build(t, d, rel, "text of "+rel)
 				}
-				f := must.Get(d.Create(t.Context(), "f"))(t) // of which the list is not told
+				f := must.Get(d.Create(t.Context(), "f"))(t) // the list does not have it yet
 				must.Get(f.Write([]byte("half")))(t)
 				must.Do(t, f.Commit())
 				c, gone := d.objects.client, Whole
@@ -93,11 +93,11 @@ func TestResumeObjectDir(t *testing.T) {
 					gone = Unfinished
 				}
 				s.Put("out/b/d", []byte("text of b/D"))
-				must.Do(t, c.Delete(t.Context(), d.objects.in("e")))
-				kept := must.Get(c.Stat(t.Context(), d.objects.in("a")))(t)
+				must.Do(t, c.Delete(t.Context(), d.objects.locationOf("e")))
+				kept := must.Get(c.Stat(t.Context(), d.objects.locationOf("a")))(t)
 
 				if gone == Unfinished { // nobody knows that it was this run's
-					must.Do(t, c.Delete(t.Context(), d.objects.in("gone/x")))
+					must.Do(t, c.Delete(t.Context(), d.objects.locationOf("gone/x")))
 				}
 				d = resumed(t, s, func(rel string) bool { return rel != filepath.Join("gone", "x") })
 				want := []Fate{gone, gone, Altered, Unfinished, Unfinished, Unfinished}
@@ -126,20 +126,20 @@ func TestResumeObjectDir(t *testing.T) {
 				if got := inBucket(t, s); !maps.Equal(got, whole) {
 					t.Errorf("the bucket has %q, want %q", got, whole)
 				}
-				if now := must.Get(c.Stat(t.Context(), d.objects.in("a")))(t); gone == Whole && (now.Version != kept.Version || now.Modified != kept.Modified) {
+				if now := must.Get(c.Stat(t.Context(), d.objects.locationOf("a")))(t); gone == Whole && (now.Version != kept.Version || now.Modified != kept.Modified) {
 					t.Error("a finished file was made again")
 				}
 				_, err := ResumeDir(t.Context(), s.URL("out"), all)
 				wantRefused(t, err, "not empty")
 				for key := range whole {
-					must.Do(t, c.Delete(t.Context(), d.objects.at.WithKey(key)))
+					must.Do(t, c.Delete(t.Context(), d.objects.location.WithKey(key)))
 				}
 			})
 		}
 	})
 }
 
-// A run that fails deletes what it and those before it have made.
+// A failing run deletes its own files and those of the runs before it.
 func TestAbortResumedObjectDir(t *testing.T) {
 	s := storetest.S3(t)
 	for _, first := range []string{"a", "z"} {
@@ -153,7 +153,7 @@ func TestAbortResumedObjectDir(t *testing.T) {
 	if got := keys(t, s); len(got) > 0 {
 		t.Errorf("the bucket has %q", got)
 	}
-	// What a store keeps that answers no more is told, and the list is there before any file.
+	// If a store answers no more, the error names the files that remain; the list exists before any file.
 	p := storetest.NewProxy(t, s.Endpoint)
 	at := *s
 	at.Endpoint = p.URL
@@ -174,7 +174,7 @@ func TestAbortResumedObjectDir(t *testing.T) {
 	wantBucket(t, s, map[string]string{})
 }
 
-// However a list was torn or damaged, what it does not tell of is made again.
+// However a list was torn or damaged, files missing from it are made again.
 func TestTornListOfObjects(t *testing.T) {
 	s := storetest.S3(t)
 	d := resumed(t, s, all)
@@ -208,8 +208,8 @@ func TestTornListOfObjects(t *testing.T) {
 	}
 }
 
-// A run may be left when the mark is there and only its answer was lost, and when the store takes no
-// list any more: the folder has no mark then, and of its files those that the store was told of.
+// A run may be left when the mark exists and only its answer was lost, and when the store no longer accepts a
+// list: the folder then has no mark, and only the files that were in the last saved list count.
 func TestLeaveObjectDir(t *testing.T) {
 	s := storetest.S3(t)
 	p := storetest.NewProxy(t, s.Endpoint)

@@ -43,8 +43,8 @@ func plantFolder(t *testing.T, temp string, mode fs.FileMode, plant func(at stri
 	must.Do(t, os.Chmod(temp, mode))
 }
 
-// TestPlantedTemporaries: whatever lies where an interrupted run leaves what it has finished, a run writes its
-// output and nothing else: what links lead to stays as it was, and what is not this user's stays.
+// TestPlantedTemporaries: whoever put something at the place of an interrupted run's leftovers, a run writes
+// only its output: files behind links stay unchanged, and other users' files stay.
 func TestPlantedTemporaries(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -159,8 +159,8 @@ func TestPlantedTemporaries(t *testing.T) {
 	}
 }
 
-// TestLinkedFolderInTemporary: a link in a temporary folder, where a folder of the output is to be, is followed
-// neither by what removes nor by what writes.
+// TestLinkedFolderInTemporary: a link in a temporary folder, at the place of a folder of the output, is
+// followed neither when removing nor when writing.
 func TestLinkedFolderInTemporary(t *testing.T) {
 	own := t.TempDir()
 	victim := filepath.Join(own, "x")
@@ -176,7 +176,7 @@ func TestLinkedFolderInTemporary(t *testing.T) {
 	if got := fates(t, d, "a/x"); !slices.Equal(got, []Fate{Altered}) {
 		t.Errorf("fates %v, want that of an altered file", got)
 	}
-	must.Do(t, os.Symlink(own, filepath.Join(d.Path(), "a"))) // while the run goes on
+	must.Do(t, os.Symlink(own, filepath.Join(d.Path(), "a"))) // during the run
 	if f, err := d.Create(t.Context(), "a/x"); err == nil {
 		f.Close()
 		t.Error("a file is made behind a link")
@@ -242,7 +242,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestReplacedLink: an output at the place of a link that the user has made replaces the link; what it led to stays.
+// TestReplacedLink: an output at the place of a link that the user has made replaces the link; the link's
+// target stays.
 func TestReplacedLink(t *testing.T) {
 	dir := t.TempDir()
 	elsewhere, link := filepath.Join(dir, "elsewhere"), filepath.Join(dir, "link")
@@ -294,7 +295,7 @@ func TestFolderModes(t *testing.T) {
 	}
 }
 
-// TestPrivate: what no other user is to read is so from its first moment on, whatever it replaces.
+// TestPrivate: a private output is unreadable for other users from its first moment on, whatever it replaces.
 func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")

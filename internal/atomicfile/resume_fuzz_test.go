@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// FuzzResumeFile goes on with what a run has left, whatever that is: an output with marks at any places, some of
-// them of other bytes, and a line of any text in their list, all with right checksums of the lines. It goes on
-// behind a mark that holds, and what is marked then is there the next time.
+// FuzzResumeFile resumes any leftovers of a run: an output with marks at any places, some with a wrong checksum
+// of the bytes, and a line of any text in their list, all lines with right checksums. It continues after a
+// valid mark, and marks that it makes then are valid the next time.
 func FuzzResumeFile(f *testing.F) {
 	f.Add([]byte("one two three"), []byte{3, 7, 13}, []byte(`{"place":"3","bytes":9223372036854775807}`), false)
 	f.Add([]byte("one"), []byte{3, 3, 2, 200}, []byte(`{"place":"0","bytes":-1}`), false)

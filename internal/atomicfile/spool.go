@@ -6,17 +6,16 @@ import (
 	"path/filepath"
 )
 
-// Spool is a temporary file for reading and writing. It has no name where the system
-// removes open files, so that it goes with the process; elsewhere Close removes it, and
-// the next run sweeps what a killed one has left.
+// Spool is a temporary file for reading and writing. If the system can remove open files, it has no name and
+// vanishes with the process; elsewhere Close removes it, and the next run sweeps the spools of killed runs.
 type Spool struct {
 	*os.File
-	in   *os.Root // where it has a name, and nil where it has none
-	name string
+	folder *os.Root // nil if the file has no name
+	name   string
 }
 
-// NewSpool makes an empty Spool in the folder dir; stem names it while it has a name. The
-// errors are *stream.OutputError.
+// NewSpool makes an empty Spool in the folder dir; its name, while it has one, begins with stem. Errors are
+// *stream.OutputError.
 func NewSpool(dir, stem string) (*Spool, error) {
 	path := filepath.Join(dir, stem)
 	in, name, err := openParent(path)
@@ -37,11 +36,11 @@ func NewSpool(dir, stem string) (*Spool, error) {
 	return &Spool{f, in, temp}, nil
 }
 
-// Close gives the space back.
+// Close frees the space.
 func (s *Spool) Close() error {
 	err := s.File.Close()
-	if s.in != nil {
-		err = errors.Join(err, s.in.Remove(s.name), s.in.Close())
+	if s.folder != nil {
+		err = errors.Join(err, s.folder.Remove(s.name), s.folder.Close())
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Remedy says what to do about a failed write.
+// Remedy returns advice about a failed write.
 func Remedy(err error) stream.Text {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -31,12 +31,12 @@ func Remedy(err error) stream.Text {
 
 const (
 	tempSuffix = ".ufs-tmp"
-	// Most file systems allow 255 bytes a name; the rest is for the process and the suffix.
+	// Most file systems allow 255 bytes a name; the rest is for the process id and the suffix.
 	maxTempStem = 200
 )
 
-// openParent opens the folder that path is in, where path is called name. All that is done there goes
-// by it, so that a folder that others put in its place is not written to.
+// openParent opens the folder of path and returns the file's name in it. All operations go through the open
+// folder, so that a folder that others put in its place is not written to.
 func openParent(path string) (in *os.Root, name string, err error) {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if dir == "" {
@@ -53,11 +53,10 @@ func openParent(path string) (in *os.Root, name string, err error) {
 	return in, name, nil
 }
 
-// tempStem returns the beginning of the names of the temporaries of name.
 func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
 
-// makeTemp makes and locks a temporary of name, which create opens; errors call the output path. A
-// sweeping run may take it between its creation and its lock; then another name is tried.
+// makeTemp makes and locks a temporary for name, which create opens; errors name path. Another run may sweep it
+// away between its creation and its lock; then another name is tried.
 func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File, error)) (f *os.File, temp string, err error) {
 	for range 100 {
 		temp = fmt.Sprintf("%s%d-%08x%s", tempStem(name), os.Getpid(), rand.Uint32(), tempSuffix)
@@ -67,17 +66,16 @@ func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File
 			}
 			return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 		}
-		if err = lockTemp(f); err == nil && isAt(f, in, temp) {
+		if err = lockTemp(f); err == nil && isStillNamed(f, in, temp) {
 			return f, temp, nil
 		}
-		f.Close() // another run has it: it is for that to remove, or to go on with
+		f.Close() // another run has it, and removes or resumes it
 		err = errors.Join(err, errors.New("its temporary file cannot be locked"))
 	}
 	return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: stream.PlainText("choose another place")}
 }
 
-// isAt reports whether the open file is still the one of that name.
-func isAt(f *os.File, in *os.Root, name string) bool {
+func isStillNamed(f *os.File, in *os.Root, name string) bool {
 	a, err := f.Stat()
 	if err != nil {
 		return false
@@ -86,16 +84,15 @@ func isAt(f *os.File, in *os.Root, name string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// sweepTemps removes the temporaries of name whose process has died. Those of other users and
-// what cannot be removed stay: that is no reason to fail.
+// sweepTemps removes the temporaries of name whose process has died. It ignores other users' temporaries and
+// failures to remove.
 func sweepTemps(in *os.Root, name string) {
-	for temp, isDir := range temps(in, name) {
+	for temp, isDir := range tempEntries(in, name) {
 		removeStale(in, temp, isDir)
 	}
 }
 
-// temps are the entries with names of temporaries of name, and whether these are folders.
-func temps(in *os.Root, name string) iter.Seq2[string, bool] {
+func tempEntries(in *os.Root, name string) iter.Seq2[string, bool] {
 	return func(yield func(temp string, isDir bool) bool) {
 		stem := tempStem(name)
 		entries, _ := readDir(in, ".") // without the right to list the folder nothing is swept
@@ -111,7 +108,6 @@ func temps(in *os.Root, name string) iter.Seq2[string, bool] {
 	}
 }
 
-// readDir returns the entries of a folder, by name.
 func readDir(in *os.Root, name string) ([]fs.DirEntry, error) {
 	f, err := in.Open(name)
 	if err != nil {
@@ -123,9 +119,8 @@ func readDir(in *os.Root, name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// isTemp reports whether a folder of this user that has the name of a temporary is one, and not another
-// that somebody has given that name: others have no rights in it, or it lists what is finished, as older
-// releases made it.
+// isTemp distinguishes a real temporary folder of this user from another folder that somebody has given such a
+// name: others have no rights in it, or it contains a list of finished files, as older releases made it.
 func isTemp(folder *os.Root) bool {
 	info, err := folder.Stat(".")
 	if err == nil && ownfile.OthersRights(info) == 0 {
@@ -135,7 +130,6 @@ func isTemp(folder *os.Root) bool {
 	return err == nil
 }
 
-// removeTemp removes a temporary that this process has locked.
 func removeTemp(in *os.Root, temp string, isDir bool) {
 	if isDir {
 		folder, err := ownfile.OpenFolder(in, temp)
@@ -150,7 +144,6 @@ func removeTemp(in *os.Root, temp string, isDir bool) {
 	_ = in.Remove(temp) // if that fails, it stays
 }
 
-// removeContents empties a folder.
 func removeContents(folder *os.Root) {
 	entries, _ := readDir(folder, ".")
 	for _, e := range entries {
@@ -158,8 +151,8 @@ func removeContents(folder *os.Root) {
 	}
 }
 
-// isTempTag reports whether s is "PID-RANDOM", so that the temporaries of "a" are not
-// taken for those of "a.b".
+// isTempTag reports whether s is "PID-RANDOM", so that the temporaries of "a" are not mistaken for those of
+// "a.b".
 func isTempTag(s string) bool {
 	var pid int
 	var random uint32

@@ -1,6 +1,6 @@
-// Package browsertest opens pages in a headless Chromium, for tests. A [Tab] answers
-// questions in JavaScript and notes what a clean page does not do: console messages,
-// exceptions, violations of its policy, dialogs, and loads of anything but itself.
+// Package browsertest opens pages in a headless Chromium, for tests. A [Tab] evaluates JavaScript and records
+// whatever a clean page must not do: console messages, exceptions, violations of its policy, dialogs, and loads of
+// anything but itself.
 package browsertest
 
 import (
@@ -24,16 +24,16 @@ import (
 
 // Tab is a tab of a browser that ends with the test.
 type Tab struct {
-	Context context.Context // of chromedp's calls
+	Context context.Context // for chromedp's calls
 	t       *testing.T
-	pages   []string // what Open was asked for
+	pages   []string // opened by Open
 
 	mu     sync.Mutex
 	faults []string
 	loads  []string // requests
 }
 
-// New starts Chromium, or skips the test where there is none.
+// New starts Chromium, or skips the test if it is not installed.
 func New(t *testing.T) *Tab {
 	t.Helper()
 	var program string
@@ -61,7 +61,7 @@ func New(t *testing.T) *Tab {
 		closeTab()
 	})
 	b := &Tab{t: t}
-	if err := chromedp.Listen(ctx, b.note); err != nil {
+	if err := chromedp.Listen(ctx, b.recordEvent); err != nil {
 		t.Fatal(err)
 	}
 	// From here on a page that hangs ends the test; starting Chromium had no timeout.
@@ -77,8 +77,7 @@ func New(t *testing.T) *Tab {
 	return b
 }
 
-// note records events.
-func (b *Tab) note(event any) {
+func (b *Tab) recordEvent(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
@@ -112,7 +111,7 @@ func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Ask evaluates JavaScript in the page; a promise is waited for.
+// Ask evaluates JavaScript in the page. It waits for a promise.
 func Ask[T any](b *Tab, expression string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.Context, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -122,7 +121,7 @@ func Ask[T any](b *Tab, expression string) T {
 	return v
 }
 
-// Faults are the faults so far: all that happened before have been reported when it returns.
+// Faults returns the faults up to now. Before it returns, all earlier ones have been reported.
 func (b *Tab) Faults() []string {
 	b.t.Helper()
 	Ask[bool](b, "new Promise(done => setTimeout(() => done(true), 100))")

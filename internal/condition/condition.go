@@ -12,14 +12,14 @@ type Condition struct {
 	text   string
 }
 
-// Node is a connective, or a leaf.
+// Node is a connective of other nodes, or a leaf.
 type Node struct {
 	Op   Connective
 	Args []*Node
-	Leaf int // into Condition.Leaves; every leaf is in the tree once
+	Leaf int // index in Condition.Leaves; every leaf is in the tree once
 }
 
-// Connective is what joins the nodes below a node.
+// Connective joins the nodes below a node.
 type Connective uint8
 
 // The connectives.
@@ -30,17 +30,17 @@ const (
 	Not // of one node
 )
 
-// Leaf is one comparison. What is the contrary of another (!=, not in, is not null) is
-// that one under not, which NaN and null allow.
+// Leaf is one comparison. A negative one (!=, not in, is not null) is its opposite below a Not, which is right
+// for NaN and null too.
 type Leaf struct {
 	Column    string
-	At        int // character of the column's name
+	At        int // position of the column's name, in characters
 	Test      Test
 	Constants []Constant // one, any number for Equal, none for IsNull
-	Bare      bool       // a column on its own stands for column == true
+	Bare      bool       // a column alone, which means column == true
 }
 
-// Test is what a comparison asks.
+// Test is the relation of a comparison.
 type Test uint8
 
 // The tests.
@@ -53,19 +53,19 @@ const (
 	IsNull
 )
 
-// mirrored is the test that a constant on the left means.
-var mirrored = [...]Test{Less: Greater, LessEqual: GreaterEqual, Greater: Less, GreaterEqual: LessEqual, Equal: Equal}
+// swappedTest is the test with its sides swapped, for a constant on the left.
+var swappedTest = [...]Test{Less: Greater, LessEqual: GreaterEqual, Greater: Less, GreaterEqual: LessEqual, Equal: Equal}
 
 // Constant is a number, a text or a truth value of a condition.
 type Constant struct {
 	At     int
-	Text   string   // what stands in the condition; the value of a text
+	Text   string   // as written in the condition; of a text its value
 	Number *big.Rat // of numbers
 	Truth  bool     // of truth values
 	Kind   ConstantKind
 }
 
-// ConstantKind is how a constant is written.
+// ConstantKind is the kind of a constant.
 type ConstantKind uint8
 
 // The kinds of constants.
@@ -75,7 +75,7 @@ const (
 	Truth
 )
 
-// String is the condition as it was given.
+// String returns the condition as it was given.
 func (c *Condition) String() string { return c.text }
 
 // Columns lists the columns of the condition in the order of their first use.

@@ -30,8 +30,8 @@ func isColumn(n syntax) bool {
 	return false
 }
 
-// column assembles a column's name: x, a.b, emb[3] or col("any name").
-func (p *condParser) column(n syntax) (string, error) {
+// columnName assembles a column's name: x, a.b, emb[3] or col("any name").
+func (p *condParser) columnName(n syntax) (string, error) {
 	t := p.tokenOf(n)
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -40,49 +40,48 @@ func (p *condParser) column(n syntax) (string, error) {
 		if n.Optional {
 			break
 		}
-		of, err := p.column(n.Node)
+		parent, err := p.columnName(n.Node)
 		if err != nil {
 			return "", err
 		}
 		switch n.Property.(type) {
 		case *ast.StringNode:
 			if property := p.tokenOf(n.Property); property.kind != lexer.String {
-				return of + "." + property.value, nil
+				return parent + "." + property.value, nil
 			}
 		case *ast.IntegerNode:
 			index := p.tokenOf(n.Property).value
 			if strings.Trim(index, "0123456789") == "" {
-				return of + "[" + index + "]", nil
+				return parent + "[" + index + "]", nil
 			}
 		}
-		return "", p.faultAt(n.Property, "an element of a list is named by its number, as in emb[3] > 0")
+		return "", p.errAtNode(n.Property, "an element of a list is named by its number, as in emb[3] > 0")
 	case *ast.CallNode:
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		if !ok || p.tokenOf(callee).value != "col" {
-			return "", p.fault(t.at, "functions are no part of conditions")
+			return "", p.errAt(t.at, "functions are no part of conditions")
 		}
 		if len(n.Arguments) == 1 {
 			if name, ok := n.Arguments[0].(*ast.StringNode); ok && p.tokenOf(name).value != "" {
 				return p.tokenOf(name).value, nil
 			}
 		}
-		return "", p.fault(t.at, `col wants one name in quotes, as in col("unit price") > 3`)
+		return "", p.errAt(t.at, `col wants one name in quotes, as in col("unit price") > 3`)
 	case *ast.BinaryNode:
 		if strings.Contains(operators, n.Operator) {
-			return "", p.fault(t.at, arithmetic)
+			return "", p.errAt(t.at, noArithmetic)
 		}
-		return "", p.fault(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
+		return "", p.errAt(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
 	case *ast.UnaryNode:
 		if n.Operator != "not" {
-			return "", p.fault(t.at, arithmetic)
+			return "", p.errAt(t.at, noArithmetic)
 		}
-		return "", p.fault(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
+		return "", p.errAt(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
 	}
-	return "", p.fault(t.at, "a column is expected here")
+	return "", p.errAt(t.at, "a column is expected here")
 }
 
-// constant reads a number, a text or a truth value.
-func (p *condParser) constant(n syntax) (Constant, error) {
+func (p *condParser) parseConstant(n syntax) (Constant, error) {
 	t := p.tokenOf(n)
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -92,19 +91,19 @@ func (p *condParser) constant(n syntax) (Constant, error) {
 	case *ast.IntegerNode, *ast.FloatNode:
 		x, err := ParseNumber(t.value)
 		if err != nil {
-			return Constant{}, p.fault(t.at, "%v", err)
+			return Constant{}, p.errAt(t.at, "%v", err)
 		}
 		return Constant{At: t.at, Kind: Number, Number: x, Text: t.value}, nil
 	case *ast.UnaryNode:
 		if n.Operator == "not" || !isConstant(n.Node) {
 			break
 		}
-		c, err := p.constant(n.Node)
+		c, err := p.parseConstant(n.Node)
 		if err != nil {
 			return c, err
 		}
 		if c.Kind != Number {
-			return c, p.fault(t.at, "only numbers have a sign")
+			return c, p.errAt(t.at, "only numbers have a sign")
 		}
 		if c.At = t.at; n.Operator == "-" {
 			c.Number, c.Text = new(big.Rat).Neg(c.Number), "-"+c.Text
@@ -112,14 +111,14 @@ func (p *condParser) constant(n syntax) (Constant, error) {
 		return c, nil
 	}
 	if isColumn(n) {
-		return Constant{}, p.fault(t.at, "a constant is expected here; a text wants quotes")
+		return Constant{}, p.errAt(t.at, "a constant is expected here; a text wants quotes")
 	}
-	return Constant{}, p.fault(t.at, "a constant is expected here")
+	return Constant{}, p.errAt(t.at, "a constant is expected here")
 }
 
-// bareDate is where a date without quotes that covers a place begins, or -1. A fault in it
-// would be about arithmetic or the syntax of numbers, which its author did not mean.
-func (p *condParser) bareDate(at int) int {
+// unquotedDateStart finds a date without quotes that covers the character at; it returns the date's start, or
+// -1. Without it the error would be about arithmetic or number syntax, which the author did not mean.
+func (p *condParser) unquotedDateStart(at int) int {
 	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
 		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
 		if from <= at && at < to {
@@ -129,7 +128,7 @@ func (p *condParser) bareDate(at int) int {
 	return -1
 }
 
-// unquotedDate is a day, and a time behind it.
+// unquotedDate matches a day, perhaps with a time.
 var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
 // ParseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.

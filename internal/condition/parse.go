@@ -19,10 +19,10 @@ const maxText = 1 << 20
 // example ends the errors of Parse.
 const example = `a condition compares columns with constants, as in: day >= "2026-01-01" and site in ("a", "b") and not (x < 3)`
 
-// The operators of arithmetic, and what is said of them.
+// The operators of arithmetic, and their error.
 const (
-	operators  = "+-**/%^.."
-	arithmetic = "arithmetic is no part of conditions"
+	operators    = "+-**/%^.."
+	noArithmetic = "arithmetic is no part of conditions"
 )
 
 // syntax is a node of expr's tree.
@@ -30,15 +30,15 @@ type syntax = ast.Node
 
 // condParser turns one text into a Condition.
 type condParser struct {
-	text   string
-	runes  []rune
-	tokens []token
-	starts map[int]int // where a token's placeholder begins, to the token
-	leaves []Leaf
+	text        string
+	runes       []rune
+	tokens      []token
+	tokenStarts map[int]int // start of a token's placeholder in the parsed text, to its index
+	leaves      []Leaf
 }
 
-// Parse reads a condition. What it does not understand is a *stream.UsageError that
-// says at which character.
+// Parse reads a condition. A condition that it does not understand is a *stream.UsageError with the position of
+// the fault in characters.
 func Parse(text string) (*Condition, error) {
 	p := &condParser{text: text, runes: []rune(text)}
 	switch {
@@ -53,27 +53,26 @@ func Parse(text string) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.tokens, err = p.rewrite(tokens); err != nil {
+	if p.tokens, err = p.rewriteTokens(tokens); err != nil {
 		return nil, err
 	}
-	tree, err := p.parse()
+	tree, err := p.parseTokens()
 	if err != nil {
 		return nil, err
 	}
-	root, err := p.condition(tree)
+	root, err := p.convertCondition(tree)
 	if err != nil {
 		return nil, err
 	}
 	return &Condition{text: text, Root: root, Leaves: p.leaves}, nil
 }
 
-// parse has the rewritten tokens parsed.
-func (p *condParser) parse() (syntax, error) {
+func (p *condParser) parseTokens() (syntax, error) {
 	var b strings.Builder
-	p.starts = make(map[int]int, len(p.tokens))
+	p.tokenStarts = make(map[int]int, len(p.tokens))
 	for i, t := range p.tokens {
-		p.starts[b.Len()] = i
-		b.WriteString(t.write + " ")
+		p.tokenStarts[b.Len()] = i
+		b.WriteString(t.placeholder + " ")
 	}
 	tree, err := parser.Parse(b.String())
 	if err == nil {
@@ -82,27 +81,25 @@ func (p *condParser) parse() (syntax, error) {
 	e, ok := errors.AsType[*file.Error](err)
 	switch {
 	case !ok:
-		return nil, p.fault(0, "it is not understood (%v)", err)
+		return nil, p.errAt(0, "it is not understood (%v)", err)
 	case strings.Contains(e.Message, "maximum allowed nodes"):
-		return nil, p.fault(0, "it has too many parts (10,000 are allowed)")
+		return nil, p.errAt(0, "it has too many parts (10,000 are allowed)")
 	}
 	if t, ok := p.tokenNear(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last one is a space
-		return nil, p.fault(t.at, "this is not expected here")
+		return nil, p.errAt(t.at, "this is not expected here")
 	}
-	return nil, p.fault(len(p.runes), "something is missing")
+	return nil, p.errAt(len(p.runes), "something is missing")
 }
 
-// tokenNear is the token whose placeholder covers place in the parsed text.
 func (p *condParser) tokenNear(place int) (token, bool) {
 	for ; place >= 0; place-- {
-		if i, ok := p.starts[place]; ok {
+		if i, ok := p.tokenStarts[place]; ok {
 			return p.tokens[i], true
 		}
 	}
 	return token{}, false
 }
 
-// tokenOf is the token that a node stands at.
 func (p *condParser) tokenOf(n syntax) token {
 	if t, ok := p.tokenNear(n.Location().From); ok {
 		return t
@@ -110,11 +107,11 @@ func (p *condParser) tokenOf(n syntax) token {
 	return token{}
 }
 
-// fault is a *stream.UsageError about a place, counted in characters from 0.
-func (p *condParser) fault(at int, format string, args ...any) error {
+// errAt returns a *stream.UsageError about the character at, counted from 0.
+func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)
-	if begin := p.bareDate(at); begin >= 0 {
+	if begin := p.unquotedDateStart(at); begin >= 0 {
 		at, what = begin, "a date wants quotes"
 	}
 	place := "at the end"
@@ -133,81 +130,78 @@ func (p *condParser) fault(at int, format string, args ...any) error {
 	return stream.Usagef("{where}: %s: %s; %s", what, place, example)
 }
 
-// faultAt is fault at a node.
-func (p *condParser) faultAt(n syntax, format string, args ...any) error {
-	return p.fault(p.tokenOf(n).at, format, args...)
+func (p *condParser) errAtNode(n syntax, format string, args ...any) error {
+	return p.errAt(p.tokenOf(n).at, format, args...)
 }
 
-// condition converts a node that is true, false or unknown.
-func (p *condParser) condition(n syntax) (*Node, error) {
+// convertCondition converts a node that is true, false or unknown.
+func (p *condParser) convertCondition(n syntax) (*Node, error) {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if n.Operator != "not" {
-			return nil, p.faultAt(n, arithmetic)
+			return nil, p.errAtNode(n, noArithmetic)
 		}
-		inner, err := p.condition(n.Node)
+		inner, err := p.convertCondition(n.Node)
 		if err != nil {
 			return nil, err
 		}
-		return not(inner), nil
+		return notNode(inner), nil
 	case *ast.BinaryNode:
-		return p.binary(n)
+		return p.convertBinary(n)
 	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
-		name, err := p.column(n)
+		name, err := p.columnName(n)
 		if err != nil {
 			return nil, err
 		}
 		return p.addLeaf(Leaf{Column: name, At: p.tokenOf(n).at, Test: Equal, Bare: true, Constants: []Constant{{Kind: Truth, Truth: true, Text: "true"}}}), nil
 	}
-	return nil, p.strange(n)
+	return nil, p.errNoCondition(n)
 }
 
-// strange refuses a node that is no condition.
-func (p *condParser) strange(n syntax) error {
+func (p *condParser) errNoCondition(n syntax) error {
 	switch n.(type) {
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
-		return p.faultAt(n, "a constant alone is no condition")
+		return p.errAtNode(n, "a constant alone is no condition")
 	case *ast.ArrayNode, *ast.MapNode, *ast.SliceNode:
-		return p.faultAt(n, "a list is understood only after in, and of constants only")
+		return p.errAtNode(n, "a list is understood only after in, and of constants only")
 	case *ast.ConditionalNode:
-		return p.faultAt(n, "choices (if, ?) are no part of conditions")
+		return p.errAtNode(n, "choices (if, ?) are no part of conditions")
 	}
-	return p.faultAt(n, "this is no part of conditions")
+	return p.errAtNode(n, "this is no part of conditions")
 }
 
-func not(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
+func notNode(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
 
 func (p *condParser) addLeaf(l Leaf) *Node {
 	p.leaves = append(p.leaves, l)
 	return &Node{Op: IsLeaf, Leaf: len(p.leaves) - 1}
 }
 
-func (p *condParser) binary(n *ast.BinaryNode) (*Node, error) {
+func (p *condParser) convertBinary(n *ast.BinaryNode) (*Node, error) {
 	switch n.Operator {
 	case "and", "or":
 		op := And
 		if n.Operator == "or" {
 			op = Or
 		}
-		return p.connect(op, n)
-	case "&&": // and is written and: this is how expr reads chains
-		return nil, p.faultAt(n, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
+		return p.flattenConnective(op, n)
+	case "&&": // and becomes "and": expr itself uses && for chains
+		return nil, p.errAtNode(n, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
 	case "in":
-		return p.membership(n)
+		return p.convertMembership(n)
 	case "==", "!=", "<", "<=", ">", ">=":
-		return p.comparison(n)
+		return p.convertComparison(n)
 	}
 	if strings.Contains(operators, n.Operator) {
-		return nil, p.faultAt(n, arithmetic)
+		return nil, p.errAtNode(n, noArithmetic)
 	}
-	return nil, p.faultAt(n, "the operator %s is no part of conditions", n.Operator)
+	return nil, p.errAtNode(n, "the operator %s is no part of conditions", n.Operator)
 }
 
-// connect makes one node of a chain of ands, or of ors.
-func (p *condParser) connect(op Connective, n *ast.BinaryNode) (*Node, error) {
+func (p *condParser) flattenConnective(op Connective, n *ast.BinaryNode) (*Node, error) {
 	joined := &Node{Op: op}
 	for _, side := range []syntax{n.Left, n.Right} {
-		inner, err := p.condition(side)
+		inner, err := p.convertCondition(side)
 		switch {
 		case err != nil:
 			return nil, err
@@ -220,24 +214,24 @@ func (p *condParser) connect(op Connective, n *ast.BinaryNode) (*Node, error) {
 	return joined, nil
 }
 
-func (p *condParser) comparison(n *ast.BinaryNode) (*Node, error) {
+func (p *condParser) convertComparison(n *ast.BinaryNode) (*Node, error) {
 	column, other := n.Left, n.Right
 	swapped := false
 	if isConstant(column) {
 		column, other, swapped = other, column, true
 	}
 	if isConstant(column) {
-		return nil, p.faultAt(n, `two constants are compared; a column whose name is no word is written col("its name")`)
+		return nil, p.errAtNode(n, `two constants are compared; a column whose name is no word is written col("its name")`)
 	}
-	name, err := p.column(column)
+	name, err := p.columnName(column)
 	if err != nil {
 		return nil, err
 	}
 	if isColumn(other) {
-		if _, err := p.column(other); err != nil {
+		if _, err := p.columnName(other); err != nil {
 			return nil, err
 		}
-		return nil, p.faultAt(n, "two columns are compared, which is not understood: compare each with a constant")
+		return nil, p.errAtNode(n, "two columns are compared, which is not understood: compare each with a constant")
 	}
 	l := Leaf{Column: name, At: p.tokenOf(column).at}
 	negated := n.Operator == "!="
@@ -254,29 +248,28 @@ func (p *condParser) comparison(n *ast.BinaryNode) (*Node, error) {
 		l.Test = GreaterEqual
 	}
 	if swapped {
-		l.Test = mirrored[l.Test]
+		l.Test = swappedTest[l.Test]
 	}
 	if _, null := other.(*ast.NilNode); null {
 		if l.Test != Equal {
-			return nil, p.faultAt(other, "null has no order; ask x is null or x is not null")
+			return nil, p.errAtNode(other, "null has no order; ask x is null or x is not null")
 		}
 		l.Test = IsNull
 	} else {
-		c, err := p.constant(other)
+		c, err := p.parseConstant(other)
 		if err != nil {
 			return nil, err
 		}
 		l.Constants = []Constant{c}
 	}
 	if negated {
-		return not(p.addLeaf(l)), nil
+		return notNode(p.addLeaf(l)), nil
 	}
 	return p.addLeaf(l), nil
 }
 
-// membership converts in and its list.
-func (p *condParser) membership(n *ast.BinaryNode) (*Node, error) {
-	name, err := p.column(n.Left)
+func (p *condParser) convertMembership(n *ast.BinaryNode) (*Node, error) {
+	name, err := p.columnName(n.Left)
 	if err != nil {
 		return nil, err
 	}
@@ -284,15 +277,15 @@ func (p *condParser) membership(n *ast.BinaryNode) (*Node, error) {
 	list, ok := n.Right.(*ast.ArrayNode)
 	switch {
 	case !ok:
-		return nil, p.faultAt(n.Right, `in wants a list of constants, as in: site in ("a", "b")`)
+		return nil, p.errAtNode(n.Right, `in wants a list of constants, as in: site in ("a", "b")`)
 	case len(list.Nodes) == 0:
-		return nil, p.faultAt(list, "the list is empty")
+		return nil, p.errAtNode(list, "the list is empty")
 	}
 	for _, item := range list.Nodes {
 		if _, null := item.(*ast.NilNode); null {
-			return nil, p.faultAt(item, "null in a list is not understood; write x in (…) or x is null")
+			return nil, p.errAtNode(item, "null in a list is not understood; write x in (…) or x is null")
 		}
-		c, err := p.constant(item)
+		c, err := p.parseConstant(item)
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func TestSpellings(t *testing.T) {
 		for _, other := range same[1:] {
 			c, err := Parse(other)
 			if err != nil {
-				t.Errorf("%s: %v", other, err)
+				t.Errorf("parsing %s: %v", other, err)
 			} else if got := shape(c); got != first {
 				t.Errorf("%s is %s; %s is %s", other, got, same[0], first)
 			}
@@ -74,11 +74,11 @@ func TestSpellings(t *testing.T) {
 func TestColumns(t *testing.T) {
 	c := must.Get(Parse(`b.c > 1 and (a = 2 or not b.c < 0) and col("x y")[2] is null`))(t)
 	if got := c.Columns(); !slices.Equal(got, []string{"b.c", "a", "x y[2]"}) {
-		t.Error(got)
+		t.Errorf("the columns are %v, want b.c, a, x y[2]", got)
 	}
 }
 
-// What is not understood is named with its place.
+// An error names the place of the fault.
 func TestFaultsNameThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                              "empty",
@@ -164,7 +164,7 @@ func TestDepth(t *testing.T) {
 	must.Get(Parse(deep(maxDepth)))(t)
 	for _, text := range []string{deep(maxDepth + 1), strings.Repeat("not ", 1000) + "x", strings.Repeat("not (", 101) + "x" + strings.Repeat(")", 101)} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "nested more than 200 deep") {
-			t.Errorf("%.40s…: %v", text, err)
+			t.Errorf("%.40s…: got %v, want an error that it is nested too deep", text, err)
 		}
 	}
 	if _, err := Parse("x in (1" + strings.Repeat(",1", 20_000) + ")"); err == nil || !strings.Contains(err.Error(), "too many parts") {
@@ -175,7 +175,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Whatever the text, Parse ends with a condition, which knows its columns, or a usage error.
+// For any text, Parse returns a condition, which knows its columns, or a usage error.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`day >= "2026-01-01" and site in ("a", "b")`, `not x = 1 or y is not null`, `!a.b && emb[3] <> -2.5e3`,
@@ -186,7 +186,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Parse(text)
 		if usage := (*stream.UsageError)(nil); err != nil && !errors.As(err, &usage) {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("parsing %q: got %v, want a UsageError", text, err)
 		}
 		if err == nil && len(c.Columns()) == 0 {
 			t.Fatalf("%q: no columns", text)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The ways to write a constant for each class of times.
+// The layouts of a constant for each class of times.
 var (
 	dateLayouts  = []string{"2006-01-02"}
 	clockLayouts = []string{"15:04:05.999999999", "15:04"}
@@ -21,13 +21,13 @@ func ParseDate(s string) (time.Time, bool) { return parseTime(s, dateLayouts) }
 // ParseClock reads a time of day, on 1970-01-01.
 func ParseClock(s string) (time.Time, bool) {
 	at, ok := parseTime(s, clockLayouts)
-	return at.AddDate(1970, 0, 0), ok // Go gives a time of day the year 0
+	return at.AddDate(1970, 0, 0), ok // Go parses a time of day with the year 0
 }
 
 // ParseLocal reads a time without a zone.
 func ParseLocal(s string) (time.Time, bool) { return parseTime(s, localLayouts) }
 
-// ParseUTC reads a time, which is UTC where it has no zone.
+// ParseUTC reads a time; without a zone it is UTC.
 func ParseUTC(s string) (time.Time, bool) { return parseTime(s, anyLayouts) }
 
 // HasZone reports whether s is a time with a zone.

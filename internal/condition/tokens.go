@@ -10,19 +10,18 @@ import (
 	"github.com/expr-lang/expr/parser/lexer"
 )
 
-// token is a token of the condition, or one that the rewriting put in.
+// token is a token of the condition, or one that the rewriting inserts.
 type token struct {
-	kind  lexer.Kind
-	value string // of a text: without quotes
-	at    int    // first and last character of it in the condition, counted from 0
-	end   int
-	write string // what the parser reads in its place
+	kind        lexer.Kind
+	value       string // of a text: without quotes
+	at          int    // position of its first character in the condition, from 0
+	end         int
+	placeholder string // the text for the parser
 }
 
-// maxDepth bounds how deep parentheses and nots may be nested: the parser is recursive.
+// maxDepth bounds the nesting of parentheses and nots: the parser is recursive.
 const maxDepth = 200
 
-// tokenize cuts the condition into tokens.
 func (p *condParser) tokenize() ([]token, error) {
 	lexed, err := lexer.Lex(file.NewSource(p.text))
 	if err != nil {
@@ -30,7 +29,7 @@ func (p *condParser) tokenize() ([]token, error) {
 		if e, ok := errors.AsType[*file.Error](err); ok {
 			at, what = e.From, e.Message
 		}
-		return nil, p.fault(at, "%s", what)
+		return nil, p.errAt(at, "%s", what)
 	}
 	tokens := make([]token, 0, len(lexed))
 	for _, l := range lexed {
@@ -55,7 +54,7 @@ func (p *condParser) tokenize() ([]token, error) {
 	return tokens, nil
 }
 
-// rewriter turns what people write into what expr parses.
+// rewriter turns the tokens that people write into tokens that expr parses.
 type rewriter struct {
 	*condParser
 	in, out []token
@@ -65,18 +64,17 @@ type rewriter struct {
 
 // frame is an open bracket.
 type frame struct {
-	closing string // what closes it
+	closing string // its closing bracket
 	nots    int    // parentheses opened after a not, which end with the comparison
 }
 
-// rewrite spells tokens as expr does. not binds less than comparisons, as in SQL and
-// Python, which expr does not do: it gets parentheses. Names, numbers and texts become
-// placeholders, so that no name is a keyword and every number keeps all its digits; the
-// place tells what they stand for.
-func (p *condParser) rewrite(tokens []token) ([]token, error) {
+// rewriteTokens spells tokens as expr does. In SQL and Python not binds less than comparisons, but not in expr:
+// it gets parentheses. Names, numbers and texts become placeholders, so that no name is a keyword and every
+// number keeps all its digits; their positions identify them.
+func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
 	r := rewriter{condParser: p, in: tokens, frames: []frame{{}}}
 	for i := 0; i < len(tokens); {
-		n, err := r.step(i)
+		n, err := r.rewriteToken(i)
 		if err != nil {
 			return nil, err
 		}
@@ -85,104 +83,102 @@ func (p *condParser) rewrite(tokens []token) ([]token, error) {
 	return r.out, nil
 }
 
-// step rewrites the token at i and returns how many it used.
-func (r *rewriter) step(i int) (used int, err error) {
+func (r *rewriter) rewriteToken(i int) (used int, err error) {
 	t := r.in[i]
-	word := r.word(i)
+	word := r.keywordAt(i)
 	switch {
 	case t.kind == lexer.EOF:
 		r.endComparison()
 		return 1, nil
 	case t.kind == lexer.String:
-		r.put(t, `""`)
+		r.appendToken(t, `""`)
 	case t.kind == lexer.Bytes:
-		return 0, r.fault(t.at, "texts are written without b")
+		return 0, r.errAt(t.at, "texts are written without b")
 	case t.kind == lexer.Number:
-		r.put(t, "0")
+		r.appendToken(t, "0")
 	case r.isField(i):
-		r.put(t, "c")
-	case word == "not" && r.word(i+1) == "in":
-		r.put(t, "not")
-		used, err = r.list(i + 1)
+		r.appendToken(t, "c")
+	case word == "not" && r.keywordAt(i+1) == "in":
+		r.appendToken(t, "not")
+		used, err = r.rewriteList(i + 1)
 		return used + 1, err
 	case word == "not" || t.value == "!":
 		if r.depth++; r.depth > maxDepth {
-			return 0, r.tooDeep(t)
+			return 0, r.errTooDeep(t)
 		}
 		r.frames[len(r.frames)-1].nots++
-		r.put(t, "not")
-		r.put(t, "(")
+		r.appendToken(t, "not")
+		r.appendToken(t, "(")
 	case word == "in":
-		return r.list(i)
-	case word == "is" && isNil(r.word(i+1)):
-		r.put(t, "==")
-	case word == "is" && r.word(i+1) == "not" && isNil(r.word(i+2)):
-		r.put(t, "!=")
+		return r.rewriteList(i)
+	case word == "is" && isNil(r.keywordAt(i+1)):
+		r.appendToken(t, "==")
+	case word == "is" && r.keywordAt(i+1) == "not" && isNil(r.keywordAt(i+2)):
+		r.appendToken(t, "!=")
 		return 2, nil
 	case word == "and" || t.value == "&&":
 		r.endComparison()
-		r.put(t, "and")
+		r.appendToken(t, "and")
 	case word == "or" || t.value == "||":
 		r.endComparison()
-		r.put(t, "or")
+		r.appendToken(t, "or")
 	case isNil(word):
-		r.put(t, "nil")
+		r.appendToken(t, "nil")
 	case word == "true" || word == "false":
-		r.put(t, word)
+		r.appendToken(t, word)
 	case word != "" || t.kind == lexer.Identifier:
-		r.put(t, "c")
+		r.appendToken(t, "c")
 	case t.value == "=":
-		r.put(t, "==")
+		r.appendToken(t, "==")
 	case t.kind == lexer.Bracket:
-		return 1, r.bracket(t)
+		return 1, r.rewriteBracket(t)
 	default:
 		if t.value == "," {
 			r.endComparison()
 		}
-		r.put(t, t.value)
+		r.appendToken(t, t.value)
 	}
 	return 1, nil
 }
 
-// list rewrites the in at i, with the parenthesis after it.
-func (r *rewriter) list(i int) (used int, err error) {
-	r.put(r.in[i], "in")
+func (r *rewriter) rewriteList(i int) (used int, err error) {
+	r.appendToken(r.in[i], "in")
 	if next := r.in[i+1]; next.kind == lexer.Bracket && next.value == "(" {
-		r.put(next, "[")
-		return 2, r.open(next, "]")
+		r.appendToken(next, "[")
+		return 2, r.openBracket(next, "]")
 	}
 	return 1, nil
 }
 
-func (r *rewriter) bracket(t token) error {
+func (r *rewriter) rewriteBracket(t token) error {
 	closes := map[string]string{"(": ")", "[": "]", "{": "}"}
 	if closing, ok := closes[t.value]; ok {
-		r.put(t, t.value)
-		return r.open(t, closing)
+		r.appendToken(t, t.value)
+		return r.openBracket(t, closing)
 	}
 	r.endComparison()
 	closing := t.value
 	if last := len(r.frames) - 1; last > 0 {
-		if closing == ")" { // of in (…) too
+		if closing == ")" { // closes in (…) too
 			closing = r.frames[last].closing
 		}
 		r.frames = r.frames[:last]
 		r.depth--
 	}
-	r.put(t, closing)
+	r.appendToken(t, closing)
 	return nil
 }
 
-func (r *rewriter) open(t token, closing string) error {
+func (r *rewriter) openBracket(t token, closing string) error {
 	r.frames = append(r.frames, frame{closing: closing})
 	if r.depth++; r.depth > maxDepth {
-		return r.tooDeep(t)
+		return r.errTooDeep(t)
 	}
 	return nil
 }
 
-func (r *rewriter) tooDeep(t token) error {
-	return r.fault(t.at, "it is nested more than %d deep", maxDepth)
+func (r *rewriter) errTooDeep(t token) error {
+	return r.errAt(t.at, "it is nested more than %d deep", maxDepth)
 }
 
 // endComparison closes the parentheses of nots.
@@ -190,25 +186,25 @@ func (r *rewriter) endComparison() {
 	f := &r.frames[len(r.frames)-1]
 	for ; f.nots > 0; f.nots-- {
 		last := r.out[len(r.out)-1]
-		r.put(token{at: last.end, end: last.end}, ")")
+		r.appendToken(token{at: last.end, end: last.end}, ")")
 		r.depth--
 	}
 }
 
-func (r *rewriter) put(t token, write string) {
-	t.write = write
+func (r *rewriter) appendToken(t token, write string) {
+	t.placeholder = write
 	r.out = append(r.out, t)
 }
 
-// keywords are words of the condition, whatever their case.
+// keywords are special in a condition, in any case.
 var keywords = []string{"and", "or", "not", "in", "is", "null", "nil", "true", "false"}
 
-// exprWords are operators to expr's lexer but names to us.
+// exprWords are operators to expr's lexer but names in a condition.
 var exprWords = []string{"let", "if", "else", "matches", "contains", "startsWith", "endsWith"}
 
-// word is the token at i in lower case if it is a keyword or an operator that is a word,
-// "" if it is none or a field's name (a.in).
-func (r *rewriter) word(i int) string {
+// keywordAt returns the token at i in lower case if it is a keyword, or unchanged if it is one of the
+// exprWords; else "". A field's name (a.in) is neither.
+func (r *rewriter) keywordAt(i int) string {
 	if i >= len(r.in) || r.isField(i) {
 		return ""
 	}
@@ -224,7 +220,7 @@ func (r *rewriter) word(i int) string {
 	return ""
 }
 
-// isField tells the name after a dot, which is no keyword.
+// isField reports whether token i is a name after a dot, which is no keyword.
 func (r *rewriter) isField(i int) bool {
 	t := r.in[i]
 	return i > 0 && r.in[i-1].kind == lexer.Operator && r.in[i-1].value == "." &&

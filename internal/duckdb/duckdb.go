@@ -1,5 +1,5 @@
-// Package duckdb asks DuckDB, of the npm package @duckdb/node-api, for others' reading of files: a process
-// of Node answers one query after another.
+// Package duckdb runs queries in DuckDB, of the npm package @duckdb/node-api, to read files by another program: a
+// Node process answers one query after another.
 package duckdb
 
 import (
@@ -14,34 +14,34 @@ import (
 )
 
 //go:embed session.cjs
-var script string
+var sessionScript string
 
-// Package and Version are the npm package that sessions need.
+// Package and Version name the npm package that sessions need.
 const (
 	Package = "@duckdb/node-api"
 	Version = "1.5.6-r.1"
 )
 
-// Result is what a query gives: every value as text, null as nil.
+// Result is the answer to a query: every value as text, null as nil.
 type Result struct {
 	Columns []string
 	Rows    [][]*string
-	Error   string // DuckDB's, where it refuses the query
+	Error   string // DuckDB's, if it refuses the query
 }
 
-// Session is a process of DuckDB with an empty database. Its methods are for one goroutine. Close it.
+// Session is a DuckDB process with an empty database, for one goroutine. Close it.
 type Session struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	out     *json.Decoder
-	said    bytes.Buffer // on standard error; read once the process has ended
+	stderr  bytes.Buffer // complete once the process has ended
 }
 
 // Start starts a session in the folder dir. module is the folder of the npm package. The session
 // ends with ctx.
 func Start(ctx context.Context, module, dir string) (*Session, error) {
-	s := &Session{command: exec.CommandContext(ctx, "node", "-e", script, module)}
-	s.command.Dir, s.command.Stderr = dir, &s.said
+	s := &Session{command: exec.CommandContext(ctx, "node", "-e", sessionScript, module)}
+	s.command.Dir, s.command.Stderr = dir, &s.stderr
 	out, err := s.command.StdoutPipe()
 	if err == nil {
 		s.in, err = s.command.StdinPipe()
@@ -66,17 +66,17 @@ func (s *Session) Query(statements string) (*Result, error) {
 	return r, err
 }
 
-// Each is Query for results of any size: it hands the rows over in batches. An error means that the
-// session is of no further use; what DuckDB refuses is none.
+// Each runs a query with a result of any size, and passes its rows to take in batches. After an error the session is
+// unusable. A query that DuckDB refuses is no error; its Result has the reason.
 func (s *Session) Each(statements string, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(statements); err != nil {
-		return nil, s.ended(err)
+		return nil, s.errEnded(err)
 	}
 	whole := new(Result)
 	for {
 		var part Result
 		if err := s.out.Decode(&part); err != nil {
-			return nil, s.ended(err)
+			return nil, s.errEnded(err)
 		}
 		switch {
 		case part.Error != "":
@@ -91,17 +91,17 @@ func (s *Session) Each(statements string, take func(batch [][]*string)) (*Result
 	}
 }
 
-// ended waits for the process and tells what it said.
-func (s *Session) ended(err error) error {
+// errEnded waits for the process to end and returns its exit status and error output.
+func (s *Session) errEnded(err error) error {
 	s.in.Close()
 	if failed := s.command.Wait(); failed != nil {
 		err = failed
 	}
-	return fmt.Errorf("DuckDB ended: %w\n%s", err, strings.TrimSpace(s.said.String()))
+	return fmt.Errorf("DuckDB ended: %w\n%s", err, strings.TrimSpace(s.stderr.String()))
 }
 
 // Close ends the session.
 func (s *Session) Close() {
 	s.in.Close()
-	_ = s.command.Wait() // it answered everything, or Each has told why not
+	_ = s.command.Wait() // all queries are answered, or Each has reported the error
 }

@@ -1,4 +1,4 @@
-// Package duckdbtest runs queries in DuckDB, for tests of what this program writes.
+// Package duckdbtest runs queries in DuckDB, to test the files and queries that this program writes.
 package duckdbtest
 
 import (
@@ -8,8 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// Module is the folder of DuckDB's npm package. Where npm is not there to install it, the test is
-// skipped and says so.
+// Module returns the folder of DuckDB's npm package. It skips the test if npm is missing.
 func Module(t testing.TB) string {
 	t.Helper()
 	return testtool.NodeModule(t, duckdb.Package, duckdb.Version)

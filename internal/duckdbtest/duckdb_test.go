@@ -14,15 +14,15 @@ import (
 func TestQuery(t *testing.T) {
 	r := Query(t, t.TempDir(), `SELECT 1 AS a, NULL AS "b""c" UNION ALL SELECT 2, 'x'`)
 	if r.Error != "" || !slices.Equal(r.Columns, []string{"a", `b"c`}) || len(r.Rows) != 2 || *r.Rows[0][0] != "1" || r.Rows[0][1] != nil || *r.Rows[1][1] != "x" {
-		t.Errorf("%+v", r)
+		t.Errorf("query: got %+v, want columns a and b\"c, rows (1, null) and (2, x)", r)
 	}
 	if r := Query(t, t.TempDir(), "SELECT nothing"); r.Error == "" {
-		t.Errorf("%+v", r)
+		t.Errorf("query of an unknown column: got %+v, want an error", r)
 	}
 }
 
-// TestSession: one session answers queries of any size one after another, also behind one that fails, and
-// an end of the process is an error that tells what it said.
+// TestSession: one session answers queries of any size one after another, even after a query that fails. The error of
+// a process that ended has its output.
 func TestSession(t *testing.T) {
 	s := must.Get(duckdb.Start(t.Context(), Module(t), t.TempDir()))(t)
 	defer s.Close()

@@ -3,13 +3,12 @@ package elbow
 
 import "math"
 
-// Of returns the index of the elbow of a curve over rising x: where it is furthest
-// below the chord from its first point to its last, both axes scaled to [0, 1] and a rising
-// curve turned upside down: there most of the change is over (Satopää et al. 2011). The
-// first of equals wins. It is -1 for fewer than three points, for NaN or infinities, and
-// for a curve that is nowhere below its chord.
+// Of returns the index of the elbow of a curve over rising x: the point furthest below the chord from its first point
+// to its last, with both axes scaled to [0, 1] and a rising curve turned upside down: most of the change precedes it
+// (Satopää et al. 2011). The first of equals is returned. It is -1 for fewer than three points, for NaN or infinities,
+// and for a curve that is nowhere below its chord.
 //
-// An elbow belongs to the range that was looked at: a longer curve may have another.
+// An elbow depends on the examined range: a longer curve may have another.
 func Of(x, y []float64) int {
 	n := min(len(x), len(y))
 	if n < 3 {
@@ -19,10 +18,10 @@ func Of(x, y []float64) int {
 	if !(width > 0) || fall == 0 || math.IsInf(width, 0) || math.IsNaN(fall) || math.IsInf(fall, 0) {
 		return -1
 	}
-	// Ignore distances within rounding.
+	// Ignore distances within rounding error.
 	best, depth := -1, 1e-9
 	for i := range n {
-		// Both axes scaled, the chord is the line from (0, 1) to (1, 0).
+		// With both axes scaled, the chord is the line from (0, 1) to (1, 0).
 		if d := (y[0]-y[i])/fall - (x[i]-x[0])/width; d > depth {
 			best, depth = i, d
 		}

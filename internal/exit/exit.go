@@ -1,5 +1,4 @@
-// Package exit is the one table of the exit codes of the project's programs, and of the
-// errors that lead to them.
+// Package exit is the one table of the programs' exit codes, and of the errors that lead to them.
 package exit
 
 import (
@@ -13,19 +12,18 @@ import (
 const (
 	Done        = 0
 	Fault       = 1  // output cannot be written, or an internal fault
-	Usage       = 2  // the request cannot be right, whatever the data
+	Usage       = 2  // the request cannot be right, whichever the data
 	Data        = 3  // bad data or schema, missing or unreadable input
 	Memory      = 4  // a memory limit cannot be met
 	Unconverged = 5  // an objective that must fall rose, or --require-converged; the result is written
 	Stale       = 6  // a selection no longer serves: select again; the result is written
-	Undecided   = 7  // whether a selection still serves cannot be told; the result is written
+	Undecided   = 7  // nothing decides whether a selection still serves; the result is written
 	TryAgain    = 75 // a store or the network is down or busy: the same command may succeed later
 	Interrupted = 130
 )
 
-// Table is the codes in words, a line for each, for people and for who writes the retry
-// rules of a scheduler: 75, 130 and deaths by a signal are worth another try as they are, 1
-// perhaps on another machine, all else never.
+// Table lists the codes, one per line, for people and for the retry rules of a scheduler: 75, 130 and deaths by a
+// signal are worth a retry, 1 perhaps on another machine, all others never.
 const Table = `  0    done
   1    the output cannot be written, or an internal fault
   2    usage: the request cannot be right
@@ -37,11 +35,9 @@ const Table = `  0    done
   75   a store or the network is down or busy: try again
   130  interrupted (SIGINT, SIGTERM)`
 
-// Code maps an error to its code. An interruption comes first, because what it breaks off
-// reports errors of its own; what may pass comes before inputs and outputs, whichever could
-// not be reached; a failed output comes before the data it was made from. An
-// error of none of these kinds may say by ExitsWith which code it has, as the failed
-// child processes of bench do.
+// Code maps an error to its exit code. An interruption comes first, because it causes other errors. A temporary error
+// comes before inputs and outputs, either of which it may have made unreachable. A failed output comes before the
+// data it was made from. Any other error may choose its code by ExitsWith, like the failed child processes of bench.
 func Code(err error) int {
 	var (
 		output      *stream.OutputError

@@ -1,31 +1,31 @@
-// Package faults lets a test break the file system beneath a run: its context carries a [Disk], which
-// package localfile asks before it reads a file and package atomicfile before it changes one, and the scratch
-// of methods over rows before it does either, by the name of its folder. A context
-// without a Disk, as every one outside of tests is, costs a look-up for each file that is opened.
+// Package faults lets a test break the file system under a run. The run's context carries a [Disk].
+// Package localfile calls it before it reads a file, package atomicfile before it changes one, and the
+// scratch of methods over rows before both, by the name of its folder. Outside tests no context has a
+// Disk; this costs a look-up for each file that is opened.
 package faults
 
 import "context"
 
-// Disk says what becomes of reads and writes. Several goroutines may ask.
+// Disk can change the outcome of reads and writes. It is used by several goroutines.
 type Disk struct {
-	// Read is asked before want bytes of a file are read: it may allow fewer, or fail.
+	// Read is called before want bytes of a file are read. It may allow fewer, or fail.
 	Read func(path string, want int) (allowed int, err error)
-	// Change is asked before a file that appears whole is written, synced or renamed.
+	// Change is called before a file is written, synced or renamed. It may fail.
 	Change func(path, what string) error
 }
 
-type key struct{}
+type diskKey struct{}
 
-// With is ctx with a Disk.
-func With(ctx context.Context, d *Disk) context.Context { return context.WithValue(ctx, key{}, d) }
+// With returns ctx with a Disk.
+func With(ctx context.Context, d *Disk) context.Context { return context.WithValue(ctx, diskKey{}, d) }
 
-// Of is the Disk of ctx; nil, which lets all pass, for most.
+// Of returns the Disk of ctx, or nil, which changes nothing.
 func Of(ctx context.Context) *Disk {
-	d, _ := ctx.Value(key{}).(*Disk)
+	d, _ := ctx.Value(diskKey{}).(*Disk)
 	return d
 }
 
-// Reading is how much of p may be read of the file at path.
+// Reading returns the part of p that may be read from the file at path.
 func (d *Disk) Reading(path string, p []byte) ([]byte, error) {
 	if d == nil || d.Read == nil {
 		return p, nil
@@ -34,7 +34,7 @@ func (d *Disk) Reading(path string, p []byte) ([]byte, error) {
 	return p[:min(n, len(p))], err
 }
 
-// Changing is asked before what is done to the file at path.
+// Changing is called before a change to the file at path, and may refuse it. what names the change.
 func (d *Disk) Changing(path, what string) error {
 	if d == nil || d.Change == nil {
 		return nil

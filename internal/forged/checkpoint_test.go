@@ -34,8 +34,8 @@ func (c *endingContext) Err() error {
 	return context.Canceled
 }
 
-// TestForgedCheckpoint: a run that finds its checkpoint empty, cut, of another version or forged says
-// which file it is and to remove it, and goes on once that is done.
+// TestForgedCheckpoint: a run that finds its checkpoint empty, cut, of another version or forged names the file
+// and advises to remove it, and continues once that is done.
 func TestForgedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	csv := rows(t, dir)
@@ -80,7 +80,7 @@ func TestForgedCheckpoint(t *testing.T) {
 		must.Do(t, os.WriteFile(path, content, 0o600))
 		err := scan(t.Context())
 		switch code := exit.Code(err); {
-		case code == exit.Done: // it is of what was not saved
+		case code == exit.Done: // the change is in an unused part
 		case code == exit.Usage && strings.Contains(err.Error(), "checkpoint of another run"):
 		case code != exit.Data || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove it") || goText.MatchString(err.Error()):
 			t.Errorf("%s %s: exit code %d: %v", filepath.Base(path), what, code, err)

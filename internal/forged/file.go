@@ -1,5 +1,5 @@
-// Package forged makes hostile statistics files for tests: what a file says is changed, and all its
-// checksums are made right again, as who forges a file would.
+// Package forged makes hostile statistics files for tests: the contents are changed, and all checksums
+// corrected, as a forger would do.
 package forged
 
 import (
@@ -19,14 +19,14 @@ type File struct {
 	Sections []Section
 }
 
-// Section is a run of bytes of it, as they are before they are compressed.
+// Section is a part of the file, uncompressed.
 type Section struct {
 	Name string
 	Body []byte
 }
 
-// The form is that of chunkio.WriteStatsTo, by a reader and a writer of our own: those there make
-// and take sound files only.
+// The format is that of chunkio.WriteStatsTo, with a reader and a writer of our own, because those there accept
+// and write valid files only.
 const (
 	magic   = "ufsstats\x01\x00\x00\x00"
 	section = 1
@@ -34,7 +34,7 @@ const (
 	block   = 1 << 20
 )
 
-// Open reads the sound file at path.
+// Open reads the valid file at path.
 func Open(path string) (*File, error) {
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -45,33 +45,33 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	defer unpack.Close()
-	r := &taker{left: whole}
-	if string(r.take(len(magic))) != magic {
+	r := &byteReader{left: whole}
+	if string(r.takeBytes(len(magic))) != magic {
 		return nil, fmt.Errorf("%s is no statistics file of this version", path)
 	}
-	f := &File{Header: r.take(r.length())}
-	r.take(8)
-	for r.byte() == section {
-		s := Section{Name: string(r.take(int(r.byte())))}
-		for n := r.length(); n > 0; n = r.length() {
-			if s.Body, err = unpack.DecodeAll(r.take(n), s.Body); err != nil {
+	f := &File{Header: r.takeBytes(r.takeLength())}
+	r.takeBytes(8)
+	for r.takeByte() == section {
+		s := Section{Name: string(r.takeBytes(int(r.takeByte())))}
+		for n := r.takeLength(); n > 0; n = r.takeLength() {
+			if s.Body, err = unpack.DecodeAll(r.takeBytes(n), s.Body); err != nil {
 				return nil, err
 			}
 		}
-		r.take(16)
+		r.takeBytes(16)
 		f.Sections = append(f.Sections, s)
 	}
 	return f, r.err
 }
 
-// Bytes is the whole file, with checksums that are right.
+// Bytes returns the whole file, with correct checksums.
 func (f *File) Bytes() []byte {
-	b := append([]byte(magic), length(f.Header)...)
+	b := append([]byte(magic), encodeLength(f.Header)...)
 	b = append(b, f.Header...)
 	b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64(f.Header))
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
-		panic(err) // the options are right
+		panic(err) // the options are valid
 	}
 	defer pack.Close()
 	for _, s := range f.Sections {
@@ -80,7 +80,7 @@ func (f *File) Bytes() []byte {
 		for rest := s.Body; len(rest) > 0; {
 			n := min(block, len(rest))
 			packed := pack.EncodeAll(rest[:n], nil)
-			b, rest = append(append(b, length(packed)...), packed...), rest[n:]
+			b, rest = append(append(b, encodeLength(packed)...), packed...), rest[n:]
 		}
 		b = append(b, 0, 0, 0, 0)
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(s.Body)))
@@ -90,15 +90,15 @@ func (f *File) Bytes() []byte {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
 }
 
-func length(b []byte) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(len(b))) }
+func encodeLength(b []byte) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(len(b))) }
 
-// taker takes bytes off the front; after an error there are none.
-type taker struct {
+// byteReader reads bytes from the front; after an error there are none.
+type byteReader struct {
 	left []byte
 	err  error
 }
 
-func (t *taker) take(n int) []byte {
+func (t *byteReader) takeBytes(n int) []byte {
 	if n > len(t.left) {
 		t.err, t.left = io.ErrUnexpectedEOF, nil
 		return nil
@@ -108,15 +108,15 @@ func (t *taker) take(n int) []byte {
 	return bytes.Clone(b)
 }
 
-func (t *taker) byte() byte {
-	if b := t.take(1); b != nil {
+func (t *byteReader) takeByte() byte {
+	if b := t.takeBytes(1); b != nil {
 		return b[0]
 	}
 	return end
 }
 
-func (t *taker) length() int {
-	if b := t.take(4); b != nil {
+func (t *byteReader) takeLength() int {
+	if b := t.takeBytes(4); b != nil {
 		return int(binary.LittleEndian.Uint32(b))
 	}
 	return 0

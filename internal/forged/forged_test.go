@@ -40,7 +40,7 @@ func rows(t testing.TB, dir string) string {
 	return path
 }
 
-// kind is a sound file, and what is asked of its variants.
+// kind is a sound file, with the methods for its variants.
 type kind struct {
 	name    string
 	scan    ufs.ScanRequest
@@ -82,8 +82,8 @@ type verb struct {
 
 func bounds(q ufs.Request) ufs.Request { q.Threads, q.Memory = 1, 512<<20; return q }
 
-// verbs are those that read a file of a kind; data is what it was made of, sound another file of the
-// same kind, chosen a selection of it.
+// verbs returns the verbs that read a file of a kind; data is its source, sound another file of the same kind,
+// chosen a selection of it.
 func (k kind) verbs(dir, data, sound string, chosen *stream.Selection) (list []verb) {
 	out := filepath.Join(dir, "out.ufs")
 	for _, m := range k.methods {
@@ -146,14 +146,14 @@ func (k kind) verbs(dir, data, sound string, chosen *stream.Selection) (list []v
 	return list
 }
 
-// goText is what a message says that nobody has put into words for people.
+// goText matches messages that nobody has written for people.
 var goText = regexp.MustCompile(`runtime error|json: |strconv|Go struct|goroutine|reflect|nil map|%!`)
 
-// mostBytes is what a run on six columns allocates at most, and what a forged size may not exceed.
+// mostBytes is the most memory that a run on six columns allocates; a forged size may not exceed it.
 const mostBytes = 96 << 20
 
-// run lets a verb read the file at path. It may give an answer, refuse the request or the file, or say
-// that the selection no longer serves; what it says of the file names it, and what to do.
+// run lets a verb read the file at path. It may give an answer, refuse the request or the file, or report that
+// the selection no longer serves; a message about the file names it, and a remedy.
 func run(t *testing.T, v verb, path, what string) {
 	t.Helper()
 	defer func() {
@@ -176,7 +176,7 @@ func run(t *testing.T, v verb, path, what string) {
 	case code == exit.Data && (!strings.Contains(said, path) || !strings.Contains(said, "; ") && !strings.Contains(said, "no usable feature")):
 		t.Errorf("%s, %s: neither file nor remedy: %s", v.name, what, said)
 	case goText.MatchString(said):
-		t.Errorf("%s, %s: %s", v.name, what, said)
+		t.Errorf("%s, %s: the message shows Go's internals: %s", v.name, what, said)
 	}
 }
 
@@ -208,19 +208,19 @@ func all(t testing.TB, dir string) (list []made) {
 			return q.Output
 		}
 		path, sound := scan(data, ".ufs"), scan(other, " of other rows.ufs")
-		// Where there is none, a selection is of no use to the verbs that take one.
+		// Without one, a selection is of no use to the verbs that take one.
 		chosen, err := ufs.Select(t.Context(), bounds(ufs.Request{Stats: path, Method: k.methods[0], K: 2}))
 		if err != nil {
-			t.Fatalf("%s: %v", k.name, err)
+			t.Fatalf("selecting from %s: %v", k.name, err)
 		}
 		list = append(list, made{k.name, path, must.Get(forged.Open(path))(t), k.verbs(dir, data, sound, chosen)})
 	}
 	return list
 }
 
-// Whatever is said in a statistics file whose checksums are right, who reads it says what is wrong, or
-// takes it for what it says. Of the thousands of files that differ in one thing from a sound one it is
-// every so many that are read, each by one of the verbs; FuzzForged reads others.
+// A statistics file with right checksums but forged contents is refused with a message, or taken as it is. Of
+// the thousands of files that differ from a sound one in one thing the test reads some at regular intervals,
+// each by one of the verbs; FuzzForged reads others.
 func TestForged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "forged.ufs")
@@ -237,7 +237,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// What is in these files brought programs before to an end.
+// These files once crashed the program.
 func TestForgedBefore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "forged.ufs")

@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// Variants are files that differ from f in one thing, and the words for it.
+// Variants yields files that differ from f in one thing, with a description.
 func (f *File) Variants() iter.Seq2[string, *File] {
 	return func(yield func(string, *File) bool) {
-		for what, header := range headers(f.Header) {
+		for what, header := range headerVariants(f.Header) {
 			if !yield("header "+what, &File{header, f.Sections}) {
 				return
 			}
 		}
 		for i, s := range f.Sections {
-			for what, body := range bodies(s.Body) {
+			for what, body := range sectionVariants(s.Body) {
 				sections := slices.Clone(f.Sections)
 				sections[i].Body = body
 				if !yield("section "+s.Name+what, &File{f.Header, sections}) {
@@ -43,16 +43,14 @@ func (f *File) Variants() iter.Seq2[string, *File] {
 	}
 }
 
-// values are what takes the place of a value in a header.
-func values() []any {
+func replacementValues() []any {
 	return []any{
 		nil, "", []any{}, map[string]any{}, 0, -1, 1, 1.5, json.Number("9223372036854775807"), json.Number("-9223372036854775808"), json.Number("1e300"),
 		"0", "-1", "9223372036854775807", "1e300", "NaN", "+Inf", "a\x00\n\u202e", strings.Repeat("9", 1<<16), true,
 	}
 }
 
-// headers are the variants of a header, by what was done.
-func headers(text []byte) iter.Seq2[string, []byte] {
+func headerVariants(text []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for what, broken := range map[string][]byte{"empty": {}, "cut": text[:len(text)/2], "null": []byte("null"), "list": []byte("[]"), "nested": bytes.Repeat([]byte("["), 1<<16), "followed": append(bytes.Clone(text), "{}"...)} {
 			if !yield(what, broken) {
@@ -63,7 +61,7 @@ func headers(text []byte) iter.Seq2[string, []byte] {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.UseNumber()
 		if err := decoder.Decode(&tree); err != nil {
-			panic(err) // Open read a sound file
+			panic(err) // Open read a valid file
 		}
 		emit := func(what string) bool {
 			b, err := json.Marshal(tree)
@@ -72,31 +70,31 @@ func headers(text []byte) iter.Seq2[string, []byte] {
 			}
 			return yield(what, b)
 		}
-		walk(tree, "", emit)
+		emitVariants(tree, "", emit)
 	}
 }
 
-// walk changes the parts of a tree one after the other, and back; it ends where emit says so.
-func walk(tree any, place string, emit func(what string) bool) bool {
-	each := func(at string, value any, set func(any)) bool {
-		at = place + "." + at
-		if !walk(value, at, emit) {
+// emitVariants changes the parts of a tree one after the other, and back; it stops if emit returns false.
+func emitVariants(tree any, place string, emit func(what string) bool) bool {
+	each := func(path string, value any, set func(any)) bool {
+		path = place + "." + path
+		if !emitVariants(value, path, emit) {
 			return false
 		}
-		for _, other := range values() {
+		for _, other := range replacementValues() {
 			set(other)
-			if said := fmt.Sprint(other); !emit(fmt.Sprintf("%s = %T %.30q", at, other, said)) {
+			if text := fmt.Sprint(other); !emit(fmt.Sprintf("%s = %T %.30q", path, other, text)) {
 				return false
 			}
 		}
-		if list, is := value.([]any); is && len(list) > 0 {
+		if list, isList := value.([]any); isList && len(list) > 0 {
 			swapped := slices.Clone(list)
 			slices.Reverse(swapped)
 			for what, other := range map[string][]any{
 				" first only": list[:1], " less the last": list[:len(list)-1], " with the first twice": append(slices.Clone(list), list[0]), " in reverse": swapped,
 			} {
 				set(other)
-				if !emit(at + what) {
+				if !emit(path + what) {
 					return false
 				}
 			}
@@ -130,9 +128,9 @@ func walk(tree any, place string, emit func(what string) bool) bool {
 	return true
 }
 
-// bodies are the variants of a section, by what was done: it has another length, or one of its words
-// another value. Of many words the first and some of the others are changed.
-func bodies(body []byte) iter.Seq2[string, []byte] {
+// sectionVariants yields variants of a section, each with a description: it has another length, or one of its
+// words another value. Of many words it changes the first and some of the others.
+func sectionVariants(body []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for what, other := range map[string][]byte{
 			" empty": {}, " cut in half": body[:len(body)/2], " less a word": body[:max(len(body)-8, 0)], " less a byte": body[:max(len(body)-1, 0)],

@@ -11,9 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Get is a port of 127.0.0.1 that nobody listens at. It is not one of those that systems give
-// to connections, from 32768 on: such a port may be taken again before the server listens or
-// while it is stopped, even by a client that tries to reach it there.
+// Get returns a free port of 127.0.0.1, below 32768. From there on, systems assign ports to connections: such a port
+// may be taken again before the server listens or while it is stopped, even by a client that tries to reach it.
 func Get(t testing.TB) int {
 	t.Helper()
 	for range 100 {

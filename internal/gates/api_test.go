@@ -15,11 +15,10 @@ import (
 
 const module = "github.com/ufs-stream/ufs-stream/"
 
-// libraries are the packages that a stranger imports.
+// libraries are the packages that other modules import.
 var libraries = []string{"align", "anchor", "baseline", "chunkio", "cluster", "cpufs", "eufs", "gram", "greedy", "method", "methods", "report", "sfufs", "stream", "fsfs", "jelsr", "rufs", "socfs", "spec", "u2fs", "udfs", "ufs"}
 
-// Nobody outside the module can name a type of an internal package, so no exported API
-// may need one.
+// Code outside the module cannot name a type of an internal package, so no exported API may need one.
 func TestPublicAPINamesNoInternalType(t *testing.T) {
 	load := exportData(t)
 	for _, name := range libraries {
@@ -31,7 +30,7 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 			}
 		}
 		for _, f := range s.found {
-			t.Error(f)
+			t.Errorf("the public API names an internal type: %s", f)
 		}
 	}
 }
@@ -51,7 +50,7 @@ func exportData(t *testing.T) types.Importer {
 	})
 }
 
-// search follows everything that a package exports down to the types it is made of.
+// search follows the exported names of a package down to the types that they use.
 type search struct {
 	seen  map[types.Type]bool
 	found []string
@@ -76,8 +75,8 @@ func (s *search) object(place string, o types.Object) {
 	}
 }
 
-// visit reports the internal types that t mentions. It does not enter named types: those
-// of the libraries are visited where they are declared.
+// visit reports the internal types that t mentions. It does not enter named types of the libraries: those are visited
+// at their declaration.
 func (s *search) visit(place string, t types.Type) {
 	switch t := t.(type) {
 	case *types.Alias:
@@ -91,7 +90,7 @@ func (s *search) visit(place string, t types.Type) {
 		}
 		if pkg := t.Obj().Pkg(); pkg != nil && strings.HasPrefix(pkg.Path(), module) && !t.Obj().Exported() && !s.seen[t] {
 			s.seen[t] = true
-			s.object(place, t.Obj()) // its exported fields and methods can be reached
+			s.object(place, t.Obj()) // callers can reach its exported fields and methods
 		}
 	case *types.Pointer:
 		s.visit(place, t.Elem())

@@ -1,3 +1,2 @@
-// Package gates has only tests: rules over the whole module that no single package can
-// check.
+// Package gates has only tests: rules over the whole module that no single package can check.
 package gates

@@ -184,7 +184,7 @@ func TestLayering(t *testing.T) {
 	}
 }
 
-// listed is a package as the go tool describes it.
+// listed is a package in the output of the go tool.
 type listed struct {
 	ImportPath, Export string
 	Imports            []string

@@ -12,22 +12,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 )
 
-// A module outside builds against the public API alone, and brings a method of its own: a
-// package and a line in a list.
+// A module outside builds against the public API alone, and adds its own method: a package and a line in a list.
 func TestModuleOutside(t *testing.T) {
 	dir, scratch := filepath.Join("..", "..", "ufs", "testdata", "outside"), t.TempDir()
 	for name, from := range map[string]string{"go.mod": dir, "go.sum": filepath.Join("..", "..")} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading a file: %v", err)
 		}
 		if err := os.WriteFile(filepath.Join(scratch, name), b, 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the input: %v", err)
 		}
 	}
 	data := filepath.Join(scratch, "planted.parquet")
 	if err := chunkio.WriteParquet(t.Context(), data, planted.New(planted.Options{Rows: 500}), chunkio.WriteOptions{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the Parquet file: %v", err)
 	}
 	run := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", "-modfile="+filepath.Join(scratch, "go.mod"), ".", data)
 	run.Dir, run.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
@@ -37,8 +36,8 @@ func TestModuleOutside(t *testing.T) {
 	}
 }
 
-// TestGoOfTheDocs: every Go program of docs/go.md builds outside and does what it is for: without inputs, with a path that is
-// none or no data, and with data it ends as it should, and an error names the path once.
+// TestGoOfTheDocs: every Go program of docs/go.md builds outside the module and works with data. Without inputs, or
+// with a path that does not exist or has no data, it ends with an error that names the path once.
 func TestGoOfTheDocs(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "go.md"))
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// modules are the folders with a go.mod of this repository, from its root; that of testdata stands for somebody else's.
+// modules are the folders of this repository with a go.mod. The one in testdata stands for another author's module.
 var modules = []string{".", ".ci/release", ".ci/tools", "cmd/ufs-beam", "cmd/ufs-iceberg", "examples/manifests", "internal/kernel/_asm"}
 
-// TestOneToolchain: every module pins the same Go, with its patch release, and names no module that is none of these.
+// TestOneToolchain: every module requires the same Go with its patch release, and only modules of this list exist.
 func TestOneToolchain(t *testing.T) {
 	root := filepath.Join("..", "..")
 	line := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`)
@@ -48,8 +48,8 @@ func TestOneToolchain(t *testing.T) {
 	}
 }
 
-// TestImageIsPinned: nothing is put into the image of the example but by a digest, or from nowhere, and what has no
-// part in a build is not sent to the builder.
+// TestImageIsPinned: the example's image takes files only from sources pinned by a digest, or from nowhere. Files
+// that are not part of the build are not sent to the builder.
 func TestImageIsPinned(t *testing.T) {
 	root := filepath.Join("..", "..")
 	text := textOf(t, filepath.Join(root, "examples", "container", "Containerfile"))
@@ -76,7 +76,6 @@ func TestImageIsPinned(t *testing.T) {
 	}
 }
 
-// textOf is the content of a file.
 func textOf(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -15,8 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// literals calls do with every string literal of the program's own code, tests left out,
-// in the packages that want says.
+// literals calls do for every string literal outside tests, in the packages for which want is true.
 func literals(t *testing.T, want func(dir string) bool, do func(at token.Position, text string)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -57,10 +56,9 @@ func literals(t *testing.T, want func(dir string) bool, do func(at token.Positio
 	}
 }
 
-// What a method is called is its own affair: the run and the command know the default, and
-// everything else from the list of methods.
+// Only the run and the command know a method by name, the default. All others take names from the list of methods.
 func TestNoMethodIsKnownByName(t *testing.T) {
-	// variance is also what an option is called, the share to be explained.
+	// variance is also the name of an option, the share to explain.
 	names := slices.DeleteFunc(methods.Names(methods.All()), func(name string) bool { return name == methods.Fallback || name == "variance" })
 	literals(t, func(dir string) bool { return dir == "ufs" || dir == "cmd/ufs-stream" }, func(at token.Position, text string) {
 		if slices.Contains(names, text) {
@@ -69,13 +67,13 @@ func TestNoMethodIsKnownByName(t *testing.T) {
 	})
 }
 
-// Libraries do not speak command line: their errors name options as {anchors}.
+// The errors of libraries name options as {anchors}, not as flags of a command line.
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|\s)--?[a-z]`)
 	programs := []string{
 		"cmd/ufs-stream", "cmd/ufs-beam", "cmd/ufs-iceberg", "internal/program",
 		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/workshop",
-		"internal/store/storetest", "internal/slurmtest", "internal/testtool", "internal/duckdb", // which start others' programs
+		"internal/store/storetest", "internal/slurmtest", "internal/testtool", "internal/duckdb", // which run other programs
 	}
 	literals(t, func(dir string) bool { return !slices.Contains(programs, dir) }, func(at token.Position, text string) {
 		if flag.MatchString(text) {

@@ -10,15 +10,14 @@ import (
 // magic opens the binary form; the last character is the version.
 const magic = "ufswait1"
 
-// The binary form of a Splitter is the rows that wait, 8-byte little-endian words: "ufswait1",
-// columns, shards, then for each shard its number of rows, whether they have weights, and where
-// there are rows the positions, the weights, the missing entries of each column, and the values by
-// columns. The statistics of the shards are stored apart.
+// The binary form of a Splitter holds the waiting rows, in 8-byte little-endian words: "ufswait1", columns, shards,
+// then for each shard its number of rows, whether they have weights, and if there are rows the positions, the weights,
+// the missing entries of each column, and the values by columns. The statistics of the shards are stored elsewhere.
 
 // WriteTo writes the binary form. It implements io.WriterTo.
 func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
-	if s.broken != nil {
-		return 0, s.broken
+	if s.err != nil {
+		return 0, s.err
 	}
 	e := words.NewWriter(w)
 	e.Word(words.Magic(magic))
@@ -49,13 +48,13 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces the rows that wait by what WriteTo wrote for as many columns and shards, and
+// ReadFrom replaces the waiting rows by the rows that WriteTo wrote for the same numbers of columns and shards, and
 // reads no further. s is unchanged on error.
 func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decode)
+	return words.Replace(s, r, s.decodeRows)
 }
 
-func (s *Splitter) decode(r *words.Reader) *Splitter {
+func (s *Splitter) decodeRows(r *words.Reader) *Splitter {
 	got := *s
 	got.shards = make([]shard, len(s.shards))
 	r.Magic(magic, "rows that wait")
@@ -65,7 +64,7 @@ func (s *Splitter) decode(r *words.Reader) *Splitter {
 	}
 	for h := range got.shards {
 		t := &got.shards[h]
-		t.to = s.shards[h].to
+		t.adder = s.shards[h].adder
 		r.Expect(2)
 		t.rows = int(r.Count("number of rows", stripRows-1))
 		t.weighted = r.Count("whether they have weights", 1) == 1
@@ -73,13 +72,13 @@ func (s *Splitter) decode(r *words.Reader) *Splitter {
 			return nil
 		}
 		if t.rows > 0 {
-			t.decode(r, s.d)
+			t.decodeShard(r, s.d)
 		}
 	}
 	return &got
 }
 
-func (t *shard) decode(r *words.Reader, d int) {
+func (t *shard) decodeShard(r *words.Reader, d int) {
 	t.data, t.position = make([]float64, stripRows*d), make([]int64, stripRows)
 	t.weight, t.missing = make([]float64, stripRows), make([]int64, d)
 	r.Expect(int64(2*t.rows + d + t.rows*d))

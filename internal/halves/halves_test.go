@@ -105,7 +105,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, shards := range []int{4, 8, 32} {
 		if err := Check(shards); err != nil {
-			t.Error(err)
+			t.Errorf("%d shards are refused: %v", shards, err)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestSplit(t *testing.T) {
 			if from/height%2 == 1 && height > 100 {
 				again, _ := split(d, shards, 2)
 				for h := range seen {
-					again.shards[h].to = seen[h]
+					again.shards[h].adder = seen[h]
 				}
 				must.Get(again.ReadFrom(bytes.NewReader(wordstest.Bytes(t, s))))(t)
 				s = again
@@ -219,12 +219,12 @@ func BenchmarkSplit(b *testing.B) {
 			c := table(stream.BlockRows(d), d)
 			s, seen := split(d, 8, 0)
 			for h := range seen {
-				s.shards[h].to = ignored{}
+				s.shards[h].adder = ignored{}
 			}
 			b.SetBytes(int64(8 * c.Rows * d))
 			for b.Loop() {
 				if err := s.Add(c); err != nil {
-					b.Fatal(err)
+					b.Fatalf("splitting a chunk: %v", err)
 				}
 			}
 		})

@@ -32,7 +32,7 @@ func BenchmarkAdd(b *testing.B) {
 			for i := range b.N {
 				c.Start = int64(i * rows)
 				if err := one(c); err != nil {
-					b.Fatal(err)
+					b.Fatalf("adding a chunk: %v", err)
 				}
 			}
 			b.ReportMetric(float64(b.N)*d*rows/b.Elapsed().Seconds()/1e6, "Mvalues/s")

@@ -1,16 +1,15 @@
 package hygiene
 
-// clock is what whole numbers may count: a set of the units below in which all values are times of the
-// years 1990 to 2049.
-type clock uint8
+// unitSet is a set of the time units in which all values of a column lie in the years 1990 to 2049.
+type unitSet uint8
 
 const (
-	noClock  clock = 0
-	anyClock clock = 1<<5 - 1
+	noUnits  unitSet = 0
+	allUnits unitSet = 1<<5 - 1
 )
 
-// units are what numbers count since 1970, and dates written as 20260131.
-var units = [...]struct {
+// timeUnits are units counted from 1970, and dates written as 20260131.
+var timeUnits = [...]struct {
 	name     string
 	from, to float64
 }{
@@ -21,40 +20,40 @@ var units = [...]struct {
 	{"dates as YYYYMMDD", 19900101, 20500101},
 }
 
-func (c clock) and(o clock) clock { return c & o }
+func (c unitSet) intersect(o unitSet) unitSet { return c & o }
 
-// unit names the unit; "" where there is none, or no value to tell.
-func (c clock) unit() string {
-	for i := range units {
+// unitName is empty unless exactly one unit is possible.
+func (c unitSet) unitName() string {
+	for i := range timeUnits {
 		if c == 1<<i {
-			return units[i].name
+			return timeUnits[i].name
 		}
 	}
 	return ""
 }
 
-// clockOf says which of the units may be all values are times in.
-func clockOf(values []float64, of clock) clock {
+// possibleUnits removes the units in which a value is no time.
+func possibleUnits(values []float64, possible unitSet) unitSet {
 	for _, x := range values {
 		if x != x {
 			continue
 		}
-		if !whole(x) {
-			return noClock
+		if !isWhole(x) {
+			return noUnits
 		}
-		for i, u := range units {
-			if of&(1<<i) != 0 && !(x >= u.from && x < u.to) {
-				of &^= 1 << i
+		for i, u := range timeUnits {
+			if possible&(1<<i) != 0 && !(x >= u.from && x < u.to) {
+				possible &^= 1 << i
 			}
 		}
-		if of&(1<<4) != 0 {
+		if possible&(1<<4) != 0 {
 			if day, month := int(x)%100, int(x)/100%100; day < 1 || day > 31 || month < 1 || month > 12 {
-				of &^= 1 << 4
+				possible &^= 1 << 4
 			}
 		}
-		if of == noClock {
+		if possible == noUnits {
 			break
 		}
 	}
-	return of
+	return possible
 }

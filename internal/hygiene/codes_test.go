@@ -28,11 +28,11 @@ func TestCodesTellWhatNumbersDo(t *testing.T) {
 		a, b := numbers.gather(t, 0, n, 500).facts.label, codes.gather(t, 0, n, 500).facts.label
 		told := 0
 		for j, name := range numbers.names {
-			if a.tells(j) != "" {
+			if a.describeLeak(j) != "" {
 				told++
 			}
-			if a.tells(j) != b.tells(j) {
-				t.Errorf("%d classes, %s: %q of numbers, %q of codes", classes, name, a.tells(j), b.tells(j))
+			if a.describeLeak(j) != b.describeLeak(j) {
+				t.Errorf("%d classes, %s: %q of numbers, %q of codes", classes, name, a.describeLeak(j), b.describeLeak(j))
 			}
 		}
 		if told < 2 {
@@ -63,12 +63,12 @@ func TestCodesOfWideTables(t *testing.T) {
 		for j, col := range tab.cols {
 			all, within, _ := tab.spreads(col)
 			eta := 1 - within/all.spread(all.xx, all.x, all.x)
-			says := l.tells(j)
+			says := l.describeLeak(j)
 			if says != "" {
 				told++
 			}
 			// Sums of 120 products are off by less than a part in 10¹².
-			if says != "" && (eta < leak-1e-12 || !strings.HasPrefix(says, "at least ")) || classes == 2 && says == "" && eta > leak+1e-12 {
+			if says != "" && (eta < leakShare-1e-12 || !strings.HasPrefix(says, "at least ")) || classes == 2 && says == "" && eta > leakShare+1e-12 {
 				t.Fatalf("%d classes, column %d: %q, η² %v", classes, j, says, eta)
 			}
 		}

@@ -48,7 +48,7 @@ func TestCopiesAreThoseThatAreEqual(t *testing.T) {
 		parts := tab.gather(t, 0, cut, 50)
 		parts.merge(t, tab.gather(t, cut, n, 33))
 		for _, g := range []gathered{whole, parts} {
-			if got := g.facts.originals(nil); !slices.Equal(got, want) {
+			if got := g.facts.originalColumns(nil); !slices.Equal(got, want) {
 				t.Fatalf("trial %d: %v, want %v", trial, got, want)
 			}
 		}
@@ -80,7 +80,7 @@ func TestSparseRowsHaveTheSameHashes(t *testing.T) {
 	}
 	must.Do(t, dense.Add(c))
 	must.Do(t, sparse.Add(&stream.Chunk{Block: 100, Rows: 100, Cols: 5, Sparse: csr}))
-	if want := []int{0, 1, 2, 3, 1}; !slices.Equal(sparse.originals(nil), want) || !slices.Equal(dense.originals(nil), want) {
-		t.Errorf("copies %v of sparse rows, %v of dense ones", sparse.originals(nil), dense.originals(nil))
+	if want := []int{0, 1, 2, 3, 1}; !slices.Equal(sparse.originalColumns(nil), want) || !slices.Equal(dense.originalColumns(nil), want) {
+		t.Errorf("copies %v of sparse rows, %v of dense ones", sparse.originalColumns(nil), dense.originalColumns(nil))
 	}
 }

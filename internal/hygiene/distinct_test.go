@@ -12,39 +12,39 @@ import (
 // TestSketchIsTheLeastHashes against all values in memory.
 func TestSketchIsTheLeastHashes(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	for _, n := range []int{1, sketched - 1, sketched, sketched + 1, 5000} {
+	for _, n := range []int{1, sketchSize - 1, sketchSize, sketchSize + 1, 5000} {
 		values, count := make([]float64, n), map[float64]uint32{}
-		var parts [3]sketch
+		var parts [3]distinctSketch
 		for i := range values {
 			values[i] = float64(r.IntN(2 * n))
 			count[values[i]]++
-			parts[r.IntN(3)].add(values[i])
+			parts[r.IntN(3)].addValue(values[i])
 		}
-		var whole sketch
+		var whole distinctSketch
 		for _, x := range values {
-			whole.add(x)
+			whole.addValue(x)
 		}
-		var sum sketch
+		var sum distinctSketch
 		for i := range parts {
-			sum.merge(&parts[i])
+			sum.mergeSketch(&parts[i])
 		}
 		if !reflect.DeepEqual(sum.hash, whole.hash) || !reflect.DeepEqual(sum.count, whole.count) || sum.seen != whole.seen {
 			t.Errorf("%d values: parts differ from the whole", n)
 		}
 		for x, times := range count {
-			var one sketch
-			one.add(x)
+			var one distinctSketch
+			one.addValue(x)
 			at, kept := slices.BinarySearch(whole.hash, one.hash[0])
-			if kept != (at < sketched && (kept || one.hash[0] < whole.hash[len(whole.hash)-1])) || kept && whole.count[at] != times {
+			if kept != (at < sketchSize && (kept || one.hash[0] < whole.hash[len(whole.hash)-1])) || kept && whole.count[at] != times {
 				t.Fatalf("%d values: %v is kept %v", n, x, kept)
 			}
 		}
-		if want := min(len(count), sketched); len(whole.hash) != want {
+		if want := min(len(count), sketchSize); len(whole.hash) != want {
 			t.Errorf("%d values: %d hashes, want %d", n, len(whole.hash), want)
 		}
 		// The share of 256 of the distinct values is off by 2 of the standard errors, which are at most
 		// 0.5/√256 of it.
-		if got, want := whole.share(), float64(len(count))/float64(n); math.Abs(got-want) > want/16 {
+		if got, want := whole.distinctShare(), float64(len(count))/float64(n); math.Abs(got-want) > want/16 {
 			t.Errorf("%d values: share %v, want %v", n, got, want)
 		}
 	}

@@ -1,10 +1,10 @@
-// Package hygiene finds columns that had better be no features, from mergeable statistics of one pass:
-// identifiers, times as numbers, copies of other columns, and columns that nearly determine a label.
+// Package hygiene finds columns that should not be features, from mergeable statistics of one pass: identifiers, times
+// as numbers, copies of other columns, and columns that nearly determine a label.
 //
-//  1. [Facts] take the rows beside a gram.Profile, one chunk at a time, and add up over chunks and
+//  1. [Facts] take the rows in the same pass as a gram.Profile, one chunk at a time, and add up over chunks and
 //     shards in any order.
-//  2. [Facts.Suspects] says which columns are suspicious and why, with what the profile tells of them.
+//  2. [Facts.Suspects] lists the suspicious columns with the reasons, from the facts and the profile.
 //
-// Nearly every column costs nothing behind its first rows: a repeated value early on shows that it is no
-// identifier, and a hash that no other column has shows that it is no copy.
+// After the first rows nearly every column costs nothing: an early repeated value shows that it is no identifier, and a
+// unique hash shows that it is no copy.
 package hygiene

@@ -8,51 +8,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// The binary form, 8-byte little-endian words:
+// The binary form, in 8-byte little-endian words:
 //
 //	"ufsfact1", d, rows, crowded, whether there is a label
-//	d times: hash, alone + 2·plain + 4·units + 128 with ends, number of hashes kept plus 1 or 0 without a sketch;
+//	d times: hash, isUnique + 2·isNotID + 4·units + 128 with ends, number of sketch hashes plus 1, or 0 without a sketch;
 //	         of a sketch: values seen, then hashes (ascending) and counts in turn; of ends: values seen, and of the
-//	         lower end and of the upper one, negative, how often its value and the next one are there, and these
-//	of a label: 1 if it has more classes than kept + 2 if values are codes of texts (chunkio.Options.Target),
-//	         classes kept, the value of each; d times n, pilots of x and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about
-//	         them; for each class d times n, Σw, Σwx, min, max
+//	         lower end and of the upper one, negated: counts of its value and of the next value, and the two values
+//	of a label: 1 if it has too many classes + 2 if values are codes of texts (chunkio.Options.Target),
+//	         number of classes, the value of each; d times n, pilots of x and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about
+//	         the pilots; for each class d times n, Σw, Σwx, min, max
 const magic = "ufsfact1"
 
 const (
 	mostColumns = 1 << 31
-	withEnds    = 4 * (int64(anyClock) + 1)
+	withEnds    = 4 * (int64(allUnits) + 1)
 )
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
 //
-// What was found out of copies while rows came depends on how many chunks they came in, or where a run was broken off: it
-// is settled first, and of columns that have no copy nothing more is written.
+// The copies ruled out while rows came depend on the chunks and on interruptions of the run: therefore WriteTo first
+// rules out all it can, and writes hash 0 for columns without a copy.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
-	f.settleCopies()
+	f.markUniqueHashes()
 	e := words.NewWriter(w)
 	e.Word(words.Magic(magic))
 	e.Int(int64(len(f.columns)))
 	e.Int(f.rows)
-	e.Int(flag(f.crowded))
-	e.Int(flag(f.label != nil))
+	e.Int(flagWord(f.tooManyIDs))
+	e.Int(flagWord(f.label != nil))
 	for j := range f.columns {
 		c := &f.columns[j]
 		hash := c.hash
-		if c.alone { // of as many rows as were needed to tell
+		if c.isUnique { // its hash covers only the rows needed to rule out copies
 			hash = 0
 		}
 		e.Word(hash)
 		ended := j < len(f.ends) && f.ends[j].seen > 0
-		e.Int(flag(c.alone) + 2*flag(c.plain) + 4*int64(c.clock) + withEnds*flag(ended))
-		if c.kept == nil {
+		e.Int(flagWord(c.isUnique) + 2*flagWord(c.isNotID) + 4*int64(c.units) + withEnds*flagWord(ended))
+		if c.distinct == nil {
 			e.Int(0)
 		} else {
-			e.Int(int64(len(c.kept.hash)) + 1)
-			e.Int(c.kept.seen)
-			for i, h := range c.kept.hash {
+			e.Int(int64(len(c.distinct.hash)) + 1)
+			e.Int(c.distinct.seen)
+			for i, h := range c.distinct.hash {
 				e.Word(h)
-				e.Int(int64(c.kept.count[i]))
+				e.Int(int64(c.distinct.count[i]))
 			}
 		}
 		if ended {
@@ -60,20 +60,20 @@ func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 		}
 	}
 	if f.label != nil {
-		f.label.encode(e)
+		f.label.encodeLabel(e)
 	}
 	return e.Finish()
 }
 
-func flag(b bool) int64 {
+func flagWord(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func (l *label) encode(e *words.Writer) {
-	e.Int(flag(l.many) + 2*flag(l.codes))
+func (l *label) encodeLabel(e *words.Writer) {
+	e.Int(flagWord(l.many) + 2*flagWord(l.codes))
 	e.Int(int64(len(l.values)))
 	e.Floats(l.values)
 	for j := range l.pairs {
@@ -89,38 +89,39 @@ func (l *label) encode(e *words.Writer) {
 	}
 }
 
-// ReadFrom replaces f by what WriteTo wrote and reads no further. The number of columns must agree. f is unchanged on error.
-func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, f.decode) }
+// ReadFrom replaces f by the facts that WriteTo wrote and reads no further. The number of columns must agree. f is
+// unchanged on error.
+func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, f.decodeFacts) }
 
-func (f *Facts) decode(r *words.Reader) *Facts {
+func (f *Facts) decodeFacts(r *words.Reader) *Facts {
 	r.Magic(magic, "facts about columns")
 	r.Expect(4)
 	d := r.Count("number of columns", mostColumns)
 	if d != int64(len(f.columns)) {
 		r.Fail("%d columns, want %d", d, len(f.columns))
 	}
-	got := &Facts{rows: r.Count("rows", words.MostRows), crowded: r.Count("a flag", 1) == 1}
+	got := &Facts{rows: r.Count("rows", words.MostRows), tooManyIDs: r.Count("a flag", 1) == 1}
 	labelled := r.Count("a flag", 1) == 1
 	r.Expect(3 * d)
 	for j := int64(0); j < d && r.Err() == nil; j++ {
 		c := column{hash: r.Word()}
 		flags := r.Count("flags", 2*withEnds-1)
-		c.alone, c.plain, c.clock = flags&1 == 1, flags&2 == 2, clock(flags%withEnds>>2)
-		if n := r.Count("hashes kept", sketched+1); n > 0 {
+		c.isUnique, c.isNotID, c.units = flags&1 == 1, flags&2 == 2, unitSet(flags%withEnds>>2)
+		if n := r.Count("hashes kept", sketchSize+1); n > 0 {
 			got.candidates++
-			c.kept = decodeSketch(r, n-1)
+			c.distinct = decodeSketch(r, n-1)
 		}
-		if c.kept != nil && (c.plain || got.crowded) || got.candidates > mostSketched {
+		if c.distinct != nil && (c.isNotID || got.tooManyIDs) || got.candidates > mostSketched {
 			r.Fail("a sketch that is not wanted")
 		}
 		if flags&withEnds != 0 && r.Err() == nil {
-			if j >= mostEnds {
+			if j >= mostEndColumns {
 				r.Fail("ends that are not wanted")
 			}
 			if got.ends == nil {
-				got.ends = make([]ends, min(d, mostEnds))
+				got.ends = make([]columnEnds, min(d, mostEndColumns))
 			}
-			got.ends[j%mostEnds] = decodeEnds(r)
+			got.ends[j%mostEndColumns] = decodeEnds(r)
 		}
 		got.columns = append(got.columns, c)
 	}
@@ -133,15 +134,15 @@ func (f *Facts) decode(r *words.Reader) *Facts {
 	return got
 }
 
-func decodeSketch(r *words.Reader, n int64) *sketch {
+func decodeSketch(r *words.Reader, n int64) *distinctSketch {
 	r.Expect(1 + 2*n)
-	s := &sketch{seen: r.Count("values", math.MaxInt64)}
+	s := &distinctSketch{seen: r.Count("values", math.MaxInt64)}
 	for i := int64(0); i < n && r.Err() == nil; i++ {
 		h := r.Word()
 		if i > 0 && h <= s.hash[i-1] {
 			r.Fail("hashes do not ascend")
 		}
-		s.put(int(i), h, uint32(r.Count("times", math.MaxUint32)))
+		s.insertHash(int(i), h, uint32(r.Count("times", math.MaxUint32)))
 	}
 	return s
 }

@@ -10,95 +10,92 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A sentinel is a number that stands for a missing value, as -999 does: one value at an end of a column that is there
-// again and again, far from all others. It is told from the two values at each end and how often they are there, of the
-// first rows and of some of the others: all rows of E-MNIST took a fifth of the pass.
+// A sentinel is a number that stands for a missing value, such as -999: a repeated value at an end of a column, far
+// from all others. It is recognized by the two extreme values at each end and their counts, over the first rows and a
+// sample of the others: over all rows of E-MNIST this took a fifth of the pass.
 
 const (
-	// firstEnds rows are looked at all, and of the others one run of runEnds in 256, by a hash: rows by themselves, each
-	// in a line of the cache of its own, took as long as all.
-	firstEnds = 1 << 14
-	runEnds   = 128
-	// mostEnds columns are looked at. They take 72 bytes each.
-	mostEnds  = 1 << 14
-	endsBytes = 72
-	// farOff is how many times as far as all others from each other a sentinel is from them, and farFill that of a
-	// number that hardly is a measurement.
-	farOff  = 5
-	farFill = 1
-	// leastInner are enough values between to tell a number among measurements from codes of a few values.
+	// All of the first firstEndRows rows are sampled, and of the others one run of endRunRows in 256, by a hash: single
+	// rows, each in its own cache line, took as long as all rows.
+	firstEndRows = 1 << 14
+	endRunRows   = 128
+	// mostEndColumns columns are examined. They take 72 bytes each.
+	mostEndColumns = 1 << 14
+	endsBytes      = 72
+	// A sentinel's distance from the other values must exceed sentinelGap times their range, or fillGap times for
+	// numbers that are hardly measurements.
+	sentinelGap = 5
+	fillGap     = 1
+	// leastInner values between the ends are needed to distinguish measurements with a sentinel from a few codes.
 	leastInner = 4
 )
 
-// ends are the values at both ends of a column.
-type ends struct {
+type columnEnds struct {
 	seen      int64
-	low, high end // of high the negative values
+	low, high extremeValue // high holds negated values
 }
 
-// end is the lowest value and the one above it, each with how often it is there.
-type end struct {
-	value, next float64
-	times, then int64
+// extremeValue holds the lowest value and the next higher one, each with its count.
+type extremeValue struct {
+	value, next           float64
+	valueTimes, nextTimes int64
 }
 
-func (e *end) addValue(x float64, times int64) {
+func (e *extremeValue) addValue(x float64, times int64) {
 	switch {
 	case times == 0:
-	case e.times == 0:
-		e.value, e.times = x, times
+	case e.valueTimes == 0:
+		e.value, e.valueTimes = x, times
 	case x == e.value:
-		e.times += times
+		e.valueTimes += times
 	case x < e.value:
-		e.next, e.then, e.value, e.times = e.value, e.times, x, times
-	case e.then == 0 || x < e.next:
-		e.next, e.then = x, times
+		e.next, e.nextTimes, e.value, e.valueTimes = e.value, e.valueTimes, x, times
+	case e.nextTimes == 0 || x < e.next:
+		e.next, e.nextTimes = x, times
 	case x == e.next:
-		e.then += times
+		e.nextTimes += times
 	}
 }
 
-func (e *end) mergeEnd(o end) {
-	e.addValue(o.value, o.times)
-	e.addValue(o.next, o.then)
+func (e *extremeValue) mergeEnd(o extremeValue) {
+	e.addValue(o.value, o.valueTimes)
+	e.addValue(o.next, o.nextTimes)
 }
 
-func (e *ends) addValue(x float64) {
+func (e *columnEnds) addValue(x float64) {
 	if x-x != 0 {
 		return
 	}
 	e.seen++
-	if e.low.then == 0 || x <= e.low.next {
+	if e.low.nextTimes == 0 || x <= e.low.next {
 		e.low.addValue(x, 1)
 	}
-	if e.high.then == 0 || -x <= e.high.next {
+	if e.high.nextTimes == 0 || -x <= e.high.next {
 		e.high.addValue(-x, 1)
 	}
 }
 
-// addEnds looks at the rows of c that are looked at.
 func (f *Facts) addEnds(c *stream.Chunk) {
 	if f.ends == nil {
-		f.ends = make([]ends, min(len(f.columns), mostEnds))
+		f.ends = make([]columnEnds, min(len(f.columns), mostEndColumns))
 	}
-	f.looked = f.looked[:0]
+	f.sampledRows = f.sampledRows[:0]
 	for i := range c.Rows {
-		if p := c.Position(i); p < firstEnds || splitmix.Mix(uint64(p/runEnds))%256 == 0 {
-			f.looked = append(f.looked, i)
+		if p := c.Position(i); p < firstEndRows || splitmix.Mix(uint64(p/endRunRows))%256 == 0 {
+			f.sampledRows = append(f.sampledRows, i)
 		}
 	}
 	for j := range f.ends {
 		e, col := &f.ends[j], c.Col(j)
-		for _, i := range f.looked {
+		for _, i := range f.sampledRows {
 			e.addValue(col[i])
 		}
 	}
 }
 
-// mergeEnds adds the ends of o.
 func (f *Facts) mergeEnds(o *Facts) {
 	if f.ends == nil && o.ends != nil {
-		f.ends = make([]ends, len(o.ends))
+		f.ends = make([]columnEnds, len(o.ends))
 	}
 	for j := range o.ends {
 		e := &f.ends[j]
@@ -108,14 +105,14 @@ func (f *Facts) mergeEnds(o *Facts) {
 	}
 }
 
-// Sentinel is a number that stands for a missing value in a column, most likely.
+// Sentinel is a number that most likely stands for a missing value in a column.
 type Sentinel struct {
 	Column int
 	Value  float64
-	Share  float64 // of the values that were looked at
+	Share  float64 // of the sampled values
 }
 
-// Sentinels lists the sentinels of the columns that are wanted, nil for all.
+// Sentinels lists the sentinels of the wanted columns; nil means all.
 func (f *Facts) Sentinels(wanted []bool) (list []Sentinel) {
 	if f == nil {
 		return nil
@@ -127,42 +124,43 @@ func (f *Facts) Sentinels(wanted []bool) (list []Sentinel) {
 		e := &f.ends[j]
 		low, high := e.findSentinels()
 		if low {
-			list = append(list, Sentinel{j, e.low.value, float64(e.low.times) / float64(e.seen)})
+			list = append(list, Sentinel{j, e.low.value, float64(e.low.valueTimes) / float64(e.seen)})
 		}
 		if high {
-			list = append(list, Sentinel{j, -e.high.value, float64(e.high.times) / float64(e.seen)})
+			list = append(list, Sentinel{j, -e.high.value, float64(e.high.valueTimes) / float64(e.seen)})
 		}
 	}
 	return list
 }
 
-func (e *ends) findSentinels() (low, high bool) {
-	if e.low.then == 0 || e.seen-e.low.times-e.high.times < leastInner {
+func (e *columnEnds) findSentinels() (low, high bool) {
+	if e.low.nextTimes == 0 || e.seen-e.low.valueTimes-e.high.valueTimes < leastInner {
 		return false, false
 	}
-	// Both ends may have one, so that what lies between them is the measure first, then all but the one end.
+	// Both ends may have a sentinel, so first the range of the values between is the measure, then the range of all
+	// values but the one end.
 	inner := -e.high.next - e.low.next
 	low, high = e.low.isFar(inner), e.high.isFar(inner)
 	if low != high {
 		low, high = low && e.low.isFar(-e.high.value-e.low.next), high && e.high.isFar(-e.high.next-e.low.value)
 	}
-	between := e.seen - e.low.times - e.high.times - e.low.then
+	between := e.seen - e.low.valueTimes - e.high.valueTimes - e.low.nextTimes
 	if -e.high.next != e.low.next {
-		between -= e.high.then
+		between -= e.high.nextTimes
 	}
 	return low && between > 0, high && between > 0
 }
 
-// isFar reports whether the end is a number that is there again, so far from others on a range.
-func (e *end) isFar(others float64) bool {
-	far := float64(farOff)
+// isFar reports whether the end is a repeated number, far from the others in relation to their range.
+func (e *extremeValue) isFar(others float64) bool {
+	factor := float64(sentinelGap)
 	if isFill(e.value) {
-		far = farFill
+		factor = fillGap
 	}
-	return e.times > 1 && e.value != 0 && others > 0 && e.next-e.value > far*others
+	return e.valueTimes > 1 && e.value != 0 && others > 0 && e.next-e.value > factor*others
 }
 
-// isFill reports whether a number is of nines alone or at the end of an integer type.
+// isFill reports whether a number has only nines as digits or is the limit of an integer type.
 func isFill(x float64) bool {
 	x = math.Abs(x)
 	switch x {
@@ -173,25 +171,24 @@ func isFill(x float64) bool {
 	return len(digits) > 1 && strings.Trim(digits, "9.") == ""
 }
 
-// encodeTo writes ends of a column, after their flag.
-func (e *ends) encodeTo(w *words.Writer) {
+func (e *columnEnds) encodeTo(w *words.Writer) {
 	w.Int(e.seen)
-	for _, end := range []end{e.low, e.high} {
-		w.Int(end.times)
-		w.Int(end.then)
+	for _, end := range []extremeValue{e.low, e.high} {
+		w.Int(end.valueTimes)
+		w.Int(end.nextTimes)
 		w.Floats([]float64{end.value, end.next})
 	}
 }
 
 const endsWords = 9
 
-func decodeEnds(r *words.Reader) (e ends) {
+func decodeEnds(r *words.Reader) (e columnEnds) {
 	r.Expect(endsWords)
 	e.seen = r.Count("values at ends", words.MostRows)
-	for _, to := range []*end{&e.low, &e.high} {
-		*to = end{times: r.Count("times", words.MostRows), then: r.Count("times", words.MostRows), value: r.Float(), next: r.Float()}
-		one, two := to.times > 0 && to.value-to.value == 0, to.then > 0 && to.next > to.value && to.next-to.next == 0
-		if to.times+to.then > e.seen || !one || !two && (to.then != 0 || to.next != 0) {
+	for _, to := range []*extremeValue{&e.low, &e.high} {
+		*to = extremeValue{valueTimes: r.Count("times", words.MostRows), nextTimes: r.Count("times", words.MostRows), value: r.Float(), next: r.Float()}
+		one, two := to.valueTimes > 0 && to.value-to.value == 0, to.nextTimes > 0 && to.next > to.value && to.next-to.next == 0
+		if to.valueTimes+to.nextTimes > e.seen || !one || !two && (to.nextTimes != 0 || to.next != 0) {
 			r.Fail("ends that no values have")
 		}
 	}

@@ -98,7 +98,7 @@ func TestEndsOfParts(t *testing.T) {
 		must.Get(read.ReadFrom(&stored))(t)
 		sorted := slices.DeleteFunc(slices.Clone(tab.cols[0]), func(x float64) bool { return x-x != 0 })
 		slices.Sort(sorted)
-		want := ends{seen: int64(len(sorted))}
+		want := columnEnds{seen: int64(len(sorted))}
 		for _, x := range sorted {
 			want.low.addValue(x, 1)
 		}
@@ -106,7 +106,7 @@ func TestEndsOfParts(t *testing.T) {
 			want.high.addValue(-x, 1)
 		}
 		for what, f := range map[string]*Facts{"whole": whole.facts, "parts": parts.facts, "parts from the end": back.facts, "a file": read} {
-			got := ends{}
+			got := columnEnds{}
 			if f.ends != nil {
 				got = f.ends[0]
 			}
@@ -115,10 +115,10 @@ func TestEndsOfParts(t *testing.T) {
 			}
 		}
 	}
-	far := &table{label: make([]float64, firstEnds+400_000)}
+	far := &table{label: make([]float64, firstEndRows+400_000)}
 	far.add("x", func(i int) float64 { return float64(i) })
 	f := far.gather(t, 0, len(far.label), 5000).facts
-	if seen := f.ends[0].seen; seen < firstEnds+500 || seen > firstEnds+3_300 { // of 3,125 runs one in 256 is 12.2, within 4 standard deviations of 3.5
-		t.Errorf("%d rows are looked at, want about %d", seen, firstEnds+1_560)
+	if seen := f.ends[0].seen; seen < firstEndRows+500 || seen > firstEndRows+3_300 { // of 3,125 runs one in 256 is 12.2, within 4 standard deviations of 3.5
+		t.Errorf("%d rows are looked at, want about %d", seen, firstEndRows+1_560)
 	}
 }

@@ -8,41 +8,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Facts are the mergeable facts about the columns of a table that moments do not tell.
+// Facts are the mergeable facts about the columns of a table that moments do not provide.
 //
-// A column takes 24 bytes, each of the first mostEnds 72 more, and with a label 72 more. Beside these, facts take at most 2 MiB: 3 KiB for
-// each of mostSketched columns that look like identifiers, and 40 bytes for each of mostCells sums by class. Of a
-// label of texts their codes are held, and of more than mostClasses, or mostCells with all columns, nothing.
+// A column takes 24 bytes, each of the first mostEndColumns 72 more, and with a label 72 more. In addition Facts take
+// at most 2 MiB: 3 KiB for each of mostSketched columns that look like identifiers, and 40 bytes for each of mostCells
+// sums by class. Labels that are texts are kept as codes; with more than mostClasses classes, or more than mostCells
+// sums, no sums by class are kept.
 type Facts struct {
 	rows    int64
 	columns []column
-	ends    []ends // of the first columns; nil before there are rows
-	label   *label // nil where no label is read
+	ends    []columnEnds // of the first columns; nil before the first rows
+	label   *label       // nil if no label is read
 
 	candidates int  // columns with a sketch
-	crowded    bool // there were more than mostSketched: measurements, not identifiers
+	tooManyIDs bool // there were more than mostSketched candidates: measurements, not identifiers
 
-	adds int      // chunks added, to look for copies more and more seldom
-	keys []uint64 // of the rows of a chunk
-	// looked are those of its rows that ends look at.
-	looked []int
+	adds        int      // chunks added: copies are ruled out after 1, 2, 4, 8, … of them
+	keys        []uint64 // by row of the current chunk
+	sampledRows []int
 }
 
-// column is what is known of one column.
 type column struct {
-	hash  uint64 // sum over the rows of a hash of position and value
-	alone bool   // it was proved to differ from every other column
-	plain bool   // it was proved to be no identifier
-	clock clock
-	kept  *sketch // of its distinct values, while it may be an identifier
+	hash     uint64 // sum over the rows of a hash of position and value
+	isUnique bool   // proved to differ from every other column
+	isNotID  bool   // proved to be no identifier
+	units    unitSet
+	distinct *distinctSketch // sketch of its distinct values, while it may be an identifier
 }
 
-// New returns facts of no rows of d columns, with a label where chunks have targets. threads, 0 for all
-// cores, change nothing.
+// New returns facts of no rows of d columns; labelled also reads the chunks' targets. threads, 0 for all cores, do not
+// change the result.
 func New(d, threads int, labelled bool) *Facts {
 	f := &Facts{columns: make([]column, d)}
 	for j := range f.columns {
-		f.columns[j].clock = anyClock
+		f.columns[j].units = allUnits
 	}
 	if labelled {
 		f.label = newLabel(d, threads)
@@ -50,19 +49,19 @@ func New(d, threads int, labelled bool) *Facts {
 	return f
 }
 
-// Bytes is what facts of d columns take at most, with a label's.
+// Bytes bounds the memory of facts of d columns.
 func Bytes(d int, labelled bool) int64 {
-	n := 24*int64(d) + endsBytes*int64(min(d, mostEnds)) + sketchBytes*int64(min(d, mostSketched))
+	n := 24*int64(d) + endsBytes*int64(min(d, mostEndColumns)) + sketchBytes*int64(min(d, mostSketched))
 	if labelled {
 		n += 72*int64(d) + 40*min(mostCells, mostClasses*int64(d))
 	}
 	return n
 }
 
-// Bytes is what f takes at most.
+// Bytes bounds the memory of f.
 func (f *Facts) Bytes() int64 { return Bytes(len(f.columns), f.label != nil) }
 
-// Add adds the rows of c. It fails, with f unchanged, if c has other columns.
+// Add adds the rows of c. It fails, with f unchanged, if c has another number of columns.
 func (f *Facts) Add(c *stream.Chunk) error {
 	if c.Cols != len(f.columns) {
 		return fmt.Errorf("hygiene: chunk of %d columns, want %d", c.Cols, len(f.columns))
@@ -82,46 +81,45 @@ func (f *Facts) Add(c *stream.Chunk) error {
 		f.addValues(c)
 		f.addEnds(c)
 		if f.label != nil {
-			f.label.add(c)
+			f.label.addChunk(c)
 		}
 	}
 	if f.adds++; f.adds&(f.adds-1) == 0 {
-		f.settleCopies()
+		f.markUniqueHashes()
 	}
 	return nil
 }
 
-// addSparse adds sparse rows, whose identifiers and leaks are not looked for.
+// addSparse adds sparse rows: only copies are looked for, no identifiers, times or leaks.
 func (f *Facts) addSparse(c *stream.Chunk) {
 	for j := range f.columns {
-		f.columns[j].notID(f)
-		f.columns[j].clock = noClock
+		f.columns[j].ruleOutID(f)
+		f.columns[j].units = noUnits
 	}
 	f.label = nil
 	for i := range c.Rows {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-			if col := &f.columns[c.Sparse.Index[e]]; !col.alone {
-				col.hash += hashOf(f.keys[i], c.Sparse.Value[e])
+			if col := &f.columns[c.Sparse.Index[e]]; !col.isUnique {
+				col.hash += hashValue(f.keys[i], c.Sparse.Value[e])
 			}
 		}
 	}
 }
 
-// addValues looks at the values of the columns that may be identifiers or times.
 func (f *Facts) addValues(c *stream.Chunk) {
 	for j := range f.columns {
 		col := &f.columns[j]
-		if col.clock != noClock {
-			col.clock = col.clock.and(clockOf(c.Col(j), col.clock))
+		if col.units != noUnits {
+			col.units = col.units.intersect(possibleUnits(c.Col(j), col.units))
 		}
-		if !col.plain && !f.crowded {
-			f.look(col, c.Col(j))
+		if !col.isNotID && !f.tooManyIDs {
+			f.addDistinct(col, c.Col(j))
 		}
 	}
 }
 
-// Merge adds the facts of o, which is unchanged, and so is f on error. Empty facts are neutral. Where one
-// label is numbers and the other codes, nothing is known of it.
+// Merge adds the facts of o, which is unchanged, and so is f on error. Empty facts are neutral. If one label is numbers
+// and the other codes, the facts about the label are dropped.
 func (f *Facts) Merge(o *Facts) error {
 	if len(f.columns) != len(o.columns) {
 		return fmt.Errorf("hygiene: cannot merge %d columns with %d", len(f.columns), len(o.columns))
@@ -129,25 +127,25 @@ func (f *Facts) Merge(o *Facts) error {
 	empty := f.rows == 0
 	f.rows += o.rows
 	f.mergeEnds(o)
-	f.crowded = f.crowded || o.crowded
+	f.tooManyIDs = f.tooManyIDs || o.tooManyIDs
 	for j := range f.columns {
 		a, b := &f.columns[j], &o.columns[j]
 		a.hash += b.hash
-		a.alone = a.alone || b.alone
-		a.clock = a.clock.and(b.clock)
+		a.isUnique = a.isUnique || b.isUnique
+		a.units = a.units.intersect(b.units)
 		switch {
-		case b.plain || a.plain || f.crowded:
-			a.notID(f)
-		case b.kept == nil: // of no observed value
-		case a.kept == nil:
+		case b.isNotID || a.isNotID || f.tooManyIDs:
+			a.ruleOutID(f)
+		case b.distinct == nil: // no observed value
+		case a.distinct == nil:
 			f.candidates++
-			a.kept = b.kept.clone()
+			a.distinct = b.distinct.clone()
 		default:
-			a.kept.merge(b.kept)
+			a.distinct.mergeSketch(b.distinct)
 		}
 	}
 	if f.candidates > mostSketched {
-		f.crowd()
+		f.ruleOutAllIDs()
 	}
 	switch {
 	case f.label == nil && o.label == nil:
@@ -156,17 +154,17 @@ func (f *Facts) Merge(o *Facts) error {
 	case f.label == nil || o.rows > 0 && (o.label == nil || o.label.codes != f.label.codes):
 		f.label = nil
 	case o.label != nil:
-		f.label.merge(o.label)
+		f.label.mergeLabel(o.label)
 	}
 	return nil
 }
 
-// TakeLabel gives f, of some rows whose label was not read, what o knows of the label from all of them.
-// Column k of f is column index[k] of o, which may be nil.
+// TakeLabel replaces the facts about the label of f, whose rows were read without it, by o's. Column k of f is column
+// index[k] of o, which may be nil.
 func (f *Facts) TakeLabel(o *Facts, index []int) {
 	if f.label = nil; o != nil && o.label != nil {
-		f.label = o.label.only(index)
+		f.label = o.label.selectColumns(index)
 	}
 }
 
-func whole(x float64) bool { return x == math.Trunc(x) && math.Abs(x) < 0x1p64 }
+func isWhole(x float64) bool { return x == math.Trunc(x) && math.Abs(x) < 0x1p64 }

@@ -12,52 +12,51 @@ import (
 )
 
 const (
-	// mostClasses have sums of their own, as long as there are no more than mostCells with those of all
-	// columns: a label of more is judged as a number, if it is one.
+	// mostClasses classes at most have sums of their own, and mostCells sums over all columns: a label with more is
+	// judged as a number, if it is one.
 	mostClasses = 100
 	mostCells   = 1 << 15
 )
 
-// label is how the columns go with a label. Of few classes every column has sums by class, of which
-// follows the share of its variance that lies between them (η²), and whether a threshold tells them
-// apart. Of any classes it has the products that a correlation is made of. A label that is no number has
-// codes in place of its values (stream.Chunk.TargetCodes): nothing of its texts is held. Of too many classes the
-// correlation with their codes is left: no column is suspected for nothing, because its square is η² for two
-// classes and at most that for more, but columns that tell more classes are not found.
+// label relates the columns to a label. With few classes every column has sums by class; they give the share of its
+// variance between classes (η²), and whether thresholds separate the classes. For any number of classes there are the
+// products of a correlation. A label that is no number has codes as values (stream.Chunk.TargetCodes): its texts are
+// not kept. If there are too many classes, the correlation with their codes remains: its square is η² for two classes
+// and at most η² for more, so no column is suspected wrongly, but columns that determine more classes are not found.
 type label struct {
 	threads int
 	codes   bool      // values are codes
-	values  []float64 // of the classes; nil once there are too many
-	classes [][]cell  // by class, by column; likewise
-	many    bool      // there are too many
+	values  []float64 // of the classes; nil if there are too many
+	classes [][]cell  // by class and column; nil if there are too many
+	many    bool      // too many classes
 	pairs   []pair    // by column
 
-	rows []labelled // of a chunk
+	rows []labelledRow // sampled rows of the current chunk
 }
 
-// labelled is a row that counts: its number in the chunk, its weight, label and class.
-type labelled struct {
+// labelledRow is a sampled row: its index in the chunk, its weight, label and class.
+type labelledRow struct {
 	row, class int
 	weight, y  float64
 }
 
 const (
-	// firstLabelled positions count all, and of later ones one in oneIn by a hash of the position, with a
-	// weight of oneIn: the same rows for any chunks and shards. Eight of them, a line of the cache, go
-	// together. Of all rows of 70,000×784 pixels this took 0.26 s beside 0.36 s for reading and profiling them,
-	// of these 0.03 s.
+	// The first firstLabelled positions all count, later ones with probability 1/labelSampling by a hash of the
+	// position and with the weight labelSampling: the same rows for any chunks and shards. rowsPerLine rows, one cache
+	// line, are sampled together. All rows of 70,000×784 pixels took 0.26 s in addition to 0.36 s for reading and
+	// profiling; the sampled rows took 0.03 s.
 	firstLabelled = 2048
-	oneIn         = 64
-	together      = 8
+	labelSampling = 64
+	rowsPerLine   = 8
 )
 
-// cell is sums over the observed rows of one class of one column.
+// cell holds sums over the observed rows of one class for one column.
 type cell struct {
 	n                   int64
-	weight, sum, lo, hi float64 // sum of x less the pilot of the column's pair
+	weight, sum, lo, hi float64 // sum of x minus the pilot of the column's pair
 }
 
-// pair is sums over the rows that have both a column's value x and the label y, less a pilot each.
+// pair holds sums over the rows that have both a column's value x and the label y, each minus a pilot.
 type pair struct {
 	n                                     int64
 	px, py, weight, sx, sy, sxx, syy, sxy float64
@@ -75,8 +74,7 @@ func (l *label) clone() *label {
 	return &o
 }
 
-// only is a copy of l for some of the columns.
-func (l *label) only(index []int) *label {
+func (l *label) selectColumns(index []int) *label {
 	o := &label{threads: l.threads, codes: l.codes, values: slices.Clone(l.values), many: l.many}
 	for _, j := range index {
 		o.pairs = append(o.pairs, l.pairs[j])
@@ -91,8 +89,8 @@ func (l *label) only(index []int) *label {
 	return o
 }
 
-// number is the number of the class of a value; a new one gets the next, and -1 where there are too many.
-func (l *label) number(y float64) int {
+// classNumber is the index of the class of a value. A new class gets the next index; -1 if there are too many.
+func (l *label) classNumber(y float64) int {
 	if l.many {
 		return -1
 	}
@@ -108,20 +106,19 @@ func (l *label) number(y float64) int {
 	return len(l.values) - 1
 }
 
-// add adds the rows of a dense chunk.
-func (l *label) add(c *stream.Chunk) {
+func (l *label) addChunk(c *stream.Chunk) {
 	if c.Target == nil {
 		return
 	}
 	l.codes = c.TargetCodes
 	l.rows = l.rows[:0]
 	for i, y := range c.Target {
-		one := labelled{row: i, weight: 1, y: y}
+		one := labelledRow{row: i, weight: 1, y: y}
 		if c.Position(i) >= firstLabelled {
-			one.weight = oneIn
+			one.weight = labelSampling
 		}
-		if y-y == 0 && (one.weight == 1 || splitmix.Mix(uint64(c.Position(i)/together))%oneIn == 0) {
-			one.class = l.number(y)
+		if y-y == 0 && (one.weight == 1 || splitmix.Mix(uint64(c.Position(i)/rowsPerLine))%labelSampling == 0) {
+			one.class = l.classNumber(y)
 			l.rows = append(l.rows, one)
 		}
 	}
@@ -173,18 +170,17 @@ func (l *label) addColumn(j int, values []float64) {
 	l.pairs[j] = p
 }
 
-// merge adds the sums of o.
-func (l *label) merge(o *label) {
+func (l *label) mergeLabel(o *label) {
 	shift := make([]float64, len(l.pairs)) // from the pilots of o to those of l
 	for j := range l.pairs {
-		shift[j] = l.pairs[j].merge(&o.pairs[j])
+		shift[j] = l.pairs[j].mergePair(&o.pairs[j])
 	}
 	if o.many {
 		l.many, l.values, l.classes = true, nil, nil
 	}
 	number := make([]int, len(o.values))
 	for k, y := range o.values {
-		number[k] = l.number(y)
+		number[k] = l.classNumber(y)
 	}
 	if l.many {
 		return
@@ -206,8 +202,8 @@ func (l *label) merge(o *label) {
 	}
 }
 
-// merge adds the sums of o, and returns by how much x is more about the pilot of p.
-func (p *pair) merge(o *pair) float64 {
+// mergePair adds the sums of o, and returns the pilot of o minus the pilot of p, of x.
+func (p *pair) mergePair(o *pair) float64 {
 	if o.n == 0 {
 		return 0
 	}
@@ -226,15 +222,15 @@ func (p *pair) merge(o *pair) float64 {
 }
 
 const (
-	// leastLabelled rows tell whether a column goes with a label, and leastOfClass of every class.
+	// leastLabelled rows are needed to judge a column by the label, and leastOfClass of every class.
 	leastLabelled = 50
 	leastOfClass  = 5
-	// leak is the share of a column's variance that its classes, or the label, tell.
-	leak = 0.95
+	// leakShare is the share of a column's variance that its classes, or the label, explain in a leak.
+	leakShare = 0.95
 )
 
-// tells says how column j nearly determines the label; "" where it does not.
-func (l *label) tells(j int) string {
+// describeLeak describes how column j nearly determines the label; empty if it does not.
+func (l *label) describeLeak(j int) string {
 	p := &l.pairs[j]
 	n := p.weight
 	if p.n < leastLabelled {
@@ -249,9 +245,9 @@ func (l *label) tells(j int) string {
 			xy := p.sxy - p.sx*p.sy/n
 			r := xy / math.Sqrt(total) / math.Sqrt(y)
 			switch {
-			case r*r < leak:
+			case r*r < leakShare:
 			case l.codes:
-				return "at least " + percent(r*r) + " of its variance lies between the classes"
+				return "at least " + formatPercent(r*r) + " of its variance lies between the classes"
 			default:
 				return "correlation " + strconv.FormatFloat(r, 'f', 3, 64)
 			}
@@ -273,20 +269,21 @@ func (l *label) tells(j int) string {
 	if len(cells) < 2 || float64(p.n) < leastOfClass*classes {
 		return ""
 	}
-	if least >= leastOfClass && apart(cells) {
+	if least >= leastOfClass && areDisjoint(cells) {
 		return "thresholds tell its classes apart"
 	}
-	// η² less what chance gives, as Kelley's ε².
-	if share := 1 - (1-between/total)*float64(p.n-1)/(float64(p.n)-classes); share >= leak {
-		return percent(share) + " of its variance lies between the classes"
+	// η² minus its expectation by chance, as Kelley's ε².
+	if share := 1 - (1-between/total)*float64(p.n-1)/(float64(p.n)-classes); share >= leakShare {
+		return formatPercent(share) + " of its variance lies between the classes"
 	}
 	return ""
 }
 
-func percent(share float64) string { return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + " %" }
+func formatPercent(share float64) string {
+	return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + " %"
+}
 
-// apart says that the classes' ranges do not overlap.
-func apart(cells []cell) bool {
+func areDisjoint(cells []cell) bool {
 	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.lo, b.lo) })
 	for k := 1; k < len(cells); k++ {
 		if cells[k].lo <= cells[k-1].hi {

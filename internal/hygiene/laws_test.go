@@ -114,7 +114,7 @@ func (g gathered) merge(tb testing.TB, o gathered) {
 	must.Do(tb, g.profile.Merge(o.profile))
 }
 
-// say lists the suspects as text, leaks without how far.
+// say lists the suspects as text, leaks without their figures.
 func (t *table) say(g gathered) []string {
 	kinds := []string{"sparse", "time", "id", "leak", "copy"}
 	var list []string
@@ -136,7 +136,7 @@ var lakeSuspects = []string{
 	"copy copy of plain", "empty sparse", "score leak", "rounded leak", "zeros copy copy of zeros",
 }
 
-// TestSuspectsOfALake: any chunks and any shards, merged in any order, tell the same.
+// TestSuspectsOfALake: any chunks and any shards, merged in any order, give the same suspects.
 func TestSuspectsOfALake(t *testing.T) {
 	for _, tab := range []*table{lake(6000, 3, 1), lake(6000, 3, 1).coded()} {
 		tellsTheSame(t, tab)
@@ -190,10 +190,10 @@ func TestLabelIsThatOfTheRows(t *testing.T) {
 			}
 			eta := 1 - within/c.spread(c.xx, c.x, c.x)*(c.n-1)/(c.n-found)
 			r := c.spread(c.xy, c.x, c.y) / math.Sqrt(c.spread(c.xx, c.x, c.x)*c.spread(c.yy, c.y, c.y))
-			got := g.facts.label.tells(j)
-			want := eta >= leak
+			got := g.facts.label.describeLeak(j)
+			want := eta >= leakShare
 			if classes > mostClasses {
-				want = r*r >= leak
+				want = r*r >= leakShare
 			}
 			// Few rows of a class, and ranges apart, are other tests'.
 			if apart := got == "thresholds tell its classes apart"; !apart && c.n >= leastOfClass*found && want != (got != "") {

@@ -31,8 +31,8 @@ type part struct {
 	Of   []*part
 }
 
-// TestOfBoundsWhatDecodingHolds: a document of any kind takes no more than is counted, and what is counted is no more
-// than eight times of it.
+// TestOfBoundsWhatDecodingHolds: a document of any kind takes no more than the count, and the count is at most
+// eight times as much.
 func TestOfBoundsWhatDecodingHolds(t *testing.T) {
 	const n = 100_000
 	for what, text := range map[string]string{
@@ -68,7 +68,7 @@ func manyMembers(n int) string {
 	return b.String() + `"": null`
 }
 
-// held is what the decoded document has of the heap.
+// held returns the heap memory of the decoded document.
 func held(t *testing.T, what string, text []byte) int64 {
 	t.Helper()
 	live := func() int64 {
@@ -120,7 +120,7 @@ func TestOfEnds(t *testing.T) {
 	}
 }
 
-// FuzzOf: what encoding/json decodes can be counted, elements too, and nothing panics.
+// FuzzOf: any JSON that encoding/json decodes can be counted, elements too, and nothing panics.
 func FuzzOf(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `null`, `{"texts": null}`, `{"parts": [{"of": [null, {}]}], "PARTS": 3}`, `{"anything": {"a": [1, {"b": "c"}]}}`, `[1,2,3] `, `{"Text": "\ud800", "Text": "x"}`,

@@ -7,27 +7,25 @@ import (
 )
 
 const (
-	// nearestRows is the number of rows whose distances to all rows are found at a time.
+	// nearestRows is the number of rows whose distances to all rows are computed at a time.
 	nearestRows = 256
-	// nearestTie is the share of two rows' squared lengths below which a difference of squared
-	// distances is rounding: that of an inner product of some thousand numbers.
+	// nearestTie is the share of two rows' squared lengths below which a difference of squared distances is rounding
+	// error: the error of an inner product of some thousand numbers.
 	nearestTie = 1e-12
 )
 
-// NearestAccuracy is the accuracy of the nearest neighbour, leave-one-out: the chance that the
-// nearest other row of x, n×k, has the class of a row, where one of several that are equally near
-// is drawn. Rows of one place are common where columns are few and discrete, and files often have
-// their rows sorted by class, so that the first of these would tell of the order. NaN for fewer
-// than two rows.
+// NearestAccuracy is the accuracy of the nearest neighbour, leave-one-out: the mean chance that the nearest other row
+// of x, n×k, has the class of a row, if one of several equally near rows is drawn at random. Equal rows are common if
+// columns are few and discrete, and files are often sorted by class, so taking the first would measure the order. NaN
+// for fewer than two rows.
 //
-// Costs 2·n²·k flops in kernel.Gemm, and holds a copy of x and nearestRows·n numbers.
+// It costs 2·n²·k flops in kernel.Gemm, and needs a copy of x and nearestRows·n numbers.
 func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int32) float64 {
 	n, k := x.Rows, x.Cols
 	if n < 2 {
 		return math.NaN()
 	}
-	// Seen from the first row, the squares of columns with large means do not cancel, and whole
-	// numbers stay whole and exact.
+	// Relative to the first row, squares in columns with large means do not cancel, and whole numbers stay exact.
 	data := make([]float64, n*k)
 	kernel.Each(team.Threads(), k, func(j int) {
 		from, to := x.Data[j*x.ColStride:][:n], data[j*n:][:n]
@@ -55,7 +53,7 @@ func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int3
 	return sum(right) / float64(n)
 }
 
-// shareOfNearest is the share of the rows nearest to row i, i itself left out, that have its class.
+// shareOfNearest is the share of the rows nearest to row i, except itself, that have its class.
 func shareOfNearest(products, squares []float64, classes []int32, i int) float64 {
 	nearest := math.Inf(1)
 	for j, p := range products {

@@ -12,20 +12,18 @@ import (
 type Ranks struct {
 	Blocks int
 	Mean   []float64 // k: mean rank, 1 the best
-	// Chi is Friedman's statistic and P its chance where all treatments are alike; F and FP are
-	// those of Iman and Davenport, which is less conservative. NaN for fewer than two
-	// treatments or blocks.
+	// Chi is Friedman's statistic and P its chance if all treatments are alike; F and FP are the less conservative ones
+	// of Iman and Davenport. NaN for fewer than two treatments or blocks.
 	Chi, P float64
 	F, FP  float64
-	// Critical is the difference of two mean ranks from which on the treatments differ at the
-	// level of 5 %, whichever two of all they are (Nemenyi).
+	// Critical is the least difference of two mean ranks that is significant at the level of 5 %, for any pair
+	// (Nemenyi).
 	Critical float64
 }
 
-// Friedman ranks the treatments of every block, scores[block][treatment], the largest score
-// first. Equal scores share the mean of their ranks; NaN is a treatment that failed and comes
-// last. The tests are those that Demšar recommends: Statistical comparisons of classifiers
-// over multiple data sets, JMLR 7 (2006), section 3.2.2.
+// Friedman ranks the treatments of every block, scores[block][treatment], the largest score first. Equal scores share
+// the mean of their ranks; NaN is a failed treatment and comes last. Demšar recommends these tests: Statistical
+// comparisons of classifiers over multiple data sets, JMLR 7 (2006), section 3.2.2.
 func Friedman(scores [][]float64) Ranks {
 	r := Ranks{Blocks: len(scores), Chi: math.NaN(), P: math.NaN(), F: math.NaN(), FP: math.NaN(), Critical: math.NaN()}
 	if len(scores) == 0 {
@@ -33,7 +31,7 @@ func Friedman(scores [][]float64) Ranks {
 	}
 	r.Mean = make([]float64, len(scores[0]))
 	for _, block := range scores {
-		for t, rank := range ranked(block) {
+		for t, rank := range tiedRanks(block) {
 			r.Mean[t] += rank / float64(len(scores))
 		}
 	}
@@ -48,7 +46,7 @@ func Friedman(scores [][]float64) Ranks {
 	r.Chi = 12 * n / (k * (k + 1)) * squares
 	r.P = mathext.GammaIncRegComp((k-1)/2, r.Chi/2)
 	r.F, r.FP = math.Inf(1), 0
-	if rest := n*(k-1) - r.Chi; rest > 0 { // 0 where all blocks agree
+	if rest := n*(k-1) - r.Chi; rest > 0 { // 0 if all blocks agree
 		r.F = (n - 1) * r.Chi / rest
 		d1, d2 := k-1, (k-1)*(n-1)
 		r.FP = mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*r.F))
@@ -57,8 +55,8 @@ func Friedman(scores [][]float64) Ranks {
 	return r
 }
 
-// ranked are the ranks of scores, the largest first.
-func ranked(scores []float64) []float64 {
+// tiedRanks ranks the scores, the largest first; equal ones share their mean rank.
+func tiedRanks(scores []float64) []float64 {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -78,13 +76,12 @@ func ranked(scores []float64) []float64 {
 	return ranks
 }
 
-// studentizedRange is the quantile 1 − significance of the range of k independent standard
-// normal numbers: that of the studentized range for infinite degrees of freedom. Tables end at
-// some 20 treatments, and a bench has more.
+// studentizedRange is the quantile 1 − significance of the range of k independent standard normal numbers, the
+// studentized range for infinite degrees of freedom. Tables end at some 20 treatments, and a bench has more.
 func studentizedRange(k int) float64 {
-	low, high := 0.0, 20.0 // of 20 standard deviations no k that fits into memory needs more
+	low, high := 0.0, 20.0 // 20 standard deviations suffice for any k that fits into memory
 	for range 60 {
-		if middle := (low + high) / 2; rangeBelow(middle, k) < 1-significance {
+		if middle := (low + high) / 2; chanceOfRangeBelow(middle, k) < 1-significance {
 			low = middle
 		} else {
 			high = middle
@@ -93,10 +90,9 @@ func studentizedRange(k int) float64 {
 	return (low + high) / 2
 }
 
-// rangeBelow is the chance that the range of k standard normal numbers is below q:
-// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz. The trapezoidal rule on a smooth integrand that vanishes
-// at both ends is exact to rounding at this step.
-func rangeBelow(q float64, k int) float64 {
+// chanceOfRangeBelow is the chance that the range of k standard normal numbers is below q: k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz.
+// With this step the trapezoidal rule is exact to rounding, as the integrand is smooth and vanishes at both ends.
+func chanceOfRangeBelow(q float64, k int) float64 {
 	const step, end = 1.0 / 32, 10.0
 	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 	sum := 0.0
@@ -106,8 +102,8 @@ func rangeBelow(q float64, k int) float64 {
 	return float64(k) * step * sum / math.Sqrt(2*math.Pi)
 }
 
-// Alike lists the largest sets of treatments whose mean ranks differ by less than Critical,
-// each as positions in the order of the mean ranks, from and to inclusive.
+// Alike lists the maximal sets of treatments whose mean ranks differ by less than Critical, each as inclusive positions
+// from and to in the order of the mean ranks.
 func (r Ranks) Alike() (sets [][2]int) {
 	means := slices.Sorted(slices.Values(r.Mean))
 	last := 0

@@ -40,7 +40,7 @@ func TestFriedman(t *testing.T) {
 	if got := r.Alike(); !slices.Equal(got, [][2]int{{0, 3}}) {
 		t.Errorf("alike are %v", got)
 	}
-	// At 10 % the paper has 1.05, and tells C4.5 from the two with m, but not cf from m+cf.
+	// At 10 % the paper has 1.05, and separates C4.5 from the two with m, but not cf from m+cf.
 	r.Critical = 1.05
 	if got := r.Alike(); !slices.Equal(got, [][2]int{{0, 2}, {2, 3}}) {
 		t.Errorf("alike at 10 %% are %v", got)
@@ -86,7 +86,7 @@ func TestChanceOfChance(t *testing.T) {
 // the scores change nothing, and ranks add up.
 func TestRanksAreLawful(t *testing.T) {
 	nan := math.NaN()
-	if got := ranked([]float64{0.5, nan, 0.7, 0.5, nan}); !slices.Equal(got, []float64{2.5, 4.5, 1, 2.5, 4.5}) {
+	if got := tiedRanks([]float64{0.5, nan, 0.7, 0.5, nan}); !slices.Equal(got, []float64{2.5, 4.5, 1, 2.5, 4.5}) {
 		t.Errorf("ranks %v", got)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -113,7 +113,7 @@ func TestRanksAreLawful(t *testing.T) {
 	}
 	for _, few := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}} {
 		if x := Friedman(few); !math.IsNaN(x.Chi) || !math.IsNaN(x.Critical) || x.Alike() != nil {
-			t.Errorf("%v: %+v", few, x)
+			t.Errorf("Friedman(%v) = %+v, want no statistic, as there is too little to rank", few, x)
 		}
 	}
 	same := Friedman([][]float64{{3, 2, 1}, {3, 2, 1}, {3, 2, 1}})

@@ -7,39 +7,37 @@ import (
 )
 
 const (
-	// dependent is the share of a column's sum of squares below which the rest that earlier
-	// columns leave is rounding: package greedy's own limit, so that both skip the same
-	// columns.
-	dependent = 1e-8
-	// strip is the number of selected columns that one product reduces by earlier ones.
-	strip = 64
+	// dependentShare is the share of a column's sum of squares below which its residual after earlier columns is
+	// rounding error: package greedy's limit, so that both skip the same columns.
+	dependentShare = 1e-8
+	// stripColumns selected columns are reduced by earlier ones in one product.
+	stripColumns = 64
 )
 
-// ReconstructionError returns ‖X − P_S X‖²/‖X‖², F(S)/F(∅) of the greedy paper, for
-// every prefix S of the ranking chosen: what is left of X, n×d column-major, when its
-// columns are reconstructed from the first 1, 2, … of the chosen ones. It equals the
-// error that package greedy gives for a selection from the same rows. Chosen columns
-// that earlier ones explain (duplicates, zeros) add nothing. A matrix of zeros has error
-// 0; sums of squares beyond float64 give NaN.
+// ReconstructionError returns ‖X − P_S X‖²/‖X‖², F(S)/F(∅) of the greedy paper, for every prefix S of the ranking
+// chosen: the residual of X, n×d column-major, when its columns are reconstructed from the first 1, 2, … of the chosen
+// ones. It equals the error that package greedy computes for a selection from the same rows. Chosen columns that
+// earlier ones explain (duplicates, zeros) add nothing. A matrix of zeros has error 0; sums of squares beyond float64
+// give NaN.
 //
-// The rows of V, an orthonormal basis of S times X, come by elimination from the k×d
-// product X_SᵀX: V_r = (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. Costs 2·n·k·d + k²·d
-// flops, most in kernel.Gemm, and holds k·d numbers, never d².
+// The rows of V, an orthonormal basis of S times X, are computed by elimination from the k×d product X_SᵀX: V_r =
+// (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d numbers, never
+// d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
-	left := make([]float64, d) // of each column's sum of squares
+	residuals := make([]float64, d) // residual of each column's sum of squares
 	kernel.Each(team.Threads(), d, func(j int) {
 		col := x.Data[j*x.ColStride:][:x.Rows]
-		left[j] = kernel.Dot(col, col)
+		residuals[j] = kernel.Dot(col, col)
 	})
-	whole := append([]float64(nil), left...)
-	total := sum(left)
-	v := product(team, x, chosen)
+	whole := append([]float64(nil), residuals...)
+	total := sum(residuals)
+	v := selectedProducts(team, x, chosen)
 	curve := make([]float64, k)
-	for from := 0; from < k; from += strip {
-		to := min(from+strip, k)
+	for from := 0; from < k; from += stripColumns {
+		to := min(from+stripColumns, k)
 		if from > 0 {
-			// The earlier rows' part of the strip: V_sᵀ of its columns times V_s.
+			// Subtract the part of the earlier rows: V_sᵀ of the strip's columns times V_s.
 			part := make([]float64, from*(to-from))
 			for s := range from {
 				for r := from; r < to; r++ {
@@ -53,36 +51,35 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 			for s := from; s < r; s++ {
 				kernel.Axpy(-v.Data[s*d+chosen[r]], v.Data[s*d:][:d], row)
 			}
-			if pivot := row[chosen[r]]; pivot > dependent*whole[chosen[r]] {
+			if pivot := row[chosen[r]]; pivot > dependentShare*whole[chosen[r]] {
 				scale := 1 / math.Sqrt(pivot)
 				for j := range row {
 					row[j] *= scale
-					left[j] = max(left[j]-row[j]*row[j], 0)
+					residuals[j] = max(residuals[j]-row[j]*row[j], 0)
 				}
 			} else {
 				clear(row)
 			}
-			left[chosen[r]] = 0 // by definition, whatever rounding says
+			residuals[chosen[r]] = 0 // by definition, despite rounding errors
 			switch {
 			case total-total != 0:
 				curve[r] = math.NaN()
 			case total > 0:
-				curve[r] = sum(left) / total
+				curve[r] = sum(residuals) / total
 			}
 		}
 	}
 	return curve
 }
 
-// product is X_SᵀX, k×d row-major.
-func product(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
+func selectedProducts(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
 	k := len(chosen)
-	own := make([]float64, x.Rows*k)
+	selected := make([]float64, x.Rows*k)
 	for r, j := range chosen {
-		copy(own[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
+		copy(selected[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
 	}
-	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols)
-	kernel.Gemm(team, 1, kernel.ColMajor(own, x.Rows, k, x.Rows).Trans(), x, v)
+	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols) // X_SᵀX
+	kernel.Gemm(team, 1, kernel.ColMajor(selected, x.Rows, k, x.Rows).Trans(), x, v)
 	return v
 }
 
@@ -93,8 +90,8 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// ReconstructionBytes is what [ReconstructionError] holds for k of d columns of n rows.
+// ReconstructionBytes bounds the memory of [ReconstructionError] for k of d columns of n rows.
 func ReconstructionBytes(n, d, k int) int64 {
 	n64, d64, k64 := int64(n), int64(d), int64(k)
-	return 8*(n64*k64+k64*d64+strip*k64+2*d64+k64) + kernel.TeamBytes(k, d)
+	return 8*(n64*k64+k64*d64+stripColumns*k64+2*d64+k64) + kernel.TeamBytes(k, d)
 }

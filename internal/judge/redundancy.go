@@ -8,26 +8,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// wide is the number of columns that are correlated with all before them at a time.
-const wide = 256
+// blockColumns columns are correlated with all earlier ones at a time.
+const blockColumns = 256
 
-// Redundancy returns, for every prefix of the columns of x, n×k, the mean of |ρ| over
-// its pairs of columns, ρ being Pearson's correlation: 0 for uncorrelated columns, 1 for
-// copies (Zhao, Wang, Liu 2010; they divide the sum over pairs by twice their number, and
-// assume positive correlations). Pairs with a constant column do not count. Without a pair
-// it is NaN.
+// Redundancy returns, for every prefix of the columns of x, n×k, the mean of |ρ| over its pairs of columns, with
+// Pearson's correlation ρ: 0 for uncorrelated columns, 1 for copies (Zhao, Wang, Liu 2010; they divide the sum over
+// pairs by twice their number, and assume positive correlations). Pairs with a constant column do not count. Without a
+// pair it is NaN.
 //
-// It overwrites the columns of x, column-major, with their directions from the mean.
-// Costs n·k² flops in kernel.Gemm, and holds wide·k numbers.
+// It overwrites the columns of x, column-major, by their normalized deviations from the mean. It costs n·k² flops in
+// kernel.Gemm, and needs blockColumns·k numbers.
 func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	n, k := x.Rows, x.Cols
 	varies := make([]bool, k)
-	kernel.Each(team.Threads(), k, func(j int) { varies[j] = direction(x.Data[j*x.ColStride:][:n]) })
+	kernel.Each(team.Threads(), k, func(j int) { varies[j] = normalizeDirection(x.Data[j*x.ColStride:][:n]) })
 	curve := make([]float64, k)
-	correlations := make([]float64, min(wide, k)*k)
+	correlations := make([]float64, min(blockColumns, k)*k)
 	total, columns, pairs := 0.0, 0, 0
-	for from := 0; from < k; from += wide {
-		to := min(from+wide, k)
+	for from := 0; from < k; from += blockColumns {
+		to := min(from+blockColumns, k)
 		rho := kernel.RowMajor(correlations, to-from, to, to)
 		clear(correlations[:(to-from)*to])
 		kernel.Gemm(team, 1, x.Sub(0, from, n, to-from).Trans(), x.Sub(0, 0, n, to), rho)
@@ -45,11 +44,10 @@ func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	return curve
 }
 
-// Overall returns the mean of |ρ| over all pairs of the columns of x, as [Redundancy] does, which its n·k²
-// flops are too many for where columns are: of more than most it is the mean over so many of them, drawn by
-// the seed, and drawn says so. It overwrites x.
-func Overall(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, drawn bool) {
-	if drawn = x.Cols > most; drawn {
+// Overall returns the mean of |ρ| over all pairs of the columns of x, as [Redundancy] does, in n·k² flops. If there are
+// more than most columns, it is the mean over a seeded sample of most columns, and sampled is true. It overwrites x.
+func Overall(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, sampled bool) {
+	if sampled = x.Cols > most; sampled {
 		some := rand.New(rand.NewPCG(seed, overallStream)).Perm(x.Cols)[:most]
 		slices.Sort(some)
 		for to, from := range some { // columns only move towards the front
@@ -58,15 +56,15 @@ func Overall(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64)
 		x = x.Sub(0, 0, x.Rows, most)
 	}
 	curve := Redundancy(team, x)
-	return curve[len(curve)-1], drawn
+	return curve[len(curve)-1], sampled
 }
 
-// overallStream sets these random numbers apart from those of the runs.
+// overallStream separates these random numbers from the runs' streams.
 const overallStream = 0x616c6c
 
-// direction centres col and gives it length 1. A column whose spread is rounding becomes
-// zeros, and the answer is false.
-func direction(col []float64) bool {
+// normalizeDirection centres col and scales it to length 1. It clears a column whose spread is rounding error, and
+// returns false.
+func normalizeDirection(col []float64) bool {
 	largest := 0.0
 	for _, v := range col {
 		largest = max(largest, math.Abs(v))
@@ -76,7 +74,7 @@ func direction(col []float64) bool {
 		return false
 	}
 	mean := 0.0
-	for i := range col { // of size 1, so that sums and squares neither overflow nor vanish
+	for i := range col { // of magnitude 1, so that sums and squares neither overflow nor vanish
 		col[i] /= largest
 		mean += col[i]
 	}
@@ -86,7 +84,7 @@ func direction(col []float64) bool {
 		col[i] -= mean
 		biggest = max(biggest, math.Abs(col[i]))
 	}
-	// The mean of n equal values of size 1 is off by n·2⁻⁵³ at most.
+	// The mean of n equal values of magnitude 1 is off by n·2⁻⁵³ at most.
 	if biggest <= float64(len(col))*0x1p-52 {
 		clear(col)
 		return false
@@ -102,7 +100,7 @@ func direction(col []float64) bool {
 	return true
 }
 
-// RedundancyBytes is what [Redundancy] holds for k columns.
+// RedundancyBytes bounds the memory of [Redundancy] for k columns.
 func RedundancyBytes(k int) int64 {
-	return 8*int64(min(wide, k)+2)*int64(k) + kernel.TeamBytes(min(wide, k), k)
+	return 8*int64(min(blockColumns, k)+2)*int64(k) + kernel.TeamBytes(min(blockColumns, k), k)
 }

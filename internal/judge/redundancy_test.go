@@ -46,10 +46,10 @@ func TestRedundancyTwin(t *testing.T) {
 // TestRedundancyLaws: across the blocks of columns, prefixes do not depend on later
 // columns; order, sign and size of columns do not matter; threads change no bit.
 func TestRedundancyLaws(t *testing.T) {
-	const n, d = 40, 2*wide + 3
+	const n, d = 40, 2*blockColumns + 3
 	x := factors(n, d, 30, 2)
 	want := Redundancy(kernel.NewTeam(1), clone(x))
-	for _, k := range []int{wide - 1, wide, wide + 1} {
+	for _, k := range []int{blockColumns - 1, blockColumns, blockColumns + 1} {
 		if got := Redundancy(kernel.NewTeam(1), columns(x, rowstest.Ints(k))); !slices.EqualFunc(got, want[:k], sameBits) {
 			t.Errorf("the first %d by themselves give other bits", k)
 		}

@@ -2,32 +2,31 @@ package judge
 
 import "math"
 
-// Stability says how alike the selections from several resamplings of the rows are.
+// Stability measures how similar the selections from several resamplings of the rows are.
 type Stability struct {
 	Resamples int
-	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|: 1 where all are the
-	// same. It grows with the share of the features that is selected, even at random.
+	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|: 1 if all are the same. It grows with the selected
+	// share of the features, even for random selections.
 	Jaccard float64
-	// Nogueira corrects for chance: 1 where all are the same, about 0 for random
-	// selections of the same sizes (Nogueira, Sechidis, Brown 2018, definition 4):
-	// 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f² the unbiased variance of whether feature f
-	// is selected, k̄ the mean size. NaN where every selection is empty, or all features.
+	// Nogueira corrects for chance: 1 if all are the same, about 0 for random selections of the same sizes (Nogueira,
+	// Sechidis, Brown 2018, definition 4): 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f² the unbiased variance of the
+	// indicator of feature f, k̄ the mean size. NaN if every selection is empty, or has all features.
 	Nogueira float64
-	// Low and High bound Nogueira's 95 % confidence interval, by the variance of section 4.3 of
-	// the paper, eq. (5) and theorem 7. It takes the selections for independent: those from
-	// half-samples that share rows vary less, and their interval is too short. NaN as Nogueira is.
+	// Low and High bound Nogueira's 95 % confidence interval, by the variance of section 4.3 of the paper, eq. (5) and
+	// theorem 7. It assumes independent selections: selections from half-samples that share rows vary less, and their
+	// interval is too short. NaN if Nogueira is.
 	Low, High float64
 }
 
-// Agreement compares selections, each of distinct features 0 … d-1. Fewer than two
-// tell nothing: both measures are NaN. Costs O(m²·k) for m selections of k.
+// Agreement compares selections, each of distinct features 0 … d-1. With fewer than two all measures are NaN. It costs
+// O(m²·k) for m selections of k.
 func Agreement(sets [][]int, d int) Stability {
 	m := len(sets)
 	s := Stability{Resamples: m, Jaccard: math.NaN(), Nogueira: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if m < 2 {
 		return s
 	}
-	times := make([]int, d) // selected
+	times := make([]int, d) // selections that have each feature
 	size := 0
 	for _, set := range sets {
 		size += len(set)
@@ -67,24 +66,23 @@ func Agreement(sets [][]int, d int) Stability {
 	variance *= float64(m) / float64(m-1) / float64(d)
 	if share := float64(size) / float64(m) / float64(d); share > 0 && share < 1 {
 		s.Nogueira = 1 - variance/(share*(1-share))
-		half := normal95 * math.Sqrt(s.varianceOf(sets, times, d))
+		half := normal95 * math.Sqrt(s.nogueiraVariance(sets, times, d))
 		s.Low, s.High = s.Nogueira-half, s.Nogueira+half
 	}
 	return s
 }
 
-// normal95 is the 97.5 % quantile of the normal distribution.
 const normal95 = 1.959963984540054
 
-// varianceOf estimates the variance of Nogueira's measure over other selections of the same kind,
-// from the part that each selection has in it: with k̄ = Σ_f p_f the mean size, k_i that of
-// selection i, z_if whether it has feature f, and Φ the measure,
+// nogueiraVariance estimates the variance of Nogueira's measure over other selections of the same kind, from the
+// contribution of each selection: with k̄ = Σ_f p_f the mean size, k_i the size of selection i, z_if the indicator of
+// feature f in it, and Φ the measure,
 //
 //	Φ_i = [ Σ_f z_if·p_f/d − k_i·k̄/d² + Φ/2·(2k̄k_i/d² − k_i/d − k̄/d + 1) ] / (k̄/d·(1−k̄/d))
 //	v = 4/m²·Σ_i (Φ_i − mean of Φ_i)²
 //
 // times counts the selections that have each feature.
-func (s Stability) varianceOf(sets [][]int, times []int, d int) float64 {
+func (s Stability) nogueiraVariance(sets [][]int, times []int, d int) float64 {
 	m, n := float64(len(sets)), float64(d)
 	share := 0.0 // k̄/d
 	for _, t := range times {

@@ -89,7 +89,7 @@ func TestMark(t *testing.T) {
 		t.Errorf("best %v, want %v", best, want)
 	}
 	if p[3] != 1 || !(p[0] > 0.05 && p[0] < 1) || p[2] > 1e-3 || !math.IsNaN(p[4]) {
-		t.Errorf("p = %v", p)
+		t.Errorf("p = %v, want 1 for the best, 0.05 to 1 for the near one, at most 0.001 for the far one, NaN without scores", p)
 	}
 	// Single runs cannot be tested: only the best mean is marked, and its equals.
 	if _, best := Mark([][]float64{{0.5}, {0.4}, {0.5}}); !slices.Equal(best, []bool{true, false, true}) {

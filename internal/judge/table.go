@@ -9,15 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table holds the rows that selections are judged by, in memory, column by column. It is a
-// stream.Adder; [Table.Fill] and [Table.Scale] then change its values in place for
-// clustering and reconstruction.
+// Table holds the rows for judging selections, in memory, column by column. It is a stream.Adder; [Table.Fill] and
+// [Table.Scale] then change its values in place for clustering and reconstruction.
 type Table struct {
 	Rows       int
-	Classes    []int32 // of each row, where chunks have them
+	Classes    []int32 // of each row, if chunks have them
 	Unlabelled int64   // rows left out because they have no class
 
-	data    []float64 // column j from j·stride on
+	data    []float64 // column j starts at j·stride
 	missing []stream.MissingCount
 	stride  int
 	cols    int
@@ -25,11 +24,11 @@ type Table struct {
 	limit   int64 // bytes
 }
 
-// AllRows is what needs memory where a table cannot grow.
+// AllRows names the work in the MemoryError of a table that cannot grow.
 const AllRows = "judging all rows at once"
 
-// NewTable returns an empty table of so many columns with room for the given number of
-// rows; further rows make it grow, within limit bytes, by copying.
+// NewTable returns an empty table with the given number of columns and room for rows rows; further rows make it grow,
+// within limit bytes, by copying.
 func NewTable(cols, rows, workers int, limit int64) *Table {
 	return &Table{data: make([]float64, cols*rows), missing: make([]stream.MissingCount, cols), stride: rows, cols: cols, workers: workers, limit: limit}
 }
@@ -37,34 +36,34 @@ func NewTable(cols, rows, workers int, limit int64) *Table {
 // TableBytes is the size of a table of n rows and d columns.
 func TableBytes(n, d int) int64 { return 8*int64(n)*int64(d) + 4*int64(n) + 24*int64(d) }
 
-// Bytes is the size of t, with unused room.
+// Bytes is the size of t, including unused room.
 func (t *Table) Bytes() int64 { return TableBytes(t.stride, t.cols) }
 
-// Add copies the rows of c that have a class, all where c has no classes.
+// Add copies the rows of c that have a class, or all if c has no classes.
 func (t *Table) Add(c *stream.Chunk) error {
 	if c.Cols != t.cols {
 		return fmt.Errorf("judge: chunk of %d columns, want %d", c.Cols, t.cols)
 	}
-	kept := make([]int, 0, c.Rows)
+	rows := make([]int, 0, c.Rows)
 	for i := range c.Rows {
 		if c.Class == nil || c.Class[i] >= 0 {
-			kept = append(kept, i)
+			rows = append(rows, i)
 		}
 	}
-	if err := t.room(t.Rows + len(kept)); err != nil {
+	if err := t.growRows(t.Rows + len(rows)); err != nil {
 		return err
 	}
-	t.Unlabelled += int64(c.Rows - len(kept))
+	t.Unlabelled += int64(c.Rows - len(rows))
 	for j, n := range c.Missing {
 		t.missing[j] = t.missing[j].Plus(n)
 	}
 	if c.Class != nil {
-		for _, i := range kept {
+		for _, i := range rows {
 			t.Classes = append(t.Classes, c.Class[i])
 		}
 	}
 	if c.Sparse != nil {
-		for at, i := range kept {
+		for at, i := range rows {
 			for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
 				t.data[int(c.Sparse.Index[e])*t.stride+t.Rows+at] = c.Sparse.Value[e]
 			}
@@ -72,22 +71,21 @@ func (t *Table) Add(c *stream.Chunk) error {
 	} else {
 		kernel.Each(t.workers, t.cols, func(j int) {
 			col, to := c.Col(j), t.data[j*t.stride+t.Rows:]
-			for at, i := range kept {
+			for at, i := range rows {
 				to[at] = col[i]
 			}
 		})
 	}
-	t.Rows += len(kept)
+	t.Rows += len(rows)
 	return nil
 }
 
-// room makes the table at least rows high.
-func (t *Table) room(rows int) error {
+func (t *Table) growRows(rows int) error {
 	if rows <= t.stride {
 		return nil
 	}
 	height := max(rows, t.stride*3/2)
-	// Old and new memory at once.
+	// Old and new memory exist at once.
 	if need := TableBytes(height, t.cols) + TableBytes(t.stride, t.cols); need > t.limit {
 		return &stream.MemoryError{What: AllRows, Need: need, Limit: t.limit}
 	}
@@ -104,7 +102,7 @@ func (t *Table) Matrix() kernel.Matrix[float64] {
 	return kernel.ColMajor(t.data, t.Rows, t.cols, t.stride)
 }
 
-// Gather copies columns, in that order.
+// Gather copies the columns in the given order.
 func (t *Table) Gather(columns []int) kernel.Matrix[float64] {
 	data := make([]float64, t.Rows*len(columns))
 	for k, j := range columns {
@@ -113,18 +111,18 @@ func (t *Table) Gather(columns []int) kernel.Matrix[float64] {
 	return kernel.ColMajor(data, t.Rows, len(columns), t.Rows)
 }
 
-// Profile is the profile of the current values.
+// Profile returns the profile of the current values.
 func (t *Table) Profile() *gram.Profile {
 	p := gram.NewProfile(t.cols)
 	c := &stream.Chunk{Block: t.Rows, Rows: t.Rows, Cols: t.cols, Data: t.data, Stride: t.stride, Missing: t.missing}
 	if err := p.Add(c); err != nil {
-		panic(err) // of the same columns
+		panic(err) // impossible, as the columns agree
 	}
 	return p
 }
 
-// Fill puts the mean of its column's observed entries, or 0, in the place of every
-// missing entry. A column without a finite mean is filled with 0.
+// Fill replaces every missing entry by the mean of its column's observed entries, or by 0. A column without a finite
+// mean is filled with 0.
 func (t *Table) Fill(fill gram.Fill) {
 	p := t.Profile()
 	kernel.Each(t.workers, t.cols, func(j int) {
@@ -145,14 +143,14 @@ func (t *Table) Fill(fill gram.Fill) {
 	clear(t.missing)
 }
 
-// Scale scales the columns by the table's own rows. Columns that cannot be features
-// (constant, overflowing) become 0 and are listed: selecting leaves them out too.
+// Scale scales the columns by the table's own statistics. Columns that cannot be features (constant, overflowing)
+// become 0 and are returned, as selecting leaves them out too.
 func (t *Table) Scale(scale gram.Scale, cols []stream.Column) ([]stream.LeftOut, error) {
 	s, err := gram.NewStandardizer(t.Profile(), cols, scale, gram.FillMean)
 	if err != nil {
 		return nil, err
 	}
-	at := make([]int, t.cols) // position in s plus 1
+	at := make([]int, t.cols) // index in s plus 1
 	for k, j := range s.Columns {
 		at[j] = k + 1
 	}

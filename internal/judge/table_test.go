@@ -72,7 +72,7 @@ func TestTableLimit(t *testing.T) {
 	tb := NewTable(5, 0, 1, 100)
 	err := tb.Add(chunks(noise(37, 5, 1), nil, 37, false)[0])
 	if m := (*stream.MemoryError)(nil); !errors.As(err, &m) || m.Need != TableBytes(37, 5)+TableBytes(0, 5) {
-		t.Errorf("%v", err)
+		t.Errorf("adding above the limit: got %v, want a MemoryError that needs %d bytes", err, TableBytes(37, 5)+TableBytes(0, 5))
 	}
 	if err := tb.Add(&stream.Chunk{Cols: 4}); err == nil {
 		t.Error("took a chunk of other columns")

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// TrialOptions say how often and how the rows are clustered.
+// TrialOptions set how often and how the rows are clustered.
 type TrialOptions struct {
 	Runs      int // independent clusterings; default 1
 	Restarts  int // of each run, which keeps the lowest inertia; default 1
@@ -20,10 +20,9 @@ type TrialOptions struct {
 	Done      func() // called after every run, from several goroutines; nil does nothing
 }
 
-// Trials clusters rows Runs times with seeds of their own and scores each clustering
-// against the classes of the rows. columns returns the n×k matrix of one run, and is called
-// from several goroutines; most selections have the same for all, random ones do not.
-// Runs are parallel: unlike the restarts of one run, they never wait for each other. The
+// Trials clusters the rows Runs times with different seeds and scores each clustering against the classes of the rows.
+// columns returns the n×k matrix of one run, and is called from several goroutines; most selections return the same for
+// all runs, random ones do not. Runs are parallel: unlike the restarts of one run, they never wait for each other. The
 // errors are as in cluster.KMeans.
 func Trials(ctx context.Context, classes []int32, columns func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
 	runs, workers := max(opt.Runs, 1), opt.Threads
@@ -56,15 +55,15 @@ func Trials(ctx context.Context, classes []int32, columns func(run int) kernel.M
 	return scores, nil
 }
 
-// RunSeed is the seed of one of several runs; neighbouring seeds share none.
+// RunSeed returns the seed of one of several runs; neighbouring seeds have no run in common.
 func RunSeed(seed uint64, run int) uint64 {
 	return splitmix.Hash(seed, uint64(run))
 }
 
-// Grades sum up the scores of several runs.
+// Grades are the summaries of the scores of several runs.
 type Grades struct{ ACC, NMISqrt, NMIMax, Purity, ARI Summary }
 
-// Grade sums up the scores of runs.
+// Grade summarizes the scores of runs.
 func Grade(scores []cluster.Scores) Grades {
 	summary := func(score func(cluster.Scores) float64) Summary { return Summarize(Each(scores, score)) }
 	return Grades{
@@ -76,7 +75,7 @@ func Grade(scores []cluster.Scores) Grades {
 	}
 }
 
-// Each picks one score of every run.
+// Each returns one score of every run.
 func Each(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
 	x := make([]float64, len(scores))
 	for i, s := range scores {
@@ -85,9 +84,8 @@ func Each(scores []cluster.Scores, score func(cluster.Scores) float64) []float64
 	return x
 }
 
-// TrialsBytes bounds what [Trials] holds beside the rows, n×d at most: for each worker the
-// columns of its run (n×k, where they differ from run to run) and the memory of k-means,
-// and once more what the garbage collector has yet to free.
+// TrialsBytes bounds the memory of [Trials] in addition to the rows, n×d at most: for each worker the columns of its
+// run (n×k, if they differ between runs) and the memory of k-means, and once more for garbage not yet collected.
 func TrialsBytes(n, d, k, clusters, workers int) int64 {
 	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))
 }

@@ -5,26 +5,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Weights are those by which chosen columns reconstruct all columns of some data with the
-// least squared error: X̂ = X_S·W, W = (X_SᵀX_S)⁻¹X_SᵀX.
+// Weights reconstruct all columns of some data from chosen ones with the least squared error: X̂ = X_S·W, W =
+// (X_SᵀX_S)⁻¹X_SᵀX.
 type Weights struct {
 	w kernel.Matrix[float64] // k×d row-major
 }
 
-// NewWeights computes them from the d×d Gram matrix of the data and the k chosen columns, of
-// which none may be a combination of the others (the rest of Explain's order without its
-// Redundant), in 2k²d flops.
+// NewWeights computes weights from the d×d Gram matrix of the data and the k chosen columns, in 2k²d flops. None of the
+// columns may be a combination of the others (use Explain's order without its Redundant).
 func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights, error) {
 	k := len(chosen)
-	own, w := make([]float64, k*k), make([]float64, k*d)
+	chosenGram, w := make([]float64, k*k), make([]float64, k*d)
 	for r, i := range chosen {
 		copy(w[r*d:][:d], sym[i*d:][:d])
 		for s, j := range chosen {
-			own[r*k+s] = sym[i*d+j]
+			chosenGram[r*k+s] = sym[i*d+j]
 		}
 	}
 	var c linalg.Cholesky
-	if err := c.Factor(team, kernel.RowMajor(own, k, k, k)); err != nil {
+	if err := c.Factor(team, kernel.RowMajor(chosenGram, k, k, k)); err != nil {
 		return nil, err
 	}
 	out := kernel.RowMajor(w, k, d, d)
@@ -32,32 +31,31 @@ func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights
 	return &Weights{out}, nil
 }
 
-// WeightsBytes is what Weights for k of d columns hold, and making or applying them takes.
+// WeightsBytes bounds the memory of Weights for k of d columns, including making or applying them.
 func WeightsBytes(d, k int) int64 {
 	return 8*(3*int64(k)*int64(d)+2*int64(k)*int64(k)) + kernel.TeamBytes(k, d)
 }
 
-// Left is what the weights leave unexplained of other data, as a share of its sum of squares:
+// Left is the residual of the weights on other data, as a share of its sum of squares:
 //
 //	tr(G′ − 2·WᵀG′_S + WᵀG′_SS·W) / tr(G′)
 //
-// sym is G′, the d×d Gram matrix of the other data; chosen has the place in it of every
-// chosen column, and from for each of its columns the place of that column in the data of the
-// weights. -1 stands for a column that is not there: an absent chosen column is taken for 0,
-// as centred data have it on average, and a column without weights stays unexplained. On the
-// data of the weights it is the error of [Explain], elsewhere at least that. Time 2k²d.
+// sym is G′, the d×d Gram matrix of the other data; chosen has the index in it of every chosen column, and from for
+// each of its columns the index of that column in the data of the weights. -1 stands for an absent column: an absent
+// chosen column is taken as 0, its mean in centred data, and a column without weights stays unexplained. On the data of
+// the weights it equals the error of [Explain], on other data it is at least that. It costs 2k²d.
 func (w *Weights) Left(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
-	own := make([]float64, k*k) // G′_SS, 0 where a column is absent
+	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column
 	for r, i := range chosen {
 		for s, j := range chosen {
 			if i >= 0 && j >= 0 {
-				own[r*k+s] = sym[i*d+j]
+				chosenGram[r*k+s] = sym[i*d+j]
 			}
 		}
 	}
 	spread := kernel.RowMajor(make([]float64, k*columns), k, columns, columns)
-	kernel.Gemm(team, 1, kernel.RowMajor(own, k, k, k), w.w, spread)
+	kernel.Gemm(team, 1, kernel.RowMajor(chosenGram, k, k, k), w.w, spread)
 	var left, total float64
 	for j, at := range from {
 		rest := sym[j*d+j]

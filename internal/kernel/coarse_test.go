@@ -106,7 +106,7 @@ func TestCoarseTurns(t *testing.T) {
 						sq[i] += float64(float32(v)) * float64(float32(v))
 					}
 				}
-				c.quantise(panel, &sq, 64, numbers, &l)
+				c.turnAndQuantise(panel, &sq, 64, numbers, &l)
 				return panel, numbers, l, sq
 			}
 			panel, numbers, l, sq := turn(&p.coarse)
@@ -133,7 +133,7 @@ func TestCoarseTurns(t *testing.T) {
 	})
 }
 
-// The bound is one: no anchor is nearer than it says, nor farther than its upper one; of equal points it says next to nothing.
+// The bounds hold: every anchor is between its lower and its upper one; equal points have a bound of nearly 0.
 func TestCoarseBound(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		const m, d = 150, 170
@@ -153,8 +153,8 @@ func TestCoarseBound(t *testing.T) {
 				norm, loose := s.norms[0], float64(s.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(n.slack[j])) + norm*norm
-					upper := lower + 4*loose*float64(n.slack[j]) + 2*n.twice[j]
-					is, _ := Squares(n.point(int32(i)), n.point(int32(j)), n.point(int32(j)))
+					upper := lower + 4*loose*float64(n.slack[j]) + 2*n.boundGap[j]
+					is, _ := Squares(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
 					is *= n.scale * n.scale
 					rounding := 1e-13 * (norm*norm + 1)
 					if lower > is+rounding || upper < is-rounding {

@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// directions are up to so many less leadSpare that hold leadShare of the anchors' variance, in no order and about as long
-// each; none where they hold less than the least share. They come from block power iteration, which need not be exact:
-// whatever they are, the bounds hold. norms are the anchors' squared lengths.
-func (n *Nearest) directions(norms []float64, most int, least float64) Matrix[float64] {
+// leadingDirections returns at most most − leadSpare directions that hold leadShare of the anchors' variance, in no
+// order and of about equal length; none if they hold less than the share least. They come from block power iteration,
+// which need not be exact: the bounds hold for any directions. norms are the anchors' squared lengths.
+func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Matrix[float64] {
 	none := Matrix[float64]{}
 	if most -= leadSpare; most <= 0 {
 		return none
@@ -17,7 +17,7 @@ func (n *Nearest) directions(norms []float64, most int, least float64) Matrix[fl
 	random := bitSource(1)
 	signs := func(to []float64) {
 		for i := range to {
-			to[i] = 2*float64(random.next()) - 1
+			to[i] = 2*float64(random.nextBit()) - 1
 		}
 	}
 	off := make([]float64, most)
@@ -44,39 +44,39 @@ func (n *Nearest) directions(norms []float64, most int, least float64) Matrix[fl
 		for k, sum := range off {
 			Axpy(-sum, n.center, z.Data[k*d:][:d])
 		}
-		count = n.orthonormalize(z)
+		count = n.orthonormalizeRows(z)
 		clear(z.Data[count*d:])
 	}
 	along()
-	total, held := 0.0, 0.0
+	total, captured := 0.0, 0.0
 	for _, sq := range norms {
 		total += sq
 	}
 	for k := range count {
 		for i := range m {
-			held += y.Data[i*most+k] * y.Data[i*most+k]
+			captured += y.Data[i*most+k] * y.Data[i*most+k]
 		}
-		if held >= leadShare*total && (k+1+leadSpare)%leadStep == 0 {
+		if captured >= leadShare*total && (k+1+leadSpare)%leadStep == 0 {
 			count = k + 1
 			break
 		}
 	}
-	if !(held >= least*total) { // or NaN
+	if !(captured >= least*total) { // or NaN
 		return none
 	}
-	// The first of them hold most: mixed, all coordinates are about as large, as bytes want them.
+	// The first directions hold most of the variance: mixed, all coordinates are of similar size, as bytes need.
 	mixed := RowMajor(make([]float64, count*d), count, d, d)
-	by := RowMajor(make([]float64, count*count), count, count, count)
-	signs(by.Data)
-	Gemm(n.team, 1, by, z.Sub(0, 0, count, d), mixed)
-	return mixed.Sub(0, 0, n.orthonormalize(mixed), d)
+	rotation := RowMajor(make([]float64, count*count), count, count, count)
+	signs(rotation.Data)
+	Gemm(n.team, 1, rotation, z.Sub(0, 0, count, d), mixed)
+	return mixed.Sub(0, 0, n.orthonormalizeRows(mixed), d)
 }
 
-// orthonormalize makes the rows of z so by Gram and Schmidt's process, blocks of rows at a time, and returns how many
-// there are: rows that depend on others are left out.
-func (n *Nearest) orthonormalize(z Matrix[float64]) int {
+// orthonormalizeRows makes the rows of z orthonormal by Gram and Schmidt's process, blocks of rows at a time, and
+// returns their number: rows that depend on others are left out.
+func (n *Nearest) orthonormalizeRows(z Matrix[float64]) int {
 	const block = 32
-	// dependent is the share of a row's length beside the others below which it is taken for rounding.
+	// dependent is the share of a row's length, after projection, below which it is rounding.
 	const dependent = 1e-8
 	row := func(k int) []float64 { return z.Data[k*z.RowStride:][:z.Cols] }
 	lengths := make([]float64, z.Rows)

@@ -1,7 +1,6 @@
-// Package kernel holds the products that every statistic and selector runs on, at the
-// speed of the machine: C += αA·B and G += αA·Aᵀ in float64 and float32 ([Gemm],
-// [Syrk]), the anchors nearest to rows ([Nearest]), a sparse matrix times a dense one
-// ([SparseGemm]), the look-up of packed indices ([Lookup]), and a few vector loops.
+// Package kernel holds the products that every statistic and selector runs on, at the speed of the machine: C += αA·B
+// and G += αA·Aᵀ in float64 and float32 ([Gemm], [Syrk]), the anchors nearest to rows ([Nearest]), a sparse matrix
+// times a dense one ([SparseGemm]), the look-up of packed indices ([Lookup]), and a few vector loops.
 //
 //  1. A product is cut into blocks; blocks of A and B are packed into panels, as in
 //     BLIS (Van Zee and van de Geijn, ACM TOMS 41:3, 2015; Goto and van de Geijn, ACM
@@ -34,9 +33,7 @@
 //
 // # Choosing an instruction set
 //
-// The default is the best that the processor has (golang.org/x/sys/cpu): avx512vnni, avx512, avxvnni
-// or avx2, neondot
-// (NEON with dot products of bytes) or neon, else go. The environment
-// variable UFS_STREAM_KERNEL names another, for tests and comparisons; the build tag
-// purego leaves only plain Go.
+// The default is the best that the processor has (golang.org/x/sys/cpu): avx512vnni, avx512, avxvnni or avx2, neondot
+// (NEON with dot products of bytes) or neon, else go. The environment variable UFS_STREAM_KERNEL names another, for
+// tests and comparisons; the build tag purego leaves only plain Go.
 package kernel

@@ -123,7 +123,7 @@ func TestMostWholeOf(t *testing.T) {
 	}
 }
 
-// BenchmarkSyrkWhole beside Syrk: 256 rows of 896 columns.
+// BenchmarkSyrkWhole compares with Syrk: 256 rows of 896 columns.
 func BenchmarkSyrkWhole(b *testing.B) {
 	const n, k = 896, 256
 	x, whole := make([]float64, n*k), make([]int16, n*k)

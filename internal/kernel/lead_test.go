@@ -73,7 +73,7 @@ func ledPoints(r *rand.Rand, rows, d, rank int, noise float64) Matrix[float64] {
 	return x
 }
 
-// No anchor is nearer than a lead says, and where the rest is small, it is hardly farther.
+// No anchor is nearer than its bound from a lead, and hardly farther if the remainder is small.
 func TestLeadBound(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		for _, c := range []struct {
@@ -88,7 +88,7 @@ func TestLeadBound(t *testing.T) {
 				}
 			}
 			n := NewNearest(newTeam(1, p), y, 6)
-			n.coarse.alone = true
+			n.coarse.leadRejected = true
 			n.coarse.lead = n.takeLead(leadStep, 0)
 			f := n.coarse.lead
 			if f == nil {
@@ -101,7 +101,7 @@ func TestLeadBound(t *testing.T) {
 				norm, loose := s.norms[0], float64(s.lead.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(f.slack[j])) + norm*norm
-					is, _ := Squares(n.point(int32(i)), n.point(int32(j)), n.point(int32(j)))
+					is, _ := Squares(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
 					is *= n.scale * n.scale
 					if lower > is+1e-13*(norm*norm+1) {
 						t.Fatalf("%d dimensions, rank %d, %d to %d: at least %g, is %g", c.d, c.rank, i, j, lower, is)
@@ -116,13 +116,13 @@ func TestLeadBound(t *testing.T) {
 }
 
 // A lead is taken after some rows, where there are leading directions, and dropped when rows have none; neighbours
-// stay the same, memory within what was said, and a steady search allocates nothing.
+// stay the same, memory within the plan, and a steady search allocates nothing.
 func TestLeadServes(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		const m, d, rank, rows, count, workers = 1200, 300, 12, 70, 5, 2
 		r := rand.New(rand.NewPCG(8, 8))
 		y, x := ledPoints(r, m, d, rank, 5), ledPoints(r, rows, d, rank, 0.1)
-		wild := ledPoints(r, rows, d, rank, 20) // far beside the space
+		wild := ledPoints(r, rows, d, rank, 20) // far outside the space
 		n, twin := NewNearest(newTeam(workers, p), y, count), NewNearest(newTeam(workers, p), y, count)
 		search := func(x Matrix[float64]) {
 			t.Helper()
@@ -130,7 +130,7 @@ func TestLeadServes(t *testing.T) {
 			other, far := make([]int32, rows*count), make([]float64, rows*count)
 			n.To(index, distance, x)
 			twin.coarse = nil
-			twin.screen(twin.lengths())
+			twin.prepareScreen(twin.squaredLengths())
 			twin.To(other, far, x)
 			for k, j := range other {
 				if index[k] != j || bits(distance[k]) != bits(far[k]) {

@@ -2,16 +2,15 @@ package kernel
 
 import "encoding/binary"
 
-// Lookup writes table[v] to dst for the numbers v that stand in packed one behind the other, from
-// position bit on: width bits each, at most 32, the least significant first, as dictionaries of
-// Parquet have their indices. It returns how many it has written: fewer than dst has only where a
-// number is no index of table, or packed ends; the next number is then the one that is not.
-// Every path gives the same values; AVX2 takes a quarter to a third of plain Go's time.
+// Lookup writes table[v] to dst for the numbers v that are packed one after the other, from position bit on: width
+// bits each, at most 32, the least significant first, as Parquet packs the indices of a dictionary. It returns the
+// number written: fewer than dst holds only if a number is no index of table, or packed ends; the next number is then
+// the bad one. Every path gives the same values; AVX2 takes a quarter to a third of plain Go's time.
 func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 	if best.lookup == nil || width == 0 || len(table) == 0 {
 		return lookupGo(dst, table, packed, bit, width)
 	}
-	for bit&7 != 0 && written < len(dst) { // up to 7 numbers; then 8 at a time begin with a byte
+	for bit&7 != 0 && written < len(dst) { // up to 7 numbers, until 8 at a time begin with a byte
 		if lookupGo(dst[written:written+1], table, packed, bit, width) == 0 {
 			return written
 		}
@@ -20,7 +19,7 @@ func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 	}
 	rest := packed[min(bit>>3, len(packed)):]
 	groups := (len(dst) - written) / 8
-	// Of a group's bytes, those of the last four numbers are loaded by 16.
+	// The last four numbers of a group are loaded as 16 bytes.
 	if fit := len(rest) - (width/2 + 16); fit < 0 {
 		groups = 0
 	} else {
@@ -34,8 +33,8 @@ func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 	return written + lookupGo(dst[written:], table, packed, bit, width)
 }
 
-// lookupGo takes as many numbers at a time as one load of 8 bytes holds: after up to 7 bits of the
-// number before, 57 bits are left, or all 64 where each number is one byte.
+// lookupGo takes as many numbers at a time as one load of 8 bytes holds: after up to 7 bits of the number before, 57
+// bits are left, or all 64 if each number is one byte.
 func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int) {
 	mask, atOnce := uint64(1)<<width-1, 8
 	if width > 8 || width == 8 && bit&7 != 0 {
@@ -70,10 +69,9 @@ func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int)
 	return written
 }
 
-// spreads tells, for each width, how the bytes of 8 numbers become 8 words. The first four numbers
-// come from 16 bytes at the beginning, the others from 16 bytes at half of the width, in bytes: 8
-// words name the bytes to take for each word, 8 say by how many bits to shift each, and the last
-// is the mask of a number.
+// spreads describes, for each width, how the bytes of 8 numbers become 8 words. The first four numbers come from 16
+// bytes at the beginning, the others from 16 bytes at half of the width, in bytes: 8 words name the bytes to take for
+// each word, 8 hold the bits by which to shift each, and the last is the mask of a number.
 var spreads = func() (s [33][17]uint64) {
 	for width := range s {
 		s[width][16] = 1<<width - 1
@@ -107,7 +105,7 @@ func Finite(x []float64) bool {
 	return finiteGo(x[whole:])
 }
 
-// finiteGo needs no branches: v−v is 0 for finite v and NaN otherwise, so that one sum tells. Four
+// finiteGo needs no branches: v−v is 0 for finite v and NaN otherwise, so that the sum is 0 if all are finite. Four
 // sums keep the adders busy.
 func finiteGo(x []float64) bool {
 	var a, b, c, d float64

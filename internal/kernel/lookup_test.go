@@ -24,7 +24,7 @@ func pack(r *rand.Rand, numbers []uint32, bit, width, more int) []byte {
 }
 
 // Numbers of every width, from every bit of a byte on, are looked up wherever the packed bytes end,
-// and nothing is written behind them.
+// and nothing is written after them.
 func TestLookup(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 4))
 	asBest(t, func(t *testing.T) {

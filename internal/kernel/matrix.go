@@ -5,9 +5,8 @@ import "fmt"
 // Float is the element type of a product.
 type Float interface{ float32 | float64 }
 
-// Matrix is a view of a rows×cols matrix in somebody else's memory: element (i, j)
-// is Data[i*RowStride+j*ColStride]. Packing reads any strides, fastest if one is 1. A view
-// is a value: making or transposing one costs nothing.
+// Matrix is a view of a rows×cols matrix in another owner's memory: element (i, j) is Data[i*RowStride+j*ColStride].
+// Packing reads any strides, fastest if one is 1. A view is a value: making or transposing one costs nothing.
 type Matrix[T Float] struct {
 	Data                 []T
 	Rows, Cols           int
@@ -54,8 +53,8 @@ func Copy[T Float](dst, src Matrix[T]) {
 	}
 }
 
-// check panics where the view leaves its data: assembly reads unchecked.
-func (m Matrix[T]) check(name string) {
+// checkBounds panics if the view leaves its data: assembly reads unchecked.
+func (m Matrix[T]) checkBounds(name string) {
 	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {
 		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d", name, m.Rows, m.Cols, m.RowStride, m.ColStride))
 	}
@@ -64,8 +63,8 @@ func (m Matrix[T]) check(name string) {
 	}
 	// Quotients first: a sum of large strides could overflow and pass.
 	last := len(m.Data) - 1
-	far := func(count, stride int) bool { return stride > 0 && count-1 > last/stride }
-	if last < 0 || far(m.Rows, m.RowStride) || far(m.Cols, m.ColStride) || (m.Rows-1)*m.RowStride+(m.Cols-1)*m.ColStride > last {
+	exceeds := func(count, stride int) bool { return stride > 0 && count-1 > last/stride }
+	if last < 0 || exceeds(m.Rows, m.RowStride) || exceeds(m.Cols, m.ColStride) || (m.Rows-1)*m.RowStride+(m.Cols-1)*m.ColStride > last {
 		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d in %d values",
 			name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
 	}

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// WholeRange returns the least and the most of x where all are whole numbers that an int32 holds,
-// to the bit: -0 is none. It costs one pass over x, to the first that is none; x is not empty.
+// WholeRange returns the least and the most of x if all are whole numbers that an int32 holds, to the bit: -0 is
+// none. It costs one pass over x, to the first that is none; x is not empty.
 func WholeRange(x []float64) (least, most int32, ok bool) {
 	least, most = math.MaxInt32, math.MinInt32
 	if blocks := len(x) / 16; best.wholeRange != nil && blocks > 0 {
@@ -22,7 +22,7 @@ func WholeRange(x []float64) (least, most int32, ok bool) {
 	return least, most, true
 }
 
-// LowBytes writes the lowest byte of whole numbers that an int32 holds to dst, as long.
+// LowBytes writes the lowest byte of each of src, whole numbers of an int32, to dst, which is as long.
 func LowBytes(src []float64, dst []byte) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.lowBytes != nil && blocks > 0 {
@@ -34,7 +34,7 @@ func LowBytes(src []float64, dst []byte) {
 	}
 }
 
-// OfBytes writes src as numbers to dst, as long.
+// OfBytes writes src as float64 to dst, which is as long.
 func OfBytes(src []byte, dst []float64) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.ofBytes != nil && blocks > 0 {
@@ -46,8 +46,8 @@ func OfBytes(src []byte, dst []float64) {
 	}
 }
 
-// AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one
-// pass over x, to the first that is not held.
+// AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one pass over x, up to
+// the first that does not fit.
 func AllSingles(x []float64) bool {
 	if blocks := len(x) / 16; best.allSingles != nil && blocks > 0 {
 		if !best.allSingles(blocks, &x[0]) {
@@ -63,7 +63,7 @@ func AllSingles(x []float64) bool {
 	return true
 }
 
-// Singles writes src, none of which is NaN, as float32 to dst, as long.
+// Singles writes src, none of which is NaN, as float32 to dst, which is as long.
 func Singles(src []float64, dst []float32) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.singles != nil && blocks > 0 {
@@ -75,7 +75,7 @@ func Singles(src []float64, dst []float32) {
 	}
 }
 
-// OfSingles writes src as float64 to dst, as long. NaN stays NaN.
+// OfSingles writes src as float64 to dst, which is as long. NaN stays NaN.
 func OfSingles(src []float32, dst []float64) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.ofSingles != nil && blocks > 0 {

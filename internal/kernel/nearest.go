@@ -10,37 +10,36 @@ import (
 //
 //	‖x − y‖² = Σ_i (x_i − y_i)².
 //
-// Distances are screened in float32, as ‖y‖²/2 − xᵀy about the anchors' mean by the
-// micro-kernel of [Gemm], for a few rows against all anchors at a time, so that the
-// n×m distances stay in cache and are never stored. Every screened value has a bound
-// on its error; anchors that the bounds do not exclude are compared in float64. The
-// result thus equals a search by float64 distances, to the last bit and on every
-// instruction set: ties go to the lower index, and NaN counts as +Inf.
+// Distances are screened in float32, as ‖y‖²/2 − xᵀy about the anchors' mean by the micro-kernel of [Gemm], for a few
+// rows against all anchors at a time, so that the n×m distances stay in cache and are never stored. Every screened
+// value has a bound on its error; anchors that the bounds do not exclude are compared in float64. The result thus
+// equals a search by float64 distances, to the last bit and on every instruction set: ties go to the lower index, and
+// NaN counts as +Inf.
 //
-// Many anchors in many dimensions are screened in bytes first (coarse.go), until rows show
-// that this excludes too few, and after many rows along their leading directions before (lead.go); no bit of the
-// result shows which.
+// Many anchors in many dimensions are first screened in bytes (coarse.go), until rows show that this excludes too
+// few; after many rows an even earlier screening along the anchors' leading directions may be added (lead.go). No bit
+// of the result shows which.
 //
 // A Nearest uses its team's workers and serves one caller at a time.
 type Nearest struct {
 	team        *Team
 	m, d, count int
 
-	points []float64 // m×padded, each anchor's d coordinates and zeros
-	padded int       // d rounded up to whole blocks of squares
-	center []float64 // d: the anchors' mean
-	scale  float64   // power of 2 that makes the longest centred anchor about 1 long
-	plain  bool      // nothing is screened: the longest anchor is too long, too short or NaN
-	packed []float32 // centred and scaled anchors, m×d in panels of nr, depth by depth; none with coarse
-	off    float64   // how far off a product in float32 may be, of ‖x‖‖y‖
-	coarse *coarse   // nil where it does not pay
-	tall   int       // rows of a panel
-	wide   int       // m rounded up to whole panels
-	groups int       // wide in groups, the last of them shorter
-	half   []float32 // wide: ‖y‖²/2 and what it may be too much, +Inf beyond m
-	slack  []float32 // wide: about ‖y‖; the lower bound of a row is half − xᵀy − loose·slack
-	twice  []float64 // m: upper bound less lower bound less 2·loose·slack
-	widest float64   // the largest of twice
+	points       []float64 // m×padded, each anchor's d coordinates and zeros
+	padded       int       // d rounded up to whole blocks of squares
+	center       []float64 // d: the anchors' mean
+	scale        float64   // power of 2 that makes the longest centred anchor about 1 long
+	isUnscreened bool      // no screening: the longest anchor is too long, too short or NaN
+	packed       []float32 // centred and scaled anchors, m×d in panels of nr, depth by depth; nil with coarse
+	productError float64   // bound on the error of a product in float32, over ‖x‖‖y‖
+	coarse       *coarse   // nil if it does not pay
+	tall         int       // rows of a panel
+	wide         int       // m rounded up to whole panels
+	groups       int       // number of groups that cover wide; the last may be shorter
+	half         []float32 // wide: ‖y‖²/2 less its possible error, +Inf beyond m
+	slack        []float32 // wide: about ‖y‖; the lower bound of a row is half − xᵀy − loose·slack
+	boundGap     []float64 // m: upper bound less lower bound less 2·loose·slack
+	widestGap    float64   // the largest of twice
 
 	rows    int // rows of a task
 	scratch []nearestScratch
@@ -52,11 +51,11 @@ type Nearest struct {
 	distance []float64
 }
 
-// nearestScratch is one worker's.
+// nearestScratch is the scratch of one worker.
 type nearestScratch struct {
-	panels    []float32 // rows×d in panels, depth by depth; one of coarse.dims with coarse
+	panels    []float32 // rows×d in panels, depth by depth; one panel of coarse.dims with coarse
 	norms     []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
-	loose     []float32 // rows: the part of a bound that is the row's
+	loose     []float32 // rows: the row's factor in a bound
 	half      []float32 // rows×wide: half ‖y‖² − xᵀy
 	least     [][upperSets]float32
 	lower     []float32 // rows×groups: for both see isa.lowest
@@ -70,7 +69,7 @@ type nearestScratch struct {
 
 	candidates []candidate
 	uppers     []float64   // the count lowest upper bounds so far
-	settled    []neighbour // the count nearest so far
+	nearest    []neighbour // the count nearest so far
 }
 
 // candidate is an anchor that screening has not excluded.
@@ -84,7 +83,7 @@ type neighbour struct {
 	index    int32
 }
 
-func (a neighbour) before(b neighbour) bool {
+func (a neighbour) isNearer(b neighbour) bool {
 	return a.distance < b.distance || a.distance == b.distance && a.index < b.index
 }
 
@@ -101,34 +100,34 @@ const (
 // nearest, 0 < count ≤ m. Costs O(m·d) and holds [NearestBytes].
 func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	m, d := points.Rows, points.Cols
-	if points.check("points"); count < 1 || count > m {
+	if points.checkBounds("points"); count < 1 || count > m {
 		panic(fmt.Sprintf("kernel: %d nearest of %d points", count, m))
 	}
 	n := &Nearest{team: t, m: m, d: d, count: count,
-		padded: panels(d, squaresBlock) * squaresBlock, center: make([]float64, d)}
-	n.body = n.search
+		padded: panelCount(d, squaresBlock) * squaresBlock, center: make([]float64, d)}
+	n.body = n.searchTasks
 	n.points = make([]float64, m*n.padded)
 	Copy(RowMajor(n.points, m, d, n.padded), points)
 	for i := range m {
 		Axpy(1/float64(m), n.points[i*n.padded:][:d], n.center)
 	}
-	norms := n.lengths()
-	if t.isa.coarse.mul != nil && !n.plain && m >= coarsePoints && d >= coarseDims && d <= mostCoarseDims && count <= m/8 {
-		n.coarsen(norms)
+	norms := n.squaredLengths()
+	if t.isa.coarse.mul != nil && !n.isUnscreened && m >= coarsePoints && d >= coarseDims && d <= mostCoarseDims && count <= m/8 {
+		n.prepareCoarse(norms)
 	} else {
-		n.screen(norms)
+		n.prepareScreen(norms)
 	}
 	return n
 }
 
-// Again is NewNearest with the scratch of n, which is of no use from then on. Rows in many dimensions against
-// few points at a time had 17 MB of it anew for each part, which the collector was too late for.
+// Again is NewNearest with the scratch of n, which must not be used from then on. Rows in many dimensions against few
+// points at a time allocated 17 MB of scratch anew for each part, which the collector freed too late.
 func (n *Nearest) Again(points Matrix[float64], count int) *Nearest {
 	team, d, scratch := n.team, n.d, n.scratch
 	if n.coarse != nil {
-		scratch = nil // of few rows, and with other parts
+		scratch = nil // of few rows, and of another shape
 	}
-	*n = Nearest{} // its points go before others come
+	*n = Nearest{} // its points are freed before the new ones are made
 	next := NewNearest(team, points, count)
 	if next.coarse == nil && next.d == d {
 		next.scratch = scratch
@@ -136,8 +135,7 @@ func (n *Nearest) Again(points Matrix[float64], count int) *Nearest {
 	return next
 }
 
-// NearestBytes is what a Nearest of m points in d dimensions holds, with its scratch on so
-// many workers.
+// NearestBytes bounds the memory of a Nearest of m points in d dimensions, with its scratch on the given workers.
 func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
@@ -147,22 +145,19 @@ func NearestBytes(workers, m, d int) int64 {
 }
 
 const (
-	// maxNearestRows bounds the rows of a task where anchors are few.
+	// maxNearestRows bounds the rows of a task if anchors are few.
 	maxNearestRows = 256
-	// unpackedBytes bounds the rows of a task where dimensions are many: a worker has each as it
-	// is and packed.
+	// unpackedBytes bounds the rows of a task if dimensions are many: a worker holds each unchanged and packed.
 	unpackedBytes = 32 << 20
 )
 
-// mostRows is the number of rows of a task that a worker has room for.
 func mostRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
 
-// To writes the indices of the count anchors nearest to each row of x, nearest
-// first, to index, and their squared distances to distance (both rows×count). x is
-// rows×d; column-major is fastest. Costs 2·rows·d·m operations on bytes or float32, and the float64
-// distances of the anchors that these leave.
+// To writes the indices of the count anchors nearest to each row of x, nearest first, to index, and their squared
+// distances to distance (both rows×count). x is rows×d; column-major is fastest. Costs 2·rows·d·m operations on bytes
+// or float32, and the float64 distances of the anchors that these do not exclude.
 func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
-	x.check("x")
+	x.checkBounds("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
 		panic(fmt.Sprintf("kernel: nearest of %d×%d rows to %d×%d points", x.Rows, x.Cols, n.m, n.d))
 	}
@@ -170,37 +165,37 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 		return
 	}
 	n.x, n.index, n.distance = x, index, distance
-	workers, held := min(n.team.workers, x.Rows), nearestBytes
+	workers, bytes := min(n.team.workers, x.Rows), nearestBytes
 	if n.coarse != nil {
-		held = coarseBytes
+		bytes = coarseBytes
 	}
-	share := panels(panels(x.Rows, workers), n.tall) * n.tall
-	n.rows = min(max(min(held/4/n.wide, mostRows(n.d))/n.tall*n.tall, n.tall), maxNearestRows, share)
+	share := panelCount(panelCount(x.Rows, workers), n.tall) * n.tall
+	n.rows = min(max(min(bytes/4/n.wide, mostRows(n.d))/n.tall*n.tall, n.tall), maxNearestRows, share)
 	for len(n.scratch) < workers {
 		n.scratch = append(n.scratch, nearestScratch{})
 	}
 	for w := range workers {
-		n.scratch[w].reserve(n)
+		n.scratch[w].reserveFor(n)
 	}
-	n.team.together(workers, n.body)
+	n.team.runTogether(workers, n.body)
 	if n.coarse != nil {
-		n.judge()
+		n.judgeScreening()
 	}
 	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
 }
 
-func (s *nearestScratch) reserve(n *Nearest) {
+func (s *nearestScratch) reserveFor(n *Nearest) {
 	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
-		s.panels, s.codedRows = aligned[float32](lanes*c.dims), newCodedRows(n.rows, c.dims)
+		s.panels, s.codedRows = alignedSlice[float32](lanes*c.dims), newCodedRows(n.rows, c.dims)
 	}
 	if n.coarse != nil && n.coarse.lead != nil {
-		s.lead.reserve(n, n.coarse.lead)
+		s.lead.reserveFor(n, n.coarse.lead)
 	}
 	if n.coarse == nil && len(s.panels) < n.rows*n.d {
-		s.panels = aligned[float32](n.rows * n.d)
+		s.panels = alignedSlice[float32](n.rows * n.d)
 	}
 	if len(s.half) < n.rows*n.wide+readBeyond {
-		s.half = aligned[float32](n.rows*n.wide + readBeyond)
+		s.half = alignedSlice[float32](n.rows*n.wide + readBeyond)
 	}
 	if len(s.lower) < n.rows*n.groups {
 		s.lower = make([]float32, n.rows*n.groups)
@@ -212,13 +207,12 @@ func (s *nearestScratch) reserve(n *Nearest) {
 	s.raw = make([]float64, n.rows*n.padded)
 	s.candidates = make([]candidate, 0, n.m)
 	s.uppers = make([]float64, 0, n.count)
-	s.settled = make([]neighbour, 0, n.count+1)
+	s.nearest = make([]neighbour, 0, n.count+1)
 }
 
-// search is one worker's part of a search: tasks of n.rows rows.
-func (n *Nearest) search(worker int) {
-	s, steps, tasks := &n.scratch[worker], n.team.join(), panels(n.x.Rows, n.rows)
-	for task, ok := steps.task(tasks); ok; task, ok = steps.task(tasks) {
+func (n *Nearest) searchTasks(worker int) {
+	s, steps, tasks := &n.scratch[worker], n.team.joinSteps(), panelCount(n.x.Rows, n.rows)
+	for task, ok := steps.nextTask(tasks); ok; task, ok = steps.nextTask(tasks) {
 		from := task * n.rows
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
@@ -231,76 +225,75 @@ func (n *Nearest) search(worker int) {
 			n.screenRows(s, x)
 		}
 		for i := range rows {
-			n.settle(s, i, s.raw[i*n.padded:][:n.padded])
-			for k, b := range s.settled {
+			n.findNearest(s, i, s.raw[i*n.padded:][:n.padded])
+			for k, b := range s.nearest {
 				n.index[(from+i)*n.count+k], n.distance[(from+i)*n.count+k] = b.index, b.distance
 			}
 		}
 	}
 }
 
-// settle finds the nearest anchors of row i, whose coordinates are x.
-func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
-	s.settled = s.settled[:0]
+func (n *Nearest) findNearest(s *nearestScratch, i int, x []float64) {
+	s.nearest = s.nearest[:0]
 	// Beyond this norm float32 may overflow; nothing is excluded then, or for NaN.
 	const longest = 0x1p60
-	if norm := s.norms[i]; n.plain || !(norm < longest) {
+	if norm := s.norms[i]; n.isUnscreened || !(norm < longest) {
 		s.candidates = s.candidates[:0]
 		for j := range n.m {
 			s.candidates = append(s.candidates, candidate{int32(j), math.Inf(-1)})
 		}
 	} else {
 		if n.coarse != nil && n.coarse.lead != nil {
-			n.excludeLed(s, i)
+			n.excludeWithLead(s, i)
 		} else {
-			n.exclude(s, i)
+			n.excludeAnchors(s, i)
 		}
 		s.left, s.seen = s.left+len(s.candidates), s.seen+1
 	}
 	limit, last := math.Inf(1), len(s.candidates)-1
 	for k := 0; k <= last && !(s.candidates[k].lower > limit); k += 2 {
 		n.compareTwo(s, x, k, min(k+1, last), min(k+2, last), min(k+3, last))
-		if len(s.settled) == n.count {
-			limit = n.reach(s, s.norms[i])
+		if len(s.nearest) == n.count {
+			limit = n.candidateLimit(s, s.norms[i])
 		}
 	}
 }
 
-// compareTwo settles two candidates, or one, and says which two are next.
+// compareTwo inserts two candidates, or one if i = j, and prefetches the next two.
 func (n *Nearest) compareTwo(s *nearestScratch, x []float64, i, j, nextI, nextJ int) {
 	c := s.candidates
 	a, b := c[i].index, c[j].index
-	da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.point(a), n.point(b), n.point(c[nextI].index), n.point(c[nextJ].index))
-	s.insert(da, a, n.count)
+	da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.paddedPoint(a), n.paddedPoint(b), n.paddedPoint(c[nextI].index), n.paddedPoint(c[nextJ].index))
+	s.insertNeighbour(da, a, n.count)
 	if j != i {
-		s.insert(db, b, n.count)
+		s.insertNeighbour(db, b, n.count)
 	}
 }
 
-// reach is a bound such that an anchor whose lower bound is above it is farther away than the
-// last of the settled, by more than settling may round (see margin) and than the row's length is off.
-func (n *Nearest) reach(s *nearestScratch, norm float64) float64 {
+// candidateLimit returns a bound such that an anchor whose lower bound is above it is farther than the last of the
+// nearest so far, by more than the rounding of the distances (see settlingMargin) and of the row's length.
+func (n *Nearest) candidateLimit(s *nearestScratch, norm float64) float64 {
 	epsilon := (float64(n.padded/squaresBlock)+8)*0x1p-53 + float64(n.d+8)*0x1p-52
-	return (s.settled[n.count-1].distance*n.scale*n.scale-norm*norm)/2 + 2*epsilon*(norm*norm+1)
+	return (s.nearest[n.count-1].distance*n.scale*n.scale-norm*norm)/2 + 2*epsilon*(norm*norm+1)
 }
 
-func (n *Nearest) point(i int32) []float64 { return n.points[int(i)*n.padded:][:n.padded] }
+func (n *Nearest) paddedPoint(i int32) []float64 { return n.points[int(i)*n.padded:][:n.padded] }
 
-// insert keeps the count nearest in order, equal ones by index.
-func (s *nearestScratch) insert(distance float64, index int32, count int) {
+// insertNeighbour keeps the count nearest in order, equal ones by index.
+func (s *nearestScratch) insertNeighbour(distance float64, index int32, count int) {
 	if math.IsNaN(distance) {
 		distance = math.Inf(1)
 	}
 	b := neighbour{distance, index}
-	at := len(s.settled)
-	for at > 0 && b.before(s.settled[at-1]) {
+	at := len(s.nearest)
+	for at > 0 && b.isNearer(s.nearest[at-1]) {
 		at--
 	}
 	if at == count {
 		return
 	}
-	s.settled = append(s.settled, neighbour{})
-	copy(s.settled[at+1:], s.settled[at:])
-	s.settled[at] = b
-	s.settled = s.settled[:min(len(s.settled), count)]
+	s.nearest = append(s.nearest, neighbour{})
+	copy(s.nearest[at+1:], s.nearest[at:])
+	s.nearest[at] = b
+	s.nearest = s.nearest[:min(len(s.nearest), count)]
 }

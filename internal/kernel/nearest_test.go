@@ -71,13 +71,13 @@ func checkNeighbours(t *testing.T, team *Team, x, points Matrix[float64], count 
 	within()
 	if n.coarse != nil {
 		if n.coarse.lead = n.takeLead(leadStep, 0); n.coarse.lead != nil {
-			n.coarse.packed, n.coarse.alone = nil, true
+			n.coarse.packed, n.coarse.leadRejected = nil, true
 			search("with a lead")
 		}
 	}
 	if n.coarse != nil {
 		n.coarse = nil
-		n.screen(n.lengths())
+		n.prepareScreen(n.squaredLengths())
 		search("float32")
 		within()
 	}
@@ -123,20 +123,20 @@ func TestNearestAgain(t *testing.T) {
 	})
 }
 
-// nearestSize is what n holds.
+// nearestSize returns the bytes that n holds.
 func nearestSize(n *Nearest) int64 {
 	coded := func(a codedAnchors) int { return cap(a.packed) + 4*cap(a.factor) }
 	rows := func(r codedRows) int { return cap(r.numbers) + 4*lanes*(cap(r.steps)+cap(r.shifts)) }
-	size := 8*(cap(n.points)+cap(n.center)+cap(n.twice)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
+	size := 8*(cap(n.points)+cap(n.center)+cap(n.boundGap)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
 	if c := n.coarse; c != nil {
 		size += coded(c.codedAnchors) + 4*cap(c.signs)
 		if f := c.lead; f != nil {
-			size += coded(f.codedAnchors) + coded(f.along) + cap(f.whole) + 4*(cap(f.slack)+cap(f.zeros))
+			size += coded(f.codedAnchors) + coded(f.negatedP) + cap(f.anchorNumbers) + 4*(cap(f.slack)+cap(f.zeros))
 		}
 	}
 	for _, s := range n.scratch {
-		size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
-			rows(s.codedRows) + rows(s.lead.codedRows) + cap(s.lead.whole) + 4*(cap(s.lead.loose)+cap(s.lead.along)+cap(s.lead.first)+len(s.lead.sums))
+		size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.nearest)) +
+			rows(s.codedRows) + rows(s.lead.codedRows) + cap(s.lead.rowNumbers) + 4*(cap(s.lead.loose)+cap(s.lead.projected)+cap(s.lead.first)+len(s.lead.sums))
 	}
 	return int64(size)
 }
@@ -280,7 +280,7 @@ func TestNearestExcludes(t *testing.T) {
 			n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
 			s, candidates := &n.scratch[0], 0
 			for i := range rows { // the last task's
-				n.exclude(s, i)
+				n.excludeAnchors(s, i)
 				candidates += len(s.candidates)
 			}
 			return float64(candidates) / rows
@@ -290,7 +290,7 @@ func TestNearestExcludes(t *testing.T) {
 				t.Errorf("bytes leave %.2f of %d anchors a row for %d neighbours", l, m, count)
 			}
 			n.coarse = nil
-			n.screen(n.lengths())
+			n.prepareScreen(n.squaredLengths())
 		}
 		if l := left(); l > count+1 {
 			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", l, m, count)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// machinePaths asks the processor. AVX-512 needs its foundation here, and BW for whole numbers;
-// x/sys/cpu has made sure that the system saves the registers.
+// machinePaths checks the processor. AVX-512 needs its foundation here, and BW for whole numbers; x/sys/cpu has made
+// sure that the system saves the registers.
 func machinePaths() []*isa {
 	var found []*isa
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -41,7 +41,7 @@ var avx512 = isa{
 	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, ofSingles: ofSinglesAVX2, rotate: rotateAVX512,
 }
 
-// coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
+// coarseMost is the largest magnitude of a row's numbers if pairs of products must fit an int16: 2·255·64.
 const coarseMost = 64
 
 func coarseAVX2(nr, most int, mul bytesMul, dots bytesDots) coarseCode {
@@ -59,10 +59,8 @@ func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, 
 	return i
 }
 
-// bytesMul is coarseCode.mul.
 type bytesMul = func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
-// bytesDots is coarseCode.dots.
 type bytesDots = func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 
 var avx2 = isa{
@@ -77,7 +75,6 @@ var avx2 = isa{
 	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, ofSingles: ofSinglesAVX2, rotate: rotateAVX2,
 }
 
-// dotFMA adds the 16 sums by halves; the remaining terms join the first.
 func dotFMA(x, y []float64) float64 {
 	y = y[:len(x)]
 	var s [16]float64

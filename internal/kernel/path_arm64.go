@@ -4,7 +4,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// machinePaths asks the processor for dot products of bytes; every arm64 processor has NEON.
+// machinePaths checks the processor for dot products of bytes; every arm64 processor has NEON.
 func machinePaths() []*isa {
 	if cpu.ARM64.HasASIMDDP {
 		return []*isa{&neonDot, &neon}

@@ -9,20 +9,20 @@ import (
 // time, A and B are packed into panels as high and wide as the micro-kernel's tile,
 // and the micro-kernel adds one tile after the other.
 const (
-	// depth is the number of terms that are summed in registers before they are added
-	// to C. It is the only constant that rounding depends on, so all types and instruction
-	// sets share it: a panel of 24 float64 or 48 float32 is then 48 KiB.
+	// depth is the number of terms that are summed in registers before they are added to C. It is the only constant
+	// that rounding depends on, so all types and instruction sets share it: a panel of 24 float64 or 48 float32 is
+	// then 48 KiB.
 	depth = 256
-	// super bounds the sides of a super-block of C. Panels of 1,056 × 256 float64 are
-	// 2 MiB, shared by all workers; packing them costs 2·super·depth moves for
-	// super²·depth multiplications. A multiple of every panel's width.
-	super = 22 * 48
+	// superBlock bounds the sides of a super-block of C. Panels of 1,056 × 256 float64 are
+	// 2 MiB, shared by all workers; packing them costs 2·superBlock·depth moves for
+	// superBlock²·depth multiplications. A multiple of every panel's width.
+	superBlock = 22 * 48
 	// taskRows and taskCols bound a worker's task within a super-block: its 128 packed
 	// rows of A (256 KiB) stay in the level-2 cache while the panels of B pass by.
 	taskRows, taskCols = 128, 384
-	// alone is the number of multiplications below which one worker is as fast as
-	// two: starting and joining a goroutine takes 5 to 20 µs.
-	alone = 1 << 20
+	// leastShared is the number of multiplications below which one worker is as fast as two: starting and joining a
+	// goroutine takes 5 to 20 µs.
+	leastShared = 1 << 20
 )
 
 // micro is one micro-kernel and its packing: the code of an instruction set.
@@ -35,11 +35,11 @@ type micro[T Float] struct {
 	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
 	// multiple of 4. Nil means plain Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
-	// copy copies k runs of 16·units bytes, stride bytes apart, one after the other: the
-	// same code for both types. Nil means plain Go.
+	// copy copies k runs of 16·units bytes, stride bytes apart, one after the other: the same code for both types.
+	// Nil means plain Go.
 	copy func(k int, src *byte, stride int, dst *byte, units int)
-	// thin is mul for tiles of mr×thinCols, of an A that is not packed: its rows and columns are so
-	// many elements apart; b is packed k×thinCols. Nil means that it is packed.
+	// thin is mul for tiles of mr×thinCols, of an A that is not packed: rows and columns are the distances of its
+	// elements; b is packed k×thinCols. Nil means that A is always packed.
 	thin     func(k int, alpha T, a *T, rows, columns int, b, c *T, ldc int)
 	thinCols int
 }
@@ -54,11 +54,11 @@ func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
 		panic(fmt.Sprintf("kernel: Gemm of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
 	}
-	p := work[T](t)
+	p := productsOf[T](t)
 	if few := min(c.Rows, c.Cols) <= p.thinCols && max(c.Rows, c.Cols) >= p.mr; few && c.Rows < c.Cols || !few && c.ColStride != 1 {
 		a, b, c = b.Trans(), a.Trans(), c.Trans()
 	}
-	p.multiply(alpha, a, b, c, false)
+	p.addProduct(alpha, a, b, c, false)
 }
 
 // Syrk adds alpha·A·Aᵀ to the upper triangle of C: A d×k, C d×d row-major. The strict
@@ -68,11 +68,10 @@ func Syrk[T Float](t *Team, alpha T, a, c Matrix[T]) {
 	if a.Rows != c.Rows || c.Rows != c.Cols {
 		panic(fmt.Sprintf("kernel: Syrk of %d×%d into %d×%d", a.Rows, a.Cols, c.Rows, c.Cols))
 	}
-	work[T](t).multiply(alpha, a, a.Trans(), c, true)
+	productsOf[T](t).addProduct(alpha, a, a.Trans(), c, true)
 }
 
-// work returns the team's state for one element type.
-func work[T Float](t *Team) *products[T] {
+func productsOf[T Float](t *Team) *products[T] {
 	var p any = &t.f64
 	if _, ok := p.(*products[T]); !ok {
 		p = &t.f32
@@ -85,96 +84,95 @@ type products[T Float] struct {
 	team *Team
 	*micro[T]
 
-	alpha   T
-	a, b, c Matrix[T]
-	upper   bool
-	few     bool // C has at most thinCols columns
+	alpha     T
+	a, b, c   Matrix[T]
+	upperOnly bool
+	isThin    bool // C has at most thinCols columns
 
-	taskRows, taskCols int // the constants in whole panels
+	taskRows, taskCols int // the constants of these names, in whole panels
 
 	packedA, packedB []T
 	edges            []T // mr·nr a worker: tiles that cross an edge of C
 	body             func(worker int)
 }
 
-func (p *products[T]) init(t *Team, m *micro[T]) {
-	p.team, p.micro, p.body = t, m, p.work
+func (p *products[T]) initFor(t *Team, m *micro[T]) {
+	p.team, p.micro, p.body = t, m, p.runWorker
 	p.taskRows, p.taskCols = taskRows/m.mr*m.mr, taskCols/m.nr*m.nr
 }
 
-func (p *products[T]) multiply(alpha T, a, b, c Matrix[T], upper bool) {
-	a.check("A")
-	b.check("B")
-	c.check("C")
+func (p *products[T]) addProduct(alpha T, a, b, c Matrix[T], upper bool) {
+	a.checkBounds("A")
+	b.checkBounds("B")
+	c.checkBounds("C")
 	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
 		return
 	}
-	p.alpha, p.a, p.b, p.c, p.upper = alpha, a, b, c, upper
-	p.few = !upper && c.Cols <= p.thinCols && c.Rows >= p.mr
-	if c.ColStride != 1 && !p.few {
+	p.alpha, p.a, p.b, p.c, p.upperOnly = alpha, a, b, c, upper
+	p.isThin = !upper && c.Cols <= p.thinCols && c.Rows >= p.mr
+	if c.ColStride != 1 && !p.isThin {
 		panic("kernel: C is neither row- nor column-major")
 	}
 	workers := p.team.workers
-	if c.Rows*c.Cols*a.Cols < p.team.alone {
+	if c.Rows*c.Cols*a.Cols < p.team.leastShared {
 		workers = 1
 	}
-	p.reserve(workers)
-	p.team.together(workers, p.body)
+	p.reservePanels(workers)
+	p.team.runTogether(workers, p.body)
 	p.a, p.b, p.c = Matrix[T]{}, Matrix[T]{}, Matrix[T]{} // let the collector free them
 }
 
-// reserve makes room for the packed panels of the current product.
-func (p *products[T]) reserve(workers int) {
+func (p *products[T]) reservePanels(workers int) {
 	k := min(depth, p.a.Cols)
-	inA, inB := panels(min(super, p.c.Rows), p.mr)*p.mr*k, panels(min(super, p.c.Cols), p.nr)*p.nr*k
-	if p.few {
+	inA, inB := panelCount(min(superBlock, p.c.Rows), p.mr)*p.mr*k, panelCount(min(superBlock, p.c.Cols), p.nr)*p.nr*k
+	if p.isThin {
 		inA, inB = 0, p.thinCols*min(thinDepths*depth, p.a.Cols)
 	}
 	if len(p.packedA) < inA {
-		p.packedA = aligned[T](inA)
+		p.packedA = alignedSlice[T](inA)
 	}
 	if len(p.packedB) < inB {
-		p.packedB = aligned[T](inB)
+		p.packedB = alignedSlice[T](inB)
 	}
 	if n := p.mr * p.nr * workers; len(p.edges) < n {
-		p.edges = aligned[T](n)
+		p.edges = alignedSlice[T](n)
 	}
 }
 
-// block is C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
+// block stands for C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
 type block struct{ i, m, j, n, l, k int }
 
-// work is one worker's part of a product: all workers run through the same blocks, and
-// share the tasks of packing and multiplying each.
-func (p *products[T]) work(worker int) {
-	s := p.team.join()
-	if p.few {
+// runWorker is one worker's part of a product: all workers run through the same blocks, and share the tasks of
+// packing and multiplying each.
+func (p *products[T]) runWorker(worker int) {
+	s := p.team.joinSteps()
+	if p.isThin {
 		p.workThin(worker, &s)
 		return
 	}
-	high, wide := even(p.c.Rows), even(p.c.Cols)
+	high, wide := evenSide(p.c.Rows), evenSide(p.c.Cols)
 	for j := 0; j < p.c.Cols; j += wide {
 		n, rows := min(wide, p.c.Cols-j), p.c.Rows
-		if p.upper {
+		if p.upperOnly {
 			rows = j + n
 		}
 		for l := 0; l < p.a.Cols; l += depth {
 			for i := 0; i < rows; i += high {
 				b := block{i, min(high, rows-i), j, n, l, min(depth, p.a.Cols-l)}
-				panelsA, panelsB := panels(b.m, p.mr), panels(n, p.nr)
-				if i > 0 { // B stays
+				panelsA, panelsB := panelCount(b.m, p.mr), panelCount(n, p.nr)
+				if i > 0 { // B stays packed
 					panelsB = 0
 				}
-				for task, ok := s.task(panelsA + panelsB); ok; task, ok = s.task(panelsA + panelsB) {
+				for task, ok := s.nextTask(panelsA + panelsB); ok; task, ok = s.nextTask(panelsA + panelsB) {
 					if task < panelsB {
 						p.packB(b, task*p.nr)
 					} else {
 						p.packA(b, (task-panelsB)*p.mr)
 					}
 				}
-				across := panels(n, p.taskCols)
-				tasks := across * panels(b.m, p.taskRows)
-				for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
+				across := panelCount(n, p.taskCols)
+				tasks := across * panelCount(b.m, p.taskRows)
+				for task, ok := s.nextTask(tasks); ok; task, ok = s.nextTask(tasks) {
 					p.multiplyBlock(worker, b, task/across*p.taskRows, task%across*p.taskCols)
 				}
 			}
@@ -184,27 +182,26 @@ func (p *products[T]) work(worker int) {
 
 func (p *products[T]) packA(b block, at int) {
 	a := p.a.Sub(b.i+at, b.l, min(p.mr, b.m-at), b.k)
-	p.pack(p.packedA[at*b.k:][:p.mr*b.k], p.mr, a)
+	p.packPanel(p.packedA[at*b.k:][:p.mr*b.k], p.mr, a)
 }
 
 func (p *products[T]) packB(b block, at int) {
 	bt := p.b.Sub(b.l, b.j+at, b.k, min(p.nr, b.n-at)).Trans()
-	p.pack(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
+	p.packPanel(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
 }
 
-// even is the side of the super-blocks that cover n: as few as super allows, nearly
-// equal, of whole panels.
-func even(n int) int {
+// evenSide returns the side of the super-blocks that cover n: as few as superBlock allows, nearly equal, of whole
+// panels.
+func evenSide(n int) int {
 	const whole = 48 // a multiple of every panel's width
-	return panels(panels(n, panels(n, super)), whole) * whole
+	return panelCount(panelCount(n, panelCount(n, superBlock)), whole) * whole
 }
 
-// panels is the number of pieces of the given size that cover n.
-func panels(n, size int) int { return (n + size - 1) / size }
+// panelCount returns the number of pieces of the given size that cover n.
+func panelCount(n, size int) int { return (n + size - 1) / size }
 
-// pack writes the rows of src (at most width) as one panel: dst[l*width+i] = src[i, l],
-// 0 for the rows that are missing.
-func (u *micro[T]) pack(dst []T, width int, src Matrix[T]) {
+// packPanel writes the rows of src (at most width) as one panel: dst[l*width+i] = src[i, l], 0 for missing rows.
+func (u *micro[T]) packPanel(dst []T, width int, src Matrix[T]) {
 	rows, k := src.Rows, src.Cols
 	if rows < width {
 		clear(dst)
@@ -255,22 +252,22 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 			h := min(p.mr, blk.m-i)
 			// The tile's place in C: row r, column s.
 			r, s := blk.i+i, blk.j+j
-			if p.upper && r > s+w-1 {
+			if p.upperOnly && r > s+w-1 {
 				break // below the diagonal, like the panels after it
 			}
 			c := p.c.Data[r*p.c.RowStride+s:]
-			if h == p.mr && w == p.nr && (!p.upper || r+h-1 <= s) {
+			if h == p.mr && w == p.nr && (!p.upperOnly || r+h-1 <= s) {
 				p.mul(blk.k, p.alpha, &p.packedA[i*blk.k], b, &c[0], p.c.RowStride)
 				continue
 			}
-			// Across an edge or the diagonal: on a copy, by the same code.
+			// The tile crosses an edge or the diagonal: work on a copy, by the same code.
 			for q := range h {
 				copy(edge[q*p.nr:][:w], c[q*p.c.RowStride:])
 			}
 			p.mul(blk.k, p.alpha, &p.packedA[i*blk.k], b, &edge[0], p.nr)
 			for q := range h {
 				from := 0
-				if p.upper {
+				if p.upperOnly {
 					from = min(max(0, r+q-s), w)
 				}
 				copy(c[q*p.c.RowStride:][from:w], edge[q*p.nr:][from:w])
@@ -279,29 +276,30 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 	}
 }
 
-// thinDepths is the number of times depth of rows of B that are packed for a thin product at a time: a
-// level-2 cache has them, and some rows of A as long.
+// thinDepths·depth rows of B are packed at a time for a thin product: a level-2 cache holds them, and some rows of A
+// as long.
 const thinDepths = 4
 
-// workThin is work for a C of few columns. To pack A for them would take as long as to multiply it:
-// cpufs, which multiplies 10,000×784 by 784×10 a thousand times, took a third of its time for that.
+// workThin is runWorker for a C of few columns. To pack A for them would take as long as to multiply it: cpufs, which
+// multiplies 10,000×784 by 784×10 a thousand times, took a third of its time for that.
 func (p *products[T]) workThin(worker int, s *steps) {
 	n := p.c.Cols
 	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.thinCols]
 	for l := 0; l < p.a.Cols; l += thinDepths * depth {
 		long := min(thinDepths*depth, p.a.Cols-l)
-		blocks := panels(long, depth)
-		for task, ok := s.task(blocks); ok; task, ok = s.task(blocks) {
+		blocks := panelCount(long, depth)
+		for task, ok := s.nextTask(blocks); ok; task, ok = s.nextTask(blocks) {
 			at := task * depth
 			k := min(depth, long-at)
-			p.pack(p.packedB[at*p.thinCols:][:k*p.thinCols], p.thinCols, p.b.Sub(l+at, 0, k, n).Trans())
+			p.packPanel(p.packedB[at*p.thinCols:][:k*p.thinCols], p.thinCols, p.b.Sub(l+at, 0, k, n).Trans())
 		}
-		tasks := panels(p.c.Rows, p.taskRows)
-		for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
+		tasks := panelCount(p.c.Rows, p.taskRows)
+		for task, ok := s.nextTask(tasks); ok; task, ok = s.nextTask(tasks) {
 			for i := task * p.taskRows; i < min((task+1)*p.taskRows, p.c.Rows); i += p.mr {
-				first := min(i, p.c.Rows-p.mr) // the last tile has rows of the one before, which are not stored
+				first := min(i, p.c.Rows-p.mr) // the last tile repeats rows of the tile before, which are not stored
 				c, stride, own := edge, p.thinCols, first+p.mr-i
-				// By columns: they are few, and with an index an element products with 10 rows took a seventh longer.
+				// Copy by columns: they are few, and with an index an element products with 10 rows took a seventh
+				// longer.
 				tile, there := RowMajor(edge[(i-first)*p.thinCols:], own, n, p.thinCols).Trans(), p.c.Sub(i, 0, own, n).Trans()
 				direct := own == p.mr && n == p.thinCols && p.c.ColStride == 1
 				if direct {
@@ -321,13 +319,12 @@ func (p *products[T]) workThin(worker int, s *steps) {
 	}
 }
 
-// Thin is the number of columns of a C, or of rows, up to which [Gemm] of float64 does not pack the larger factor, and with
-// which, in a row-major C, it is the fastest. 0 means that it always packs.
+// Thin returns the number of columns of a C, or of rows, up to which [Gemm] of float64 does not pack the larger
+// factor, and with which, in a row-major C, it is the fastest. 0 means that it always packs.
 func Thin() int { return best.f64.thinCols }
 
-// TeamBytes bounds what a team of at most 64 workers holds after products of float64
-// into m×n matrices: packed panels, and a tile a worker (1.5 KiB for each further one).
-// float32 takes as much again; see also [SparseBytes].
+// TeamBytes bounds the memory of a team of at most 64 workers after products of float64 into m×n matrices: packed
+// panels, and a tile a worker (1.5 KiB for each further one). float32 takes as much again; see also [SparseBytes].
 func TeamBytes(m, n int) int64 {
-	return 8 * int64(depth*(min(super, m+48)+min(super, n+48))+64*8*24)
+	return 8 * int64(depth*(min(superBlock, m+48)+min(superBlock, n+48))+64*8*24)
 }

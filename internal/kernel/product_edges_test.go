@@ -57,7 +57,7 @@ func TestConfinesNaN(t *testing.T) {
 						t.Fatalf("[%d,%d] = %g, want 0", i, j, v)
 					}
 				case math.IsNaN(v) || math.IsInf(v, 0):
-					t.Fatalf("[%d,%d] = %g", i, j, v)
+					t.Fatalf("[%d,%d] = %g, want a finite number", i, j, v)
 				}
 			}
 		}
@@ -93,13 +93,13 @@ func TestRefusesWrongShapes(t *testing.T) {
 
 // A steady state allocates nothing, and a team holds no more than TeamBytes.
 func TestTeamMemory(t *testing.T) {
-	for _, d := range []int{1, 100, super + 1} {
+	for _, d := range []int{1, 100, superBlock + 1} {
 		for _, workers := range []int{1, 3} {
-			if testing.Short() && d > super && workers == 1 {
+			if testing.Short() && d > superBlock && workers == 1 {
 				continue
 			}
 			team, x, g := NewTeam(workers), make([]float64, d*300), make([]float64, d*d)
-			team.alone = 0
+			team.leastShared = 0
 			run := func() { Syrk(team, 1, RowMajor(x, d, 300, 300), RowMajor(g, d, d, d)) }
 			if n := testing.AllocsPerRun(3, run); n != 0 {
 				t.Errorf("d = %d, %d workers: %g allocations a product", d, workers, n)

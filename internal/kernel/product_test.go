@@ -29,7 +29,7 @@ func onPaths(t *testing.T, test func(t *testing.T, p *isa)) {
 	}
 }
 
-// onProducts runs a test on every instruction set that multiplies by code of its own: those with VNNI do so in whole
+// onProducts runs a test on every instruction set that multiplies by code of its own: sets with VNNI do so in whole
 // numbers and bytes alone.
 func onProducts(t *testing.T, test func(t *testing.T, p *isa)) {
 	seen := map[uintptr]bool{}
@@ -176,7 +176,7 @@ func teams(p *isa) []*Team {
 	var all []*Team
 	for _, workers := range []int{1, 2, 8} {
 		t := newTeam(workers, p)
-		t.alone = 0
+		t.leastShared = 0
 		all = append(all, t)
 	}
 	return all
@@ -250,9 +250,9 @@ func testGemm[T Float](t *testing.T, p *isa, u *micro[T]) {
 	}
 	// Several tasks, and several super-blocks.
 	checkGemm[T](t, p, all, r, taskRows+u.mr+1, taskCols+u.nr+1, 9, 0, 1)
-	checkGemm[T](t, p, all, r, super+3, 7, 9, 1, 1)
-	checkGemm[T](t, p, all, r, 7, super+3, depth+1, 2, 1)
-	checkGemm[T](t, p, all, r, super+3, super+3, 2, 5, 1)
+	checkGemm[T](t, p, all, r, superBlock+3, 7, 9, 1, 1)
+	checkGemm[T](t, p, all, r, 7, superBlock+3, depth+1, 2, 1)
+	checkGemm[T](t, p, all, r, superBlock+3, superBlock+3, 2, 5, 1)
 	// Few rows or columns, in several tasks and packings.
 	const packing = thinDepths * depth
 	for layout, k := range []int{0, 1, packing - 1, packing, packing + 1, 2 * packing, 2*packing + 5} {
@@ -277,7 +277,7 @@ func testSyrk[T Float](t *testing.T, p *isa, u *micro[T]) {
 		}
 	}
 	checkSyrk[T](t, p, all, r, taskCols+u.nr+1, 5, 0, 1)
-	checkSyrk[T](t, p, all, r, 2*super+3, 2, 1, 1)
+	checkSyrk[T](t, p, all, r, 2*superBlock+3, 2, 1, 1)
 }
 
 // FuzzGemm draws shapes, layouts and alpha.
@@ -289,7 +289,7 @@ func FuzzGemm(f *testing.F) {
 		m, n, k = m%150, n%150, k%(2*depth+10)
 		for _, p := range paths {
 			team := newTeam(1+int(seed%3), p)
-			team.alone = 0
+			team.leastShared = 0
 			alpha := r.NormFloat64()
 			if syrk {
 				checkSyrk[float64](t, p, []*Team{team}, r, int(m), int(k), int(layout), alpha)

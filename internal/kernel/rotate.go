@@ -5,10 +5,9 @@ import "unsafe"
 // RotateWidth is the number of columns of [Rotate]'s panel.
 const RotateWidth = 32
 
-// Rotate applies plane rotations to the rows of a panel of [RotateWidth] columns, row-major: the i-th
-// turns x, in row first ± i, and y, in the row after it, into c[i]·x + s[i]·y and c[i]·y − s[i]·x,
-// which the next one turns further. Rows go up, or down where back is set. Costs 6 flops a
-// rotation and column, without a second reading of a row.
+// Rotate applies plane rotations to the rows of a panel of [RotateWidth] columns, row-major: the i-th turns x, in row
+// first ± i, and y, in the row after it, into c[i]·x + s[i]·y and c[i]·y − s[i]·x, which the next one turns further.
+// Rows go up, or down if back is set. Costs 6 flops a rotation and column, without a second reading of a row.
 func Rotate(c, s, panel []float64, first int, back bool) {
 	if len(c) == 0 {
 		return
@@ -21,7 +20,7 @@ func Rotate(c, s, panel []float64, first int, back bool) {
 	best.rotate(len(c), &c[0], &s[0], &panel[first*RotateWidth], step)
 }
 
-// rotateGo is isa.rotate. Eight columns at a time, whose rotations do not wait for each other.
+// rotateGo is isa.rotate, on eight columns at a time, whose rotations do not wait for each other.
 func rotateGo(n int, c, s, panel *float64, step int) {
 	cs, ss := unsafe.Slice(c, n), unsafe.Slice(s, n)
 	at := func(row, column int) *[8]float64 {

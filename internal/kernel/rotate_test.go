@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every path turns one row after the other as the formula says, fused where it has that, and writes no other row.
+// Every path turns one row after the other by the formula, fused on paths that fuse, and writes no other row.
 func TestRotate(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const rows = 40

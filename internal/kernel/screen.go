@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// lengths returns the squared lengths of the centred anchors, and decides the scale.
-func (n *Nearest) lengths() []float64 {
+// squaredLengths returns the squared lengths of the centred anchors, and sets the scale.
+func (n *Nearest) squaredLengths() []float64 {
 	norms := make([]float64, n.m)
 	longest := 0.0
 	for i := range norms {
@@ -17,42 +17,40 @@ func (n *Nearest) lengths() []float64 {
 		}
 		longest = max(longest, norms[i]) // NaN stays
 	}
-	// Outside this range squares of screened rows (up to 2⁶⁰ times as long) or of small
-	// differences overflow or vanish in float64; equal anchors exclude nothing.
-	n.plain = !(longest >= 0x1p-900 && longest <= 0x1p800) // or NaN
+	// Outside this range squares of screened rows (up to 2⁶⁰ times as long) or of small differences overflow or
+	// vanish in float64; equal anchors exclude nothing.
+	n.isUnscreened = !(longest >= 0x1p-900 && longest <= 0x1p800) // or NaN
 	n.scale = 1
-	if !n.plain {
+	if !n.isUnscreened {
 		_, e := math.Frexp(math.Sqrt(longest))
 		n.scale = math.Ldexp(1, -e)
 	}
 	return norms
 }
 
-// screen packs the anchors, of squared lengths norms, and derives the bounds. With u = 2⁻²⁴, rounding to
-// float32 changes each coordinate by a factor of 1 ± u, a chain of k multiply-adds
-// its sum by k·u·Σ|x_i y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz), and adding the c chains
-// of a row to ‖y‖²/2 by c·u of the largest partial result. Hence the error of
-// ‖y‖²/2 − xᵀy is at most
+// prepareScreen packs the anchors, of squared lengths norms, and derives the bounds. With u = 2⁻²⁴, rounding to
+// float32 changes each coordinate by a factor of 1 ± u, a chain of k multiply-adds its sum by k·u·Σ|x_i y_i| ≤
+// k·u·‖x‖‖y‖ (Cauchy-Schwarz), and adding the c chains of a row to ‖y‖²/2 by c·u of the largest partial result. Hence
+// the error of ‖y‖²/2 − xᵀy is at most
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
 //
-// where 5 counts 2 roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one
-// unit for terms of second order, which stay below it while d < 2²⁰. Where float32 is
-// subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1; for longer x it vanishes in the
-// margin of settling, which grows with ‖x‖².
-func (n *Nearest) screen(norms []float64) {
+// The 5 counts 2 roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one unit for terms of second
+// order, which stay below it while d < 2²⁰. If float32 is subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1; for
+// longer x it vanishes in settlingMargin, which grows with ‖x‖².
+func (n *Nearest) prepareScreen(norms []float64) {
 	u := &n.team.isa.f32
 	const unit = 0x1p-24
-	chains := float64(panels(n.d, depth))
-	n.off = (float64(min(n.d, depth)) + chains + 5) * unit
+	chains := float64(panelCount(n.d, depth))
+	n.productError = (float64(min(n.d, depth)) + chains + 5) * unit
 	h := (chains + 5) * unit
-	n.wide, n.tall = panels(n.m, u.nr)*u.nr, u.mr
-	n.limits()
+	n.wide, n.tall = panelCount(n.m, u.nr)*u.nr, u.mr
+	n.resetBounds()
 	for i, sq := range norms {
 		sq *= n.scale * n.scale
-		n.bound(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
+		n.setBound(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
 	}
-	n.packed = aligned[float32](n.wide * n.d)
+	n.packed = alignedSlice[float32](n.wide * n.d)
 	for l := 0; l < n.d; l += depth {
 		k := min(depth, n.d-l)
 		for i := range n.m {
@@ -64,44 +62,44 @@ func (n *Nearest) screen(norms []float64) {
 	}
 }
 
-// limits makes the anchors' part of the bounds, for wide of them.
-func (n *Nearest) limits() {
-	n.half, n.slack, n.twice = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
-	n.widest, n.groups = 0, panels(n.wide, group)
+// resetBounds allocates the anchors' parts of the bounds; beyond the anchors they are infinite.
+func (n *Nearest) resetBounds() {
+	n.half, n.slack, n.boundGap = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
+	n.widestGap, n.groups = 0, panelCount(n.wide, group)
 	for i := range n.half {
 		n.half[i] = float32(math.Inf(1))
 	}
 }
 
-// bound sets that of anchor j, of squared length sq, half of which may be add too much.
-func (n *Nearest) bound(j int, sq, add, slack float64) {
+// setBound sets the bounds of anchor j, of squared length sq, whose half may be too large by add.
+func (n *Nearest) setBound(j int, sq, add, slack float64) {
 	n.half[j] = float32(sq/2 - add)
 	n.slack[j] = float32(slack * (1 + 0x1p-20))
-	n.twice[j] = 2 * add
-	n.widest = max(n.widest, n.twice[j])
+	n.boundGap[j] = 2 * add
+	n.widestGap = max(n.widestGap, n.boundGap[j])
 }
 
 const (
-	// group is the number of anchors that have one lowest lower bound. Tiles of every path fill it.
+	// group is the number of anchors that share a lowest lower bound. Tiles of every path fill it.
 	group = 48
-	// upperSets is the number of sets of anchors that have one lowest upper bound.
+	// upperSets is the number of sets of anchors that each have one lowest upper bound.
 	upperSets = 16
 )
 
 const (
-	// foundGroups is the number of groups that isa.find looks at.
+	// foundGroups is the number of groups that isa.findAnchors searches.
 	foundGroups = 16
-	// foundBeyond is how far it writes beyond what it has found.
+	// foundBeyond is the number of elements that it may write beyond its results.
 	foundBeyond = 16
 )
 
-// foundAnchors are the numbers of anchors that isa.find has found, counted from the first of its groups.
+// foundAnchors holds the anchors found by isa.findAnchors, counted from the first of its groups.
 type foundAnchors = [foundGroups*group + foundBeyond]int32
 
-// find finds those of n anchors, in up to foundGroups groups, for which not c[j] − room·slack[j] > limit, if the
-// lowest such bound of their group is not above the limit either. It returns how many, found in order. It may read
+// findAnchors finds the anchors among n, in up to foundGroups groups, for which not c[j] − room·slack[j] > limit,
+// skipping groups whose lowest such bound is above the limit. It returns their number; they are in order. It may read
 // readBeyond elements beyond n.
-func (p *isa) find(n int, c, slack, lowers []float32, room, limit float32, found *foundAnchors) int {
+func (p *isa) findAnchors(n int, c, slack, lowers []float32, room, limit float32, found *foundAnchors) int {
 	if p.within != nil {
 		return p.within(n, &c[0], &slack[0], &lowers[0], room, limit, found)
 	}
@@ -127,14 +125,14 @@ var noUppers = func() (none [upperSets]float32) {
 	return none
 }()
 
-// readBeyond is how far isa.below reads beyond its last element.
+// readBeyond is the number of elements that isa.below may read beyond its last.
 const readBeyond = 16
 
-// narrow packs rows, centred and scaled, as float32 panels of at most deep dimensions, takes their norms, 0 for what
-// is beyond them in a panel, and copies the rows themselves.
-func (n *Nearest) narrow(packed []float32, raw, norms []float64, x Matrix[float64], deep int) {
+// narrowRows packs rows, centred and scaled, as float32 panels of at most deep dimensions, computes their norms, 0
+// for the padding rows of a panel, and copies the rows themselves.
+func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[float64], deep int) {
 	mr := n.tall
-	high := panels(x.Rows, mr) * mr
+	high := panelCount(x.Rows, mr) * mr
 	if x.Rows < high {
 		clear(packed[:high*n.d])
 	}
@@ -157,7 +155,6 @@ func (n *Nearest) narrow(packed []float32, raw, norms []float64, x Matrix[float6
 	}
 }
 
-// narrowPanel is narrow for some rows and columns, the first of them column l.
 func (n *Nearest) narrowPanel(panel []float32, raw, norms []float64, x Matrix[float64], l int) {
 	p := n.team.isa
 	mr, i := n.tall, 0
@@ -178,13 +175,12 @@ func (n *Nearest) narrowPanel(panel []float32, raw, norms []float64, x Matrix[fl
 	}
 }
 
-// screenRows sets s.half to half the squared distances less ‖x‖²/2, and s.loose.
 func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
 	u := &n.team.isa.f32
-	high := panels(x.Rows, u.mr) * u.mr
-	n.narrow(s.panels, s.raw, s.norms, x, depth)
+	high := panelCount(x.Rows, u.mr) * u.mr
+	n.narrowRows(s.panels, s.raw, s.norms, x, depth)
 	for i := range high {
-		s.loose[i] = float32(n.off * s.norms[i] * (1 + 0x1p-20))
+		s.loose[i] = float32(n.productError * s.norms[i] * (1 + 0x1p-20))
 		copy(s.half[i*n.wide:][:n.wide], n.half)
 	}
 	for l := 0; l < n.d; l += depth {
@@ -194,15 +190,15 @@ func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
 				u.mul(k, -1, &s.panels[l*high+i*k], &n.packed[l*n.wide+j*k], &s.half[i*n.wide+j], n.wide)
 			}
 			if l+k == n.d {
-				n.outline(s, high, j+u.nr, n.slack, s.loose)
+				n.takeLowestBounds(s, high, j+u.nr, n.slack, s.loose)
 			}
 		}
 	}
 }
 
-// outline takes the lowest bounds of the rows when the anchors before end fill a group or are all:
-// their tiles are near then.
-func (n *Nearest) outline(s *nearestScratch, rows, end int, slack, loose []float32) {
+// takeLowestBounds takes the lowest bounds of the rows once the anchors before end fill a group or are all: their
+// tiles are in cache then.
+func (n *Nearest) takeLowestBounds(s *nearestScratch, rows, end int, slack, loose []float32) {
 	if end%group != 0 && end != n.wide {
 		return
 	}
@@ -211,31 +207,30 @@ func (n *Nearest) outline(s *nearestScratch, rows, end int, slack, loose []float
 	n.team.isa.lowest(rows, &s.half[from], n.wide, &slack[from], end-from, &loose[0], &s.least[0], &s.lower[g], n.groups)
 }
 
-// exclude leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i: an
-// anchor is out when count others have an upper bound below its lower bound, by more
-// than the margin.
-func (n *Nearest) exclude(s *nearestScratch, i int) {
-	loose, half, margin := float64(s.loose[i]), s.half[i*n.wide:], n.margin(s.norms[i])
+// excludeAnchors leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i:
+// an anchor is out when count others have an upper bound below its lower bound, by more than the margin.
+func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
+	loose, half, margin := float64(s.loose[i]), s.half[i*n.wide:], n.settlingMargin(s.norms[i])
 	limit := math.MaxFloat64
 	if n.count <= upperSets {
-		// Of so many sets of anchors, count anchors have an upper bound no higher than the
-		// count-th lowest. Starting from it, 14 of 2,000 anchors are looked at in bytes, 8 in float32.
-		limit = float64(lowestOf(&s.least[i], n.count)) + n.widest + margin
+		// With one lowest upper bound a set, count anchors have an upper bound no higher than the count-th lowest.
+		// Starting from it, 14 of 2,000 anchors become candidates in bytes, 8 in float32.
+		limit = float64(lowestOf(&s.least[i], n.count)) + n.widestGap + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for g := 0; g < n.groups; g += foundGroups {
-		for _, j := range n.lowBounds(s, i, g, n.slack, s.loose[i], above(limit)) {
-			limit = n.consider(s, j, half[j], loose, limit, margin)
+		for _, j := range n.lowBounds(s, i, g, n.slack, s.loose[i], float32Above(limit)) {
+			limit = n.considerAnchor(s, j, half[j], loose, limit, margin)
 		}
 	}
-	s.sort(limit)
+	s.sortCandidates(limit)
 }
 
 // lowBounds finds the anchors of foundGroups groups from g on, or of all that are left, whose lower bounds for row i
-// are not above the limit. They are overwritten by the next.
+// are not above the limit. The next call overwrites them.
 func (n *Nearest) lowBounds(s *nearestScratch, i, g int, slack []float32, loose, limit float32) []int32 {
 	from := g * group
-	found := s.found[:n.team.isa.find(min(foundGroups*group, n.wide-from), s.half[i*n.wide+from:], slack[from:],
+	found := s.found[:n.team.isa.findAnchors(min(foundGroups*group, n.wide-from), s.half[i*n.wide+from:], slack[from:],
 		s.lower[i*n.groups+g:], loose, limit, &s.found)]
 	for k := range found {
 		found[k] += int32(from)
@@ -243,56 +238,57 @@ func (n *Nearest) lowBounds(s *nearestScratch, i, g int, slack []float32, loose,
 	return found
 }
 
-// margin is what settling may round, for a row of that length: with ε for the relative error of a settled distance
-// 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
-func (n *Nearest) margin(norm float64) float64 {
+// settlingMargin bounds the rounding of float64 distances for a row of the given length: 2ε(‖x‖² + ‖y‖²) on the scale
+// of half distances, with ε the relative error of a distance, and ‖y‖ ≤ 1 here.
+func (n *Nearest) settlingMargin(norm float64) float64 {
 	norm *= 1 + 0x1p-20
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
 	return 2 * epsilon * (norm*norm + 1)
 }
 
-// consider makes anchor j a candidate, if its lower bound is not above the limit, and returns the limit.
-func (n *Nearest) consider(s *nearestScratch, j int32, half float32, loose, limit, margin float64) float64 {
+// considerAnchor makes anchor j a candidate, if its lower bound is not above the limit, and returns the new limit.
+func (n *Nearest) considerAnchor(s *nearestScratch, j int32, half float32, loose, limit, margin float64) float64 {
 	room := loose * float64(n.slack[j])
 	lower := float64(half) - room
 	if lower > limit {
 		return limit
 	}
 	s.candidates = append(s.candidates, candidate{j, lower})
-	if upper := lower + 2*room + n.twice[j]; s.lowest(upper, n.count) && len(s.uppers) == n.count {
+	if upper := lower + 2*room + n.boundGap[j]; s.insertUpper(upper, n.count) && len(s.uppers) == n.count {
 		limit = min(limit, s.uppers[n.count-1]+margin)
 	}
 	return limit
 }
 
-// sort leaves the candidates up to the limit, the lowest bounds first: their distances exclude some of the others.
-func (s *nearestScratch) sort(limit float64) {
+// sortCandidates leaves the candidates up to the limit, the lowest bounds first: their distances exclude some of the
+// others.
+func (s *nearestScratch) sortCandidates(limit float64) {
 	// Inserting one costs up to as many moves as there are others.
 	const few = 32
-	kept := s.candidates[:0]
+	sorted := s.candidates[:0]
 	for _, c := range s.candidates {
 		if c.lower > limit {
 			continue
 		}
-		at := len(kept)
-		kept = append(kept, c)
+		at := len(sorted)
+		sorted = append(sorted, c)
 		if at < few {
-			for ; at > 0 && kept[at-1].lower > c.lower; at-- {
-				kept[at] = kept[at-1]
+			for ; at > 0 && sorted[at-1].lower > c.lower; at-- {
+				sorted[at] = sorted[at-1]
 			}
-			kept[at] = c
+			sorted[at] = c
 		}
 	}
-	if len(kept) > few {
-		slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
+	if len(sorted) > few {
+		slices.SortFunc(sorted, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
 	}
-	s.candidates = kept
+	s.candidates = sorted
 }
 
-// lowestOf returns the count-th lowest of all, none of which is NaN, without a branch that could be guessed wrong:
+// lowestOf returns the count-th lowest of all, none of which is NaN, without a branch that could be mispredicted:
 // sorting them takes five times as long.
 func lowestOf(all *[upperSets]float32, count int) float32 {
-	var low [upperSets]int32 // the bits of the lowest so far, such that they have the order of the numbers
+	var low [upperSets]int32 // the bits of the lowest so far, flipped to the order of the numbers
 	for i := range low {
 		low[i] = math.MaxInt32
 	}
@@ -307,8 +303,8 @@ func lowestOf(all *[upperSets]float32, count int) float32 {
 	return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32))
 }
 
-// above is the least float32 that is not below v.
-func above(v float64) float32 {
+// float32Above returns the least float32 that is not below v.
+func float32Above(v float64) float32 {
 	f := float32(min(v, math.MaxFloat32))
 	if float64(f) < v {
 		f = math.Nextafter32(f, math.MaxFloat32)
@@ -316,8 +312,8 @@ func above(v float64) float32 {
 	return f
 }
 
-// lowest keeps the count lowest upper bounds in order; it reports whether upper is one.
-func (s *nearestScratch) lowest(upper float64, count int) bool {
+// insertUpper keeps the count lowest upper bounds in order; it reports whether upper is one.
+func (s *nearestScratch) insertUpper(upper float64, count int) bool {
 	at := len(s.uppers)
 	if at < count {
 		s.uppers = append(s.uppers, upper)

@@ -101,7 +101,7 @@ func TestFind(t *testing.T) {
 						}
 					}
 					var found foundAnchors
-					if got := p.find(n, c, slack, lowers, 3, 1, &found); !slices.Equal(found[:got], want) {
+					if got := p.findAnchors(n, c, slack, lowers, 3, 1, &found); !slices.Equal(found[:got], want) {
 						t.Fatalf("%d anchors: %v, want %v", n, found[:got], want)
 					}
 				}
@@ -123,7 +123,7 @@ func TestSortCandidates(t *testing.T) {
 			}
 		}
 		all := slices.Clone(s.candidates)
-		s.sort(35)
+		s.sortCandidates(35)
 		slices.Sort(want)
 		for k, c := range s.candidates {
 			if len(s.candidates) != len(want) || c.lower != want[k] || all[c.index] != c {

@@ -11,13 +11,12 @@ type Sparse struct {
 	Value             []float64
 }
 
-// SparseGemm adds Zᵀ·X to C: Z n×m, X n×d in any layout (column-major is fastest),
-// C m×d row-major. Costs 2·n·count·d flops, and holds [SparseBytes]. The terms of an element are added one by
-// one in the order of the rows: bits do not depend on the team, and cutting the rows
-// into several calls does not change them either.
+// SparseGemm adds Zᵀ·X to C: Z n×m, X n×d in any layout (column-major is fastest), C m×d row-major. Costs 2·n·count·d
+// flops, and holds [SparseBytes]. The terms of an element are added one by one in the order of the rows: bits do not
+// depend on the team, and cutting the rows into several calls does not change them either.
 func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
-	x.check("X")
-	c.check("C")
+	x.checkBounds("X")
+	c.checkBounds("C")
 	if x.Rows != z.Rows || c.Rows != z.Cols || c.Cols != x.Cols || c.ColStride != 1 ||
 		len(z.Index) < z.Rows*z.Count || len(z.Value) < z.Rows*z.Count {
 		panic(fmt.Sprintf("kernel: SparseGemm of %d×%d (%d a row) and %d×%d into %d×%d",
@@ -35,47 +34,46 @@ func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 	for i := 0; i < x.Rows; i += stripRows {
 		n := min(stripRows, x.Rows-i)
 		e := i * z.Count
-		p.multiply(Sparse{n, z.Cols, z.Count, z.Index[e:], z.Value[e:]}, x.Sub(i, 0, n, x.Cols), c)
+		p.addProduct(Sparse{n, z.Cols, z.Count, z.Index[e:], z.Value[e:]}, x.Sub(i, 0, n, x.Cols), c)
 	}
 }
 
 const (
-	// strip is the number of columns of C that a worker fills at a time: their sums fit registers, and the
+	// stripColumns is the number of columns of C that a worker fills at a time: their sums fit registers, and the
 	// rows that are added, 512 KB, a level-2 cache.
-	strip = 32
-	// stripRows is the number of rows that are sorted by their columns of Z at a time. A row of C is
-	// then read and written once for all of them.
+	stripColumns = 32
+	// stripRows is the number of rows that are sorted by their columns of Z at a time. A row of C is then read and
+	// written once for all of them.
 	stripRows = 2048
 )
 
-// SparseBytes is what a team of so many workers holds for SparseGemm of Z with m columns and count entries in a
-// row, of which rows come at a time.
+// SparseBytes returns the scratch memory of SparseGemm for the given workers, rows at a time, columns m of Z and
+// entries a row.
 func SparseBytes(workers, rows, m, count int) int64 {
 	n := int64(min(rows, stripRows))
-	return int64(workers)*8*strip*n + 12*n*int64(count) + 4*int64(m+1)
+	return int64(workers)*8*stripColumns*n + 12*n*int64(count) + 4*int64(m+1)
 }
 
-// sparseProduct is a SparseGemm under way, and its scratch: strip×stripRows a worker.
+// sparseProduct is the current SparseGemm, and its scratch: stripColumns×stripRows a worker.
 type sparseProduct struct {
 	team    *Team
 	x, c    Matrix[float64]
-	starts  []int32 // of the entries of each column of Z, and their end
-	at      []int32 // rows of the entries, by column and then as they came
+	starts  []int32 // of the entries of each column of Z, then their end
+	rowOf   []int32 // rows of the entries, by column, each in order of arrival
 	weights []float64
 	rows    []float64
 	body    func(worker int)
 }
 
-func (p *sparseProduct) init(t *Team) { p.team, p.body = t, p.work }
+func (p *sparseProduct) initFor(t *Team) { p.team, p.body = t, p.runWorker }
 
-// multiply sorts the entries by counting and adds them.
-func (p *sparseProduct) multiply(z Sparse, x, c Matrix[float64]) {
+func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {
 	t, entries := p.team, z.Rows*z.Count
 	if len(p.starts) < z.Cols+1 {
 		p.starts = make([]int32, z.Cols+1)
 	}
-	if len(p.at) < entries {
-		p.at, p.weights = make([]int32, entries), make([]float64, entries)
+	if len(p.rowOf) < entries {
+		p.rowOf, p.weights = make([]int32, entries), make([]float64, entries)
 	}
 	starts := p.starts[:z.Cols+1]
 	clear(starts)
@@ -85,37 +83,37 @@ func (p *sparseProduct) multiply(z Sparse, x, c Matrix[float64]) {
 	end := int32(0)
 	for j, n := range starts {
 		end += n
-		starts[j] = end // of the column, until its entries are placed from behind
+		starts[j] = end // the column's end, until its entries are placed from the last to the first
 	}
 	for e := entries - 1; e >= 0; e-- {
 		j := z.Index[e]
 		starts[j]--
-		p.at[starts[j]], p.weights[starts[j]] = int32(e/z.Count), z.Value[e]
+		p.rowOf[starts[j]], p.weights[starts[j]] = int32(e/z.Count), z.Value[e]
 	}
 	p.x, p.c = x, c
-	workers := min(t.workers, panels(x.Cols, strip))
-	if entries*x.Cols < t.alone {
+	workers := min(t.workers, panelCount(x.Cols, stripColumns))
+	if entries*x.Cols < t.leastShared {
 		workers = 1
 	}
-	if n := workers * strip * x.Rows; len(p.rows) < n {
-		p.rows = aligned[float64](n)
+	if n := workers * stripColumns * x.Rows; len(p.rows) < n {
+		p.rows = alignedSlice[float64](n)
 	}
-	t.together(workers, p.body)
+	t.runTogether(workers, p.body)
 	p.x, p.c = Matrix[float64]{}, Matrix[float64]{}
 }
 
-func (p *sparseProduct) work(worker int) {
-	s, n, tasks := p.team.join(), p.x.Rows, panels(p.x.Cols, strip)
-	rows := p.rows[worker*strip*n:][:strip*n]
-	for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
-		j := task * strip
-		w := min(strip, p.x.Cols-j)
-		p.team.isa.f64.pack(rows[:w*n], w, p.x.Sub(0, j, n, w).Trans())
-		p.team.isa.gather(p.c.Rows, &p.starts[0], &p.at[0], &p.weights[0], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
+func (p *sparseProduct) runWorker(worker int) {
+	s, n, tasks := p.team.joinSteps(), p.x.Rows, panelCount(p.x.Cols, stripColumns)
+	rows := p.rows[worker*stripColumns*n:][:stripColumns*n]
+	for task, ok := s.nextTask(tasks); ok; task, ok = s.nextTask(tasks) {
+		j := task * stripColumns
+		w := min(stripColumns, p.x.Cols-j)
+		p.team.isa.f64.packPanel(rows[:w*n], w, p.x.Sub(0, j, n, w).Trans())
+		p.team.isa.gather(p.c.Rows, &p.starts[0], &p.rowOf[0], &p.weights[0], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
 	}
 }
 
-// Compressed is a sparse matrix by its rows: the entries of row i are Value[e] in column Index[e], for e from
+// Compressed is a sparse matrix stored by rows: the entries of row i are Value[e] in column Index[e], for e from
 // Starts[i] up to Starts[i+1].
 type Compressed struct {
 	Rows, Cols    int
@@ -140,8 +138,8 @@ func (a *Compressed) End() {
 // AddProduct adds A·X to C, X and C row-major. Costs 2·w flops an entry for w columns of X. The terms of an element
 // are added one by one in the order of the entries, for any number of workers.
 func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
-	x.check("X")
-	c.check("C")
+	x.checkBounds("X")
+	c.checkBounds("C")
 	if x.Rows != a.Cols || c.Rows != a.Rows || c.Cols != x.Cols || x.ColStride != 1 || c.ColStride != 1 {
 		panic(fmt.Sprintf("kernel: %d×%d by its rows times %d×%d into %d×%d", a.Rows, a.Cols, x.Rows, x.Cols, c.Rows, c.Cols))
 	}
@@ -149,27 +147,27 @@ func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
 		return
 	}
 	const rows = 256
-	high := panels(a.Rows, rows)
-	Each(workers, high*panels(x.Cols, strip), func(task int) {
-		i, j := task%high*rows, task/high*strip
+	high := panelCount(a.Rows, rows)
+	Each(workers, high*panelCount(x.Cols, stripColumns), func(task int) {
+		i, j := task%high*rows, task/high*stripColumns
 		high, e := min(rows, a.Rows-i), a.Starts[i]
 		if a.Starts[i+high] > e {
-			best.gather(high, &a.Starts[i], &a.Index[e], &a.Value[e], &x.Data[j], x.RowStride, min(strip, x.Cols-j),
+			best.gather(high, &a.Starts[i], &a.Index[e], &a.Value[e], &x.Data[j], x.RowStride, min(stripColumns, x.Cols-j),
 				&c.Data[i*c.RowStride+j], c.RowStride)
 		}
 	})
 }
 
-// Row views row i: its columns and values.
+// Row returns views of row i's columns and values.
 func (a *Compressed) Row(i int) (columns []int32, values []float64) {
 	from, to := a.Starts[i], a.Starts[i+1]
 	return a.Index[from:to], a.Value[from:to]
 }
 
-// Reset takes all rows out, and keeps their memory.
+// Reset removes all rows, and keeps their memory.
 func (a *Compressed) Reset() { a.Rows, a.Index, a.Value = 0, a.Index[:0], a.Value[:0] }
 
-// Transposed is Aᵀ by its rows, each in the order of the rows of A.
+// Transposed returns Aᵀ stored by rows, the entries of each in the order of the rows of A.
 func (a *Compressed) Transposed() Compressed {
 	t := Compressed{Rows: a.Cols, Cols: a.Rows, Starts: make([]int32, a.Cols+1), Index: make([]int32, len(a.Index)), Value: make([]float64, len(a.Value))}
 	for _, j := range a.Index {

@@ -11,7 +11,7 @@ func TestSparseGemm(t *testing.T) {
 	onProducts(t, func(t *testing.T, p *isa) {
 		r, layout := rand.New(rand.NewPCG(11, 11)), 0
 		for _, n := range crossing(stripRows) {
-			for _, d := range slices.Concat(crossing(strip), []int{3, 4, 5, 19, 20}) {
+			for _, d := range slices.Concat(crossing(stripColumns), []int{3, 4, 5, 19, 20}) {
 				for _, count := range []int{0, 1, 5} {
 					layout++
 					const m = 40

@@ -8,57 +8,55 @@ import (
 	"unsafe"
 )
 
-// Team runs products: it has a number of workers and the packing scratch they share,
-// kept from call to call so that a steady state allocates nothing. No goroutine outlives
-// a call. A Team serves one caller at a time; results do not depend on its number of
-// workers, not even in the last bit.
+// Team runs products: it has a number of workers and the packing scratch they share, kept from call to call so that a
+// steady state allocates nothing. No goroutine outlives a call. A Team serves one caller at a time; results do not
+// depend on its number of workers, not even in the last bit.
 type Team struct {
-	workers int
-	alone   int // multiplications below which one worker does a product
-	isa     *isa
-	f64     products[float64]
-	f32     products[float32]
-	sparse  sparseProduct
-	whole   wholeProduct
+	workers     int
+	leastShared int // multiplications from which on workers share a product
+	isa         *isa
+	f64         products[float64]
+	f32         products[float32]
+	sparse      sparseProduct
+	whole       wholeProduct
 
 	// The current call: every worker runs body, and takes tasks of its steps.
 	body    func(worker int)
 	ids     atomic.Int64
-	tickets atomic.Int64 // handed out, over all steps
-	done    atomic.Int64 // tasks that are done, over all steps
+	tickets atomic.Int64 // tickets handed out so far, over all steps
+	done    atomic.Int64 // finished tasks, over all steps
 	wait    sync.WaitGroup
-	run     func() // t.help, bound once: `go t.run()` allocates nothing
+	run     func() // t.helpRun, bound once: `go t.run()` allocates nothing
 
 	busy atomic.Int64 // nanoseconds of all workers in all calls
 }
 
-// NewTeam returns a team of that many workers; 0 means GOMAXPROCS. From its first product
-// on it holds [TeamBytes].
+// NewTeam returns a team of the given workers; 0 means GOMAXPROCS. From its first product on it holds [TeamBytes].
 func NewTeam(workers int) *Team { return newTeam(workers, best) }
 
 func newTeam(workers int, path *isa) *Team {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	t := &Team{workers: workers, alone: alone, isa: path}
-	t.run = t.help
-	t.f64.init(t, &path.f64)
-	t.f32.init(t, &path.f32)
-	t.sparse.init(t)
-	t.whole.init(t)
+	t := &Team{workers: workers, leastShared: leastShared, isa: path}
+	t.run = t.helpRun
+	t.f64.initFor(t, &path.f64)
+	t.f32.initFor(t, &path.f32)
+	t.sparse.initFor(t)
+	t.whole.initFor(t)
 	return t
 }
 
-// Threads is the number of workers the team was made with.
+// Threads returns the number of workers the team was made with.
 func (t *Team) Threads() int { return t.workers }
 
-// Busy is how long the workers have been busy with all calls so far, together; waiting awake for
-// each other counts.
+// Busy returns the time that the workers have been busy with all calls so far, added up; waiting awake for each other
+// counts.
 func (t *Team) Busy() time.Duration { return time.Duration(t.busy.Load()) }
 
-// together calls body(worker) on that many goroutines with numbers from 0, and returns
-// when all calls have. The bodies share tasks through [Team.join].
-func (t *Team) together(workers int, body func(worker int)) {
+// runTogether calls body(worker) on the given number of goroutines with numbers from 0, and returns when all calls
+// have. The bodies share tasks through [Team.joinSteps].
+func (t *Team) runTogether(workers int, body func(worker int)) {
 	t.body = body
 	t.ids.Store(0)
 	t.tickets.Store(0)
@@ -67,39 +65,37 @@ func (t *Team) together(workers int, body func(worker int)) {
 	for range workers - 1 {
 		go t.run()
 	}
-	t.work(0) // the caller is a worker too
+	t.runBody(0) // the caller is a worker too
 	t.wait.Wait()
 	t.body = nil
 }
 
-func (t *Team) help() {
-	t.work(int(t.ids.Add(1)))
+func (t *Team) helpRun() {
+	t.runBody(int(t.ids.Add(1)))
 	t.wait.Done()
 }
 
-// work is what a worker does of the current call.
-func (t *Team) work(worker int) {
+func (t *Team) runBody(worker int) {
 	start := time.Now()
 	t.body(worker)
 	t.busy.Add(int64(time.Since(start)))
 }
 
-// steps is a worker's way through a call: every worker goes through the same steps, each
-// with a number of tasks, and does the tasks it has tickets for. A step starts when all
-// tasks of earlier steps are done; nobody waits for a worker without a ticket, or for one
-// that has not started.
+// steps tracks a worker through a call: every worker goes through the same steps, each with a number of tasks, and
+// does the tasks it has tickets for. A step starts when all tasks of earlier steps are done; nobody waits for a
+// worker without a ticket, or for one that has not started.
 type steps struct {
 	team   *Team
 	first  int64 // the step's first ticket
-	ticket int64 // the worker's next
+	ticket int64 // the worker's next ticket
 	busy   bool  // the ticket's task is running
 }
 
-func (t *Team) join() steps { return steps{team: t, ticket: t.tickets.Add(1) - 1} }
+func (t *Team) joinSteps() steps { return steps{team: t, ticket: t.tickets.Add(1) - 1} }
 
-// task returns the worker's next task of the current step, which has n tasks, or false
-// when none is left: then the next call is for the next step.
-func (s *steps) task(n int) (int, bool) {
+// nextTask returns the worker's next task of the current step, which has n tasks, or false if none is left: then the
+// next call is for the next step.
+func (s *steps) nextTask(n int) (int, bool) {
 	t := s.team
 	if s.busy {
 		t.done.Add(1)
@@ -109,9 +105,8 @@ func (s *steps) task(n int) (int, bool) {
 		s.first += int64(n)
 		return 0, false
 	}
-	// Steps last 0.1 to 10 ms: starting and joining goroutines for each cost 5 % of a
-	// float32 Gram matrix of 896 columns. So workers wait awake, giving way to other
-	// goroutines, and sleep only after long.
+	// Steps last 0.1 to 10 ms: starting and joining goroutines for each cost 5 % of a float32 Gram matrix of 896
+	// columns. So workers wait awake, giving way to other goroutines, and sleep only after long.
 	const awake, yields = 64, 512
 	for spins := 1; t.done.Load() < s.first; spins++ {
 		switch {
@@ -128,8 +123,7 @@ func (s *steps) task(n int) (int, bool) {
 // cacheLine aligns packed panels: a vector that straddles two lines is loaded as two.
 const cacheLine = 64
 
-// aligned returns n values from the start of a cache line on.
-func aligned[T Float](n int) []T {
+func alignedSlice[T Float](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	buf := make([]T, n+cacheLine/size)

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// goPath is plain Go: the specification of the assembly, and the code for processors
-// without any. It rounds each product and each sum, where assembly fuses the two.
+// goPath is plain Go: the specification of the assembly, and the code for processors without any. It rounds each
+// product and each sum; assembly fuses the two.
 var goPath = isa{
 	name: "go",
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
@@ -48,7 +48,6 @@ func mulGo[T Float](k int, alpha T, a, b, c *T, ldc int) {
 	}
 }
 
-// dotGo is isa.dot in four sums.
 func dotGo(x, y []float64) float64 {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 float64
@@ -155,7 +154,7 @@ func mulIntsGo(pairs int, a, b *int16, c *float64, ldc int) {
 func wholesGo(blocks int, src *float64, dst *int16) (least, most int16, ok bool) {
 	to := unsafe.Slice(dst, 16*blocks)
 	for i, x := range unsafe.Slice(src, 16*blocks) {
-		whole := int16(max(-32768, min(x, 32767))) // NaN becomes any number, which differs
+		whole := int16(max(-32768, min(x, 32767))) // NaN becomes some number, which differs from it
 		if float64(whole) != x {
 			return 0, 0, false
 		}

@@ -9,7 +9,7 @@ func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 	if n == 0 {
 		return
 	}
-	Each(workers, panels(m, rows), func(t int) {
+	Each(workers, panelCount(m, rows), func(t int) {
 		for i := t * rows; i < min(m, (t+1)*rows); i++ {
 			y[i] += Dot(a[i*lda:i*lda+n], x[:n])
 		}
@@ -21,7 +21,7 @@ func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 func Mirror(workers int, a Matrix[float64]) {
 	const block = 64
 	n, ld := a.Rows, a.RowStride
-	Each(workers, panels(n, block), func(t int) {
+	Each(workers, panelCount(n, block), func(t int) {
 		first, end := t*block, min(n, (t+1)*block)
 		for left := 0; left <= first; left += block {
 			for i := first; i < end; i++ {
@@ -33,11 +33,11 @@ func Mirror(workers int, a Matrix[float64]) {
 	})
 }
 
-// columnEnds spare an allocation a column, as what a function variable is given escapes: a third of Shift's time.
+// columnEnds spare Shift an allocation a column, a third of its time: arguments of a function variable escape.
 var columnEnds = sync.Pool{New: func() any { return new([8]float64) }}
 
-// Shift writes x − by to dst, and returns the least of lo and x, and the most of hi and x; NaN is
-// neither. next is a column that will be asked for soon, or x again.
+// Shift writes x − by to dst, and returns the least of lo and x, and the most of hi and x; NaN counts as neither.
+// next is a column that the caller will pass soon, for prefetching, or x again.
 func Shift(dst, x []float64, by, lo, hi float64, next []float64) (least, most float64) {
 	dst = dst[:len(x)]
 	whole := 0
@@ -58,8 +58,8 @@ func Shift(dst, x []float64, by, lo, hi float64, next []float64) (least, most fl
 	return lo, hi
 }
 
-// Standardize writes (x − shift)·factor to dst, and missing where x is NaN; dst may be x. next is a
-// column that will be asked for soon, or x again.
+// Standardize writes (x − shift)·factor to dst, and missing for each NaN in x; dst may be x. next is a column that
+// the caller will pass soon, for prefetching, or x again.
 func Standardize(dst, x []float64, shift, factor, missing float64, next []float64) {
 	dst = dst[:len(x)]
 	whole := 0
@@ -76,8 +76,8 @@ func Standardize(dst, x []float64, shift, factor, missing float64, next []float6
 	}
 }
 
-// lesser is v where it is below lo. Starting from the bounds of earlier rows lets the processor
-// predict the branches.
+// lesser returns v if it is below lo. Starting from the bounds of earlier rows lets the processor predict the
+// branches.
 func lesser(lo, v float64) float64 {
 	if v < lo {
 		return v

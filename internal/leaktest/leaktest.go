@@ -1,4 +1,4 @@
-// Package leaktest fails a test that leaves goroutines or open files behind.
+// Package leaktest fails a test that leaks goroutines or open files.
 package leaktest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is what goroutines that end may need for it on a busy machine.
-const patience = 30 * time.Second
+// leakTimeout is the time that ending goroutines may take on a busy machine.
+const leakTimeout = 30 * time.Second
 
-// Goroutines returns a function that fails the test where a goroutine runs that does not at this
-// moment, and says which:
+// Goroutines returns a function that fails the test, and names the goroutine, if one runs then that
+// does not run now:
 //
 //	defer leaktest.Goroutines(t)()
 func Goroutines(t testing.TB) func() {
@@ -26,7 +26,7 @@ func Goroutines(t testing.TB) func() {
 			if err == nil {
 				return
 			}
-			if time.Since(begin) > patience {
+			if time.Since(begin) > leakTimeout {
 				t.Error(err)
 				return
 			}
@@ -34,9 +34,8 @@ func Goroutines(t testing.TB) func() {
 	}
 }
 
-// Files returns a function that fails the test where more files are open than at this moment. Until then no
-// garbage is collected, which would close those that nobody closes. Where the system does not list the files
-// of a process, none are counted.
+// Files returns a function that fails the test if more files are open than now. Until then no garbage is collected,
+// because that would close forgotten files. If the system does not list the files of a process, none are counted.
 func Files(t testing.TB) func() {
 	percent := debug.SetGCPercent(-1)
 	before := OpenFiles()
@@ -49,7 +48,7 @@ func Files(t testing.TB) func() {
 	}
 }
 
-// OpenFiles counts the files that are open.
+// OpenFiles counts the files that this process has open.
 func OpenFiles() int {
 	list, _ := os.ReadDir("/proc/self/fd")
 	return len(list)

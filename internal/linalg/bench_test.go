@@ -109,7 +109,7 @@ func BenchmarkPolar(b *testing.B) {
 	})
 }
 
-// BenchmarkPencil finds ten pairs where features outnumber rows, for a diagonal like those of a sparse
+// BenchmarkPencil finds ten pairs if features outnumber rows, for a diagonal like that of a sparse
 // projection: most features cost a lot.
 func BenchmarkPencil(b *testing.B) {
 	const n, d, l = 200, 10000, 10

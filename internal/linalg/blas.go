@@ -11,14 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Use lets gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of
-// package kernel, on that many workers (0 means GOMAXPROCS), for the whole process: GEMM,
-// SYRK, and in float64 TRSM, SYR2K, GEMV and SYMV. Everything else stays gonum's, also small products
-// and arguments that gonum panics on. Callers may run concurrently; each product then has a
-// team of its own.
+// Use makes gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of package kernel, with the
+// given workers (0 means GOMAXPROCS), for the whole process: GEMM, SYRK, and in float64 TRSM, SYR2K, GEMV and SYMV.
+// Everything else stays gonum's, also small products and arguments that gonum panics on. Callers may run
+// concurrently; each product then has a team of its own.
 //
-// Only a main function should call it. The error comes from [kernel.Path]; gonum's BLAS is
-// then unchanged.
+// Only a main function should call it. The error comes from [kernel.Path]; gonum's BLAS is then unchanged.
 func Use(workers int) error {
 	if _, err := kernel.Path(); err != nil {
 		return err
@@ -32,7 +30,7 @@ func Use(workers int) error {
 // backend is gonum's implementation with most products of levels 2 and 3 replaced.
 type backend struct {
 	gonum.Implementation
-	desks sync.Pool
+	workspaces sync.Pool
 }
 
 var (
@@ -40,22 +38,22 @@ var (
 	_ blas.Float32 = (*backend)(nil)
 )
 
-// desk has a product's own team, which serves one caller at a time. After a panic it is not
-// put back: its workers may still be running.
-type desk struct {
+// workspace has a product's own team, which serves one caller at a time. After a panic it is not returned to the
+// pool: its workers may still be running.
+type workspace struct {
 	team *kernel.Team
 	f64  [tile * tile]float64
 	f32  [tile * tile]float32
 	x, y []float64 // copies of vectors
 }
 
-// tile is the order of the diagonal blocks of a triangle, which are computed in full: that
-// takes n·tile multiplications more than the n²/2 needed for each term.
+// tile is the order of the diagonal blocks of a triangle, which are computed in full. That takes n·tile
+// multiplications more than the n²/2 needed for each term.
 const tile = 64
 
 func newBackend(workers int) *backend {
 	b := &backend{}
-	b.desks.New = func() any { return &desk{team: kernel.NewTeam(workers)} }
+	b.workspaces.New = func() any { return &workspace{team: kernel.NewTeam(workers)} }
 	return b
 }
 
@@ -63,13 +61,13 @@ func newBackend(workers int) *backend {
 // than packing.
 const smallProduct = 20 * 20 * 20
 
-func small(m, n, k int) bool {
+func isSmallProduct(m, n, k int) bool {
 	return min(m, n, k) <= 0 || float64(m)*float64(n)*float64(k) < smallProduct
 }
 
-// view returns the row-major rows×cols matrix, transposed if t says so, and whether BLAS
-// allows the arguments. If not, gonum is called to say why.
-func view[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (kernel.Matrix[T], bool) {
+// checkedView returns the row-major rows×cols matrix op(A), op given by t, and whether BLAS allows the arguments. If
+// not, the caller passes them on to gonum, whose panic names the fault.
+func checkedView[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (kernel.Matrix[T], bool) {
 	m := kernel.RowMajor(data, rows, cols, ld)
 	switch t {
 	case blas.NoTrans:
@@ -82,9 +80,8 @@ func view[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (k
 	return m, ld >= max(1, cols) && len(data) >= ld*(rows-1)+cols
 }
 
-// scale multiplies columns from(i) to to(i) of each row i by beta. A beta of 0 clears NaN
-// too.
-func scale[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int) {
+// scaleRowRanges multiplies columns from(i) to to(i) of each row i by beta. A beta of 0 clears NaN too.
+func scaleRowRanges[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int) {
 	if beta == 1 {
 		return
 	}
@@ -100,59 +97,58 @@ func scale[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int)
 	}
 }
 
-func column(j int) func(int) int { return func(int) int { return j } }
-func diagonal(i int) int         { return i }
-func pastDiagonal(i int) int     { return i + 1 }
+func constantColumn(j int) func(int) int { return func(int) int { return j } }
+func diagonalColumn(i int) int           { return i }
+func pastDiagonal(i int) int             { return i + 1 }
 
 func isTriangle(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
 
-// scaleTriangle scales the given triangle of c.
 func scaleTriangle[T kernel.Float](beta T, ul blas.Uplo, c kernel.Matrix[T]) {
 	if ul == blas.Upper {
-		scale(beta, c, diagonal, column(c.Cols))
+		scaleRowRanges(beta, c, diagonalColumn, constantColumn(c.Cols))
 	} else {
-		scale(beta, c, column(0), pastDiagonal)
+		scaleRowRanges(beta, c, constantColumn(0), pastDiagonal)
 	}
 }
 
-func gemm[T kernel.Float](b *backend, tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, bb []T, ldb int, beta T, c []T, ldc int) bool {
-	if small(m, n, k) {
+func tryGemm[T kernel.Float](b *backend, tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, bb []T, ldb int, beta T, c []T, ldc int) bool {
+	if isSmallProduct(m, n, k) {
 		return false
 	}
-	va, okA := view(tA, m, k, a, lda)
-	vb, okB := view(tB, k, n, bb, ldb)
-	vc, okC := view(blas.NoTrans, m, n, c, ldc)
+	va, okA := checkedView(tA, m, k, a, lda)
+	vb, okB := checkedView(tB, k, n, bb, ldb)
+	vc, okC := checkedView(blas.NoTrans, m, n, c, ldc)
 	if !okA || !okB || !okC {
 		return false
 	}
-	scale(beta, vc, column(0), column(n))
+	scaleRowRanges(beta, vc, constantColumn(0), constantColumn(n))
 	if alpha != 0 {
-		d := b.desks.Get().(*desk)
+		d := b.workspaces.Get().(*workspace)
 		kernel.Gemm(d.team, alpha, va, vb, vc)
-		b.desks.Put(d)
+		b.workspaces.Put(d)
 	}
 	return true
 }
 
-func syrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) bool {
-	va, okA := view(tA, n, k, a, lda)
-	vc, okC := view(blas.NoTrans, n, n, c, ldc)
+func trySyrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) bool {
+	va, okA := checkedView(tA, n, k, a, lda)
+	vc, okC := checkedView(blas.NoTrans, n, n, c, ldc)
 	if n <= 0 || k < 0 || !isTriangle(ul) || !okA || !okC {
 		return false
 	}
 	if beta == 0 {
-		// gonum's, for small products, keeps NaN in a lower triangle of Aᵀ·A.
+		// For small products gonum's SYRK keeps NaN in a lower triangle of Aᵀ·A.
 		scaleTriangle(beta, ul, vc)
 		beta = 1
 	}
-	if small(n, n, k) {
+	if isSmallProduct(n, n, k) {
 		return false
 	}
 	scaleTriangle(beta, ul, vc)
 	if alpha == 0 {
 		return true
 	}
-	d := b.desks.Get().(*desk)
+	d := b.workspaces.Get().(*workspace)
 	if ul == blas.Upper {
 		kernel.Syrk(d.team, alpha, va, vc)
 	} else {
@@ -160,16 +156,16 @@ func syrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k int,
 			kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
 		})
 	}
-	b.desks.Put(d)
+	b.workspaces.Put(d)
 	return true
 }
 
-// addTriangle adds a symmetric product to one triangle of the block c that starts at
-// (at, at): add adds the block from (i, j) on to its argument.
-func addTriangle[T kernel.Float](d *desk, ul blas.Uplo, c kernel.Matrix[T], at int, add func(c kernel.Matrix[T], i, j int)) {
+// addTriangle adds a symmetric product to one triangle of the block c that starts at (at, at): add adds the product's
+// block that begins at (i, j) to its argument.
+func addTriangle[T kernel.Float](d *workspace, ul blas.Uplo, c kernel.Matrix[T], at int, add func(c kernel.Matrix[T], i, j int)) {
 	n := c.Rows
 	if n > tile {
-		h := half(n)
+		h := halfOrder(n)
 		addTriangle(d, ul, c.Sub(0, 0, h, h), at, add)
 		if ul == blas.Upper {
 			add(c.Sub(0, h, h, n-h), at, at+h)
@@ -203,38 +199,38 @@ func addTriangle[T kernel.Float](d *desk, ul blas.Uplo, c kernel.Matrix[T], at i
 
 // Dgemm is C = alpha·op(A)·op(B) + beta·C, see [blas.Float64Level3].
 func (b *backend) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
-	if !gemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
+	if !tryGemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 	}
 }
 
 // Sgemm is Dgemm in float32.
 func (b *backend) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !gemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
+	if !tryGemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 	}
 }
 
 // Dsyrk is C = alpha·op(A)·op(A)ᵀ + beta·C, one triangle.
 func (b *backend) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	if !syrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
+	if !trySyrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 	}
 }
 
 // Ssyrk is Dsyrk in float32.
 func (b *backend) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
-	if !syrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
+	if !trySyrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
 		b.Implementation.Ssyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 	}
 }
 
 // Dsyr2k is C = alpha·op(A)·op(B)ᵀ + alpha·op(B)·op(A)ᵀ + beta·C, one triangle.
 func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
-	va, okA := view(tA, n, k, a, lda)
-	vb, okB := view(tA, n, k, bb, ldb)
-	vc, okC := view(blas.NoTrans, n, n, c, ldc)
-	if small(n, n, k) || !isTriangle(ul) || !okA || !okB || !okC {
+	va, okA := checkedView(tA, n, k, a, lda)
+	vb, okB := checkedView(tA, n, k, bb, ldb)
+	vc, okC := checkedView(blas.NoTrans, n, n, c, ldc)
+	if isSmallProduct(n, n, k) || !isTriangle(ul) || !okA || !okB || !okC {
 		b.Implementation.Dsyr2k(ul, tA, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 		return
 	}
@@ -242,12 +238,12 @@ func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float6
 	if alpha == 0 {
 		return
 	}
-	d := b.desks.Get().(*desk)
+	d := b.workspaces.Get().(*workspace)
 	addTriangle(d, ul, vc, 0, func(c kernel.Matrix[float64], i, j int) {
 		kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), vb.Sub(j, 0, c.Cols, k).Trans(), c)
 		kernel.Gemm(d.team, alpha, vb.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
 	})
-	b.desks.Put(d)
+	b.workspaces.Put(d)
 }
 
 // Dtrsm solves op(A)·X = alpha·B or X·op(A) = alpha·B, A a triangle, and overwrites B.
@@ -256,28 +252,28 @@ func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.
 	if s == blas.Right {
 		order, others = n, m
 	}
-	u, okA := view(tA, order, order, a, lda)
-	vb, okB := view(blas.NoTrans, m, n, bb, ldb)
+	u, okA := checkedView(tA, order, order, a, lda)
+	vb, okB := checkedView(blas.NoTrans, m, n, bb, ldb)
 	okSide := s == blas.Left || s == blas.Right
 	okDiag := diag == blas.Unit || diag == blas.NonUnit
-	if small(order, order, others) || !okSide || !isTriangle(ul) || !okDiag || !okA || !okB {
+	if isSmallProduct(order, order, others) || !okSide || !isTriangle(ul) || !okDiag || !okA || !okB {
 		b.Implementation.Dtrsm(s, ul, tA, diag, m, n, alpha, a, lda, bb, ldb)
 		return
 	}
-	scale(alpha, vb, column(0), column(n))
+	scaleRowRanges(alpha, vb, constantColumn(0), constantColumn(n))
 	if alpha == 0 {
 		return
 	}
-	// u is op(A), which acts on the columns of B. On the rows op(A)ᵀ acts on the columns of Bᵀ.
+	// u is op(A), which multiplies the columns of B. For the rows, op(A)ᵀ multiplies the columns of Bᵀ.
 	upper := (ul == blas.Upper) == (tA == blas.NoTrans)
 	if s == blas.Right {
 		u, vb, upper = u.Trans(), vb.Trans(), !upper
 	}
-	d := b.desks.Get().(*desk)
+	d := b.workspaces.Get().(*workspace)
 	if upper {
-		solve(d.team, u, diag == blas.Unit, vb)
+		solveUpper(d.team, u, diag == blas.Unit, vb)
 	} else {
 		solveTrans(d.team, u.Trans(), diag == blas.Unit, vb)
 	}
-	b.desks.Put(d)
+	b.workspaces.Put(d)
 }

@@ -227,7 +227,7 @@ func TestVectorProducts(t *testing.T) {
 func TestTrsm(t *testing.T) {
 	ours := newBackend(2)
 	rnd := rand.New(rand.NewPCG(3, 3))
-	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {9, 200}, {200, 9}, {20, 20}, {33, 65}, {65, 33}, {100, 101}, {1, 9000}, {9000, 1}, {8, wide + 1}} {
+	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {9, 200}, {200, 9}, {20, 20}, {33, 65}, {65, 33}, {100, 101}, {1, 9000}, {9000, 1}, {8, wideColumns + 1}} {
 		m, n := s[0], s[1]
 		for _, side := range []blas.Side{blas.Left, blas.Right} {
 			order := m
@@ -356,7 +356,7 @@ func TestUse(t *testing.T) {
 		g.Mul(&back, v.T())
 		var x mat.Dense
 		if err := qr.SolveTo(&x, false, b); err != nil { // the identity
-			t.Error(err)
+			t.Errorf("solving with the QR factor: %v", err)
 		}
 		return answer{u.RawTriangular().Data, g.RawMatrix().Data, s.Values(nil), x.RawMatrix().Data}
 	}

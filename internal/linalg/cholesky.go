@@ -13,21 +13,18 @@ import (
 // a matrix without a Cholesky factor to working precision.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// Cholesky is the factorization A = UᵀU of a symmetric positive definite n×n matrix.
-// The zero value holds the factor of the 0×0 matrix. It holds 8·n² bytes, kept from
-// one Factor to the next of the same or a smaller order.
+// Cholesky is the factorization A = UᵀU of a symmetric positive definite n×n matrix. The zero value holds the factor
+// of the 0×0 matrix. It holds 8·n² bytes, which the next Factor of the same or a smaller order reuses.
 type Cholesky struct {
 	u    kernel.Matrix[float64] // n×n row-major, upper triangle
 	data []float64
 }
 
-// Factor factors the n×n matrix A by its upper triangle, in n³/3 flops, nearly all of them
-// in [kernel.Syrk] and [kernel.Gemm]. A is unchanged. The bits of the factor do not depend
-// on the team.
+// Factor factors the n×n matrix A by its upper triangle, in n³/3 flops, nearly all of them in [kernel.Syrk] and
+// [kernel.Gemm]. A is unchanged. The bits of the factor do not depend on the team.
 //
-// The factor is backward stable: UᵀU = A + E with |E| ≤ n·2⁻⁵²·|U|ᵀ|U| elementwise.
-// The error, for a pivot that is not positive and finite, wraps
-// [ErrNotPositiveDefinite]; c then holds nothing.
+// The factor is backward stable: UᵀU = A + E with |E| ≤ n·2⁻⁵²·|U|ᵀ|U| elementwise. If a pivot is not positive and
+// finite, the error wraps [ErrNotPositiveDefinite]; c then holds nothing.
 func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 	n := a.Rows
 	if a.Cols != n {
@@ -38,14 +35,14 @@ func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 	}
 	c.u = kernel.RowMajor(c.data[:n*n], n, n, n)
 	copyUpper(team.Threads(), c.u, a)
-	if at, pivot := factor(team, c.u); at >= 0 {
+	if at, pivot := factorUpper(team, c.u); at >= 0 {
 		c.u = kernel.Matrix[float64]{}
 		return fmt.Errorf("pivot %d of %d is %.3g: %w", at+1, n, pivot, ErrNotPositiveDefinite)
 	}
 	return nil
 }
 
-// Order is the n of the factored matrix.
+// Order returns n, the order of the factored matrix.
 func (c *Cholesky) Order() int { return c.u.Rows }
 
 // SolveTo writes A⁻¹·B into dst, both n×m and row- or column-major, in 2·n²·m flops;
@@ -53,7 +50,7 @@ func (c *Cholesky) Order() int { return c.u.Rows }
 // result depend on that column of B alone.
 func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	c.HalfSolveTo(team, dst, b)
-	solve(team, c.u, false, dst)
+	solveUpper(team, c.u, false, dst)
 }
 
 // HalfSolveTo is SolveTo for U⁻ᵀ·B: with L = Uᵀ, L⁻¹AL⁻ᵀ = I turns a generalized
@@ -67,21 +64,20 @@ func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 	solveTrans(team, c.u, false, dst)
 }
 
-// BackSolveTo is SolveTo for U⁻¹·B, the other half: it takes the vectors of the ordinary
-// eigenproblem back to those of the generalized one.
+// BackSolveTo is SolveTo for U⁻¹·B, the other half: it turns eigenvectors of the ordinary eigenproblem into
+// eigenvectors of the generalized one.
 func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
 			c.u.Rows, b.Rows, b.Cols, dst.Rows, dst.Cols))
 	}
 	kernel.Copy(dst, b)
-	solve(team, c.u, false, dst)
+	solveUpper(team, c.u, false, dst)
 }
 
-// CholeskyBytes is what a [Cholesky] of order n holds, without the team's panels.
+// CholeskyBytes returns the memory of a [Cholesky] of order n, without the team's panels.
 func CholeskyBytes(n int) int64 { return 8 * int64(n) * int64(n) }
 
-// copyUpper copies the upper triangle of a to row-major dst.
 func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
 	const run = 64 // rows
 	kernel.Each(threads, (dst.Rows+run-1)/run, func(t int) {
@@ -98,26 +94,25 @@ func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
 	})
 }
 
-// unblocked is the order up to which factor runs in plain loops: some 10 µs.
-const unblocked = 32
+// unblockedOrder is the order up to which factorUpper runs in plain loops: some 10 µs.
+const unblockedOrder = 32
 
-// factor overwrites the upper triangle of row-major A by the U of A = UᵀU. It returns
-// the index of the pivot that is not positive and finite, and its value, or -1.
-//
-// Halving the matrix (Gustavson 1997) makes most updates deep enough for the kernel.
-func factor(team *kernel.Team, a kernel.Matrix[float64]) (at int, pivot float64) {
+// factorUpper overwrites the upper triangle of row-major A by the U of A = UᵀU. It returns the index and value of the
+// first pivot that is not positive and finite, or -1. Halving the matrix (Gustavson 1997) makes most updates deep
+// enough for the kernel.
+func factorUpper(team *kernel.Team, a kernel.Matrix[float64]) (at int, pivot float64) {
 	n := a.Rows
-	if n <= unblocked {
+	if n <= unblockedOrder {
 		return factorLeaf(a)
 	}
-	h := half(n)
+	h := halfOrder(n)
 	a11, a12, a22 := a.Sub(0, 0, h, h), a.Sub(0, h, h, n-h), a.Sub(h, h, n-h, n-h)
-	if at, pivot = factor(team, a11); at >= 0 {
+	if at, pivot = factorUpper(team, a11); at >= 0 {
 		return at, pivot
 	}
 	solveTrans(team, a11, false, a12)
 	kernel.Syrk(team, -1, a12.Trans(), a22)
-	if at, pivot = factor(team, a22); at >= 0 {
+	if at, pivot = factorUpper(team, a22); at >= 0 {
 		at += h
 	}
 	return at, pivot

@@ -74,8 +74,8 @@ func positive(n int, rnd *rand.Rand) []float64 {
 func TestCholeskySolves(t *testing.T) {
 	var c Cholesky // one for all: an order must not depend on the one before
 	for _, n := range orders {
-		for _, m := range []int{0, 1, 5, 33, wide + 1} {
-			if m > wide && n > 33 {
+		for _, m := range []int{0, 1, 5, 33, wideColumns + 1} {
+			if m > wideColumns && n > 33 {
 				continue
 			}
 			for name, layout := range layouts {
@@ -121,7 +121,7 @@ func TestCholeskySolves(t *testing.T) {
 							t.Fatalf("residual of (%d, %d) is %g", i, j, sum)
 						}
 					})
-					// The same bits for any team, beside other columns, and in place.
+					// The same bits for any team, next to other columns, and in place.
 					for _, workers := range []int{1, 8} {
 						var again Cholesky
 						other := kernel.NewTeam(workers)

@@ -6,25 +6,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Clipped says what [Clip] took away.
+// Clipped describes the eigenvalues that [Clip] removed.
 type Clipped struct {
 	Count int     // negative eigenvalues
-	Least float64 // the smallest of them; 0 for none
-	Share float64 // the sum of their sizes, as a share of the trace
+	Least float64 // the smallest negative eigenvalue; 0 for none
+	Share float64 // the sum of their magnitudes, as a share of the trace
 }
 
-// clipShare of the largest absolute row sum is rounding: an eigenvalue above −clipShare of it counts
-// as 0. Positive semidefinite matrices of low rank have eigenvalues of −1e-15 of it.
+// clipShare times the largest absolute row sum is rounding: an eigenvalue above −clipShare of that sum counts as 0.
+// Positive semidefinite matrices of low rank have eigenvalues of −1e-15 of it.
 const clipShare = 1e-12
 
-// clipFirst eigenpairs are looked for first; four times as many while all found are negative.
-const clipFirst = 8
+// clipFirstPairs eigenpairs are computed first, then four times as many as before, while all of them are negative.
+const clipFirstPairs = 8
 
-// Clip replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix
-// nearest to it in Frobenius' norm: its negative eigenvalues become 0 (Higham, Computing a nearest
-// symmetric positive semidefinite matrix, Linear Algebra and its Applications 103, 1988). It costs a
-// Cholesky factor where there are none, else their eigenpairs. Shapes panic; the error wraps
-// [ErrNotFinite] or [ErrNoConvergence], with A unchanged.
+// Clip replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix nearest to it in
+// Frobenius' norm: its negative eigenvalues become 0 (Higham, Computing a nearest symmetric positive semidefinite
+// matrix, Linear Algebra and its Applications 103, 1988). It costs a Cholesky factor if no eigenvalue is negative,
+// else the negative eigenpairs. Shapes panic; the error wraps [ErrNotFinite] or [ErrNoConvergence], with A unchanged.
 func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
 	n := a.Rows
 	norm, trace := 0.0, 0.0
@@ -39,14 +38,14 @@ func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
 	if n == 0 || norm == 0 {
 		return Clipped{}, nil
 	}
-	if err := finite("matrix", a); err != nil {
+	if err := checkFinite("matrix", a); err != nil {
 		return Clipped{}, err
 	}
-	if definite(team, a, clipShare*norm) {
+	if hasCholeskyFactor(team, a, clipShare*norm) {
 		return Clipped{}, nil
 	}
 	var found Eigen
-	for l := min(clipFirst, n); ; l = min(4*l, n) {
+	for l := min(clipFirstPairs, n); ; l = min(4*l, n) {
 		var err error
 		if found, err = NewSmallest(team, n, l, EigenOptions{}).Solve(a, found.Basis); err != nil {
 			return Clipped{}, err
@@ -76,19 +75,19 @@ func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
 	return c, nil
 }
 
-// definite reports whether A + shift·I has a Cholesky factor.
-func definite(team *kernel.Team, a kernel.Matrix[float64], shift float64) bool {
+// hasCholeskyFactor reports whether A + shift·I has a Cholesky factor.
+func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float64) bool {
 	n := a.Rows
 	shifted := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Copy(shifted, a)
 	for i := range n {
 		shifted.Data[i*n+i] += shift
 	}
-	at, _ := factor(team, shifted)
+	at, _ := factorUpper(team, shifted)
 	return at < 0
 }
 
-// ClipBytes bounds what [Clip] holds beside a matrix of order n, with twice the eigenvectors found
+// ClipBytes bounds the memory of [Clip] without the matrix of order n: the solver, and twice the eigenvectors found
 // so far, which start the next search.
 func ClipBytes(n int) int64 {
 	return SmallestBytes(n, n, EigenOptions{}) + 2*8*int64(n)*int64(n) + kernel.TeamBytes(n, n)

@@ -41,7 +41,7 @@ func TestClip(t *testing.T) {
 			got := full(sym)
 			c, err := Clip(kernel.NewTeam(1), got)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("clipping: %v", err)
 			}
 			eight := full(sym)
 			if _, err := Clip(kernel.NewTeam(8), eight); err != nil || !slices.Equal(eight.Data, got.Data) {
@@ -61,7 +61,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// withNegative has so many eigenvalues below 0, and others above.
+// withNegative has the given number of eigenvalues below 0, and others above.
 func withNegative(r *rand.Rand, n, negative int) *mat.SymDense {
 	m := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -102,7 +102,7 @@ func full(s *mat.SymDense) kernel.Matrix[float64] {
 	return out
 }
 
-// TestClipLeavesLowRank: what is positive semidefinite but for rounding stays as it is, bit for bit.
+// TestClipLeavesLowRank: a matrix that is positive semidefinite up to rounding stays unchanged, bit for bit.
 func TestClipLeavesLowRank(t *testing.T) {
 	const n, rank = 120, 7
 	r := rand.New(rand.NewPCG(1, 2))

@@ -1,7 +1,6 @@
-// Package linalg solves the selectors' problems with dense symmetric and with tall
-// matrices at the speed of package kernel: the smallest eigenpairs, the polar factor,
-// positive definite systems. It lends kernel's products to gonum, whose LAPACK does the
-// rest.
+// Package linalg solves the selectors' problems with dense symmetric and with tall matrices at the speed of package
+// kernel: the smallest eigenpairs, the polar factor, positive definite systems. It lends kernel's products to gonum,
+// whose LAPACK does the rest.
 //
 //	Smallest   the l smallest eigenpairs of a sequence of symmetric matrices: block
 //	           Davidson, started from the pairs of the matrix before, with a Cholesky

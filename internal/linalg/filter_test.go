@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestFilter: the pairs of a solver with a filter are those of the definition and have the same bits for any team;
+// TestFilter: the pairs of a solver with a filter fit the definition and have the same bits for any team;
 // no wrong filter changes them but by rounding.
 func TestFilter(t *testing.T) {
 	const l = 10

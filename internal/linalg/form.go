@@ -2,66 +2,67 @@ package linalg
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// form is a symmetric matrix A as a [Smallest] works with it. Vectors are rows.
-type form interface {
-	// times adds X·A to Y.
-	times(y, x kernel.Matrix[float64])
-	// factor makes B = A − σI + VᵀV ready for what follows, and reports whether it is positive
-	// definite.
-	factor(sigma float64, v kernel.Matrix[float64]) bool
-	// solve overwrites the rows of X with X·B⁻¹.
-	solve(x kernel.Matrix[float64])
-	// inner writes V·B⁻¹·Vᵀ to the upper triangle of g; it may use V up, which is factor's.
-	inner(g, v kernel.Matrix[float64])
-	// settle makes rows vectors of the form: it may hold more numbers than a vector has coordinates, which
-	// then follow from the first.
-	settle(x kernel.Matrix[float64])
-	// residuals puts rows in place of residuals that stand for the same, and writes their lengths.
-	residuals(r kernel.Matrix[float64], lengths []float64)
+// matrixForm is a symmetric matrix A in the form in which a [Smallest] works with it. Vectors are rows.
+type matrixForm interface {
+	// addProduct adds X·A to Y.
+	addProduct(y, x kernel.Matrix[float64])
+	// factorShifted prepares B = A − σI + VᵀV for the calls that follow, and reports whether it is positive definite.
+	factorShifted(sigma float64, v kernel.Matrix[float64]) bool
+	// solveRows overwrites the rows of X with X·B⁻¹.
+	solveRows(x kernel.Matrix[float64])
+	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g; V is the argument of factorShifted, and may be
+	// overwritten.
+	inverseGram(g, v kernel.Matrix[float64])
+	// completeVectors computes the redundant numbers of each row from its first ones: a form may hold more numbers a
+	// vector than the vector has coordinates.
+	completeVectors(x kernel.Matrix[float64])
+	// measureResiduals replaces the rows of r by equivalent residuals and writes their lengths.
+	measureResiduals(r kernel.Matrix[float64], lengths []float64)
 }
 
-// whole is a matrix of n×n numbers.
-type whole struct {
+// fullMatrix is a matrix stored as n×n numbers.
+type fullMatrix struct {
 	n    int
 	team *kernel.Team
 	a    []float64 // symmetric in full, scaled; n×n
-	u    []float64 // B, factored as UᵀU; or the dense solver's
+	u    []float64 // B, factored as UᵀU; or the dense solver's scratch
 }
 
-func (f *whole) matrix() kernel.Matrix[float64] { return kernel.RowMajor(f.a, f.n, f.n, f.n) }
-func (f *whole) root() kernel.Matrix[float64]   { return kernel.RowMajor(f.u, f.n, f.n, f.n) }
+func (f *fullMatrix) matrixView() kernel.Matrix[float64] { return kernel.RowMajor(f.a, f.n, f.n, f.n) }
+func (f *fullMatrix) factorView() kernel.Matrix[float64] { return kernel.RowMajor(f.u, f.n, f.n, f.n) }
 
-func (f *whole) times(y, x kernel.Matrix[float64]) { kernel.Gemm(f.team, 1, x, f.matrix(), y) }
+func (f *fullMatrix) addProduct(y, x kernel.Matrix[float64]) {
+	kernel.Gemm(f.team, 1, x, f.matrixView(), y)
+}
 
-func (f *whole) factor(sigma float64, v kernel.Matrix[float64]) bool {
+func (f *fullMatrix) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	n := f.n
 	for i := range n {
 		copy(f.u[i*n+i:(i+1)*n], f.a[i*n+i:])
 		f.u[i*n+i] -= sigma
 	}
 	if v.Rows > 0 {
-		kernel.Syrk(f.team, 1, v.Trans(), f.root())
+		kernel.Syrk(f.team, 1, v.Trans(), f.factorView())
 	}
-	at, _ := factor(f.team, f.root())
+	at, _ := factorUpper(f.team, f.factorView())
 	return at < 0
 }
 
-func (f *whole) solve(x kernel.Matrix[float64]) {
-	solveTrans(f.team, f.root(), false, x.Trans())
-	solve(f.team, f.root(), false, x.Trans())
+func (f *fullMatrix) solveRows(x kernel.Matrix[float64]) {
+	solveTrans(f.team, f.factorView(), false, x.Trans())
+	solveUpper(f.team, f.factorView(), false, x.Trans())
 }
 
-func (f *whole) inner(g, v kernel.Matrix[float64]) {
-	solveTrans(f.team, f.root(), false, v.Trans())
+func (f *fullMatrix) inverseGram(g, v kernel.Matrix[float64]) {
+	solveTrans(f.team, f.factorView(), false, v.Trans())
 	kernel.Syrk(f.team, 1, v, g)
 }
 
-func (f *whole) settle(kernel.Matrix[float64]) {}
-func (f *whole) residuals(r kernel.Matrix[float64], lengths []float64) {
+func (f *fullMatrix) completeVectors(kernel.Matrix[float64]) {}
+func (f *fullMatrix) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	rowLengths(r, lengths)
 }
 
-// rowLengths writes the lengths of the rows.
 func rowLengths(r kernel.Matrix[float64], lengths []float64) {
 	for i := range r.Rows {
 		lengths[i] = norm2(r.Data[i*r.RowStride:][:r.Cols])

@@ -7,51 +7,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// iterate finds the pairs in a growing space, or reports that it could not.
-func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
-	s.reset()
-	s.begin(warm)
-	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.factors}, false }
-	limit := s.tol() * s.norm
+// solveByIteration finds the pairs in a growing space, or reports that it could not.
+func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
+	s.resetSpace()
+	s.startSpace(warm)
+	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.factorTries}, false }
+	limit := s.tolerance() * s.norm
 	best, sifts := math.Inf(1), s.opt.Filter != nil
 	for step := range s.opt.Steps {
-		if !s.ritz() {
+		if !s.solveRitz() {
 			return failed(step)
 		}
 		if slices.Max(s.rnorm[:s.l]) <= limit {
-			residual, ok := s.polish()
-			if ok && s.prove() {
-				return s.found(step, residual), true
+			residual, ok := s.polishRitzVectors()
+			if ok && s.proveComplete() {
+				return s.eigenFromRitz(step, residual), true
 			}
-			if s.proofs++; s.proofs > 2 {
+			if s.failedProofs++; s.failedProofs > 2 {
 				return failed(step + 1)
 			}
 			best = math.Inf(1)
 			s.m = 0
 			if ok {
-				// A vector was missed. It is orthogonal to the current ones, which cannot
-				// find it: start anew, from other random vectors.
-				s.factored, s.deflated = false, false
-				s.begin(kernel.Matrix[float64]{})
+				// A vector was missed. It is orthogonal to the current ones, which cannot find it: start again, from
+				// other random vectors.
+				s.hasFactor, s.isDeflated = false, false
+				s.startSpace(kernel.Matrix[float64]{})
 			} else {
-				// Digits were lost on the way: multiply the same vectors anew.
+				// Digits were lost on the way: multiply the same vectors again.
 				copy(s.w, s.x)
-				s.extend(s.p)
-				s.fill()
+				s.extendSpace(s.p)
+				s.fillSpace()
 			}
 			continue
 		}
 		worst := slices.Max(s.rnorm[:s.l])
-		if sifts = sifts && worst <= best/2 && s.sift(); sifts {
+		if sifts = sifts && worst <= best/2 && s.filterSpace(); sifts {
 			best = worst
 			continue
 		}
-		s.reshift(step, warm.Cols > 0)
-		if s.factored && worst > best/2 && worst < mixing*s.norm {
-			s.invert(s.x, s.p)
+		s.chooseShift(step, warm.Cols > 0)
+		if s.hasFactor && worst > best/2 && worst < mixingResidual*s.norm {
+			s.preconditionRows(s.x, s.p)
 			s.m = 0
-			s.extend(s.p)
-			s.fill()
+			s.extendSpace(s.p)
+			s.fillSpace()
 			best = math.Inf(1)
 			continue
 		}
@@ -63,37 +63,35 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 				rows++
 			}
 		}
-		s.invert(s.w, rows)
+		s.preconditionRows(s.w, rows)
 		if s.m+rows > basisRows(s.n, s.p) {
-			s.restart(2 * s.p)
+			s.shrinkSpace(2 * s.p)
 		}
-		if s.extend(rows) == 0 && s.randomize(s.p) == 0 {
+		if s.extendSpace(rows) == 0 && s.extendRandomly(s.p) == 0 {
 			return failed(step)
 		}
 	}
 	return failed(s.opt.Steps)
 }
 
-// mixing is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue
-// mix: the error of a Ritz value is the square of the residual, so that residuals below
-// √2⁻⁵³ do not show in it, and good vectors are combined with new bad ones. Where
-// residuals then stop falling, one plain step of inverse iteration cleans the vectors.
-const mixing = 1e-7
+// mixingResidual is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue mix: the error of a
+// Ritz value is the square of the residual, so that residuals below √2⁻⁵³ do not show in it, and good vectors are
+// combined with new bad ones. If residuals then stop falling, one plain step of inverse iteration cleans the vectors.
+const mixingResidual = 1e-7
 
-// invert multiplies the first rows of b by the inverse of the factored matrix, into w.
-func (s *Smallest) invert(b []float64, rows int) {
+// preconditionRows multiplies the first rows of b by the inverse of the factored matrix, if there is one, into w.
+func (s *Smallest) preconditionRows(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
-	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.factored {
-		s.form.solve(w)
+	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.hasFactor {
+		s.form.solveRows(w)
 	} else {
-		s.form.settle(w)
+		s.form.completeVectors(w)
 	}
 }
 
-// found returns the Ritz pairs as the answer.
-func (s *Smallest) found(step int, residual float64) Eigen {
-	e := s.result(s.p)
-	e.Steps, e.Factors, e.Residual = step, s.factors, residual/s.norm
+func (s *Smallest) eigenFromRitz(step int, residual float64) Eigen {
+	e := s.newEigen(s.p)
+	e.Steps, e.Factors, e.Residual = step, s.factorTries, residual/s.norm
 	copy(e.Values, s.theta)
 	for i := range s.p {
 		for j := range s.n {
@@ -103,21 +101,21 @@ func (s *Smallest) found(step int, residual float64) Eigen {
 	return e
 }
 
-// polish makes the Ritz vectors orthonormal to rounding, multiplies them by A anew and
-// returns the largest residual of the first l.
-func (s *Smallest) polish() (residual float64, ok bool) {
+// polishRitzVectors makes the Ritz vectors orthonormal to rounding, multiplies them by A again and returns the
+// largest residual of the first l.
+func (s *Smallest) polishRitzVectors() (residual float64, ok bool) {
 	n := s.n
 	x := kernel.RowMajor(s.x, s.p, n, n)
-	s.form.settle(x)
+	s.form.completeVectors(x)
 	g := kernel.RowMajor(make([]float64, s.p*s.p), s.p, s.p, s.p)
 	kernel.Syrk(s.team, 1, x, g)
-	if at, _ := factor(s.team, g); at >= 0 {
+	if at, _ := factorUpper(s.team, g); at >= 0 {
 		return 0, false
 	}
 	solveTrans(s.team, g, false, x)
 	clear(s.ax)
-	s.form.times(kernel.RowMajor(s.ax, s.p, n, n), x)
-	s.residuals(s.l)
+	s.form.addProduct(kernel.RowMajor(s.ax, s.p, n, n), x)
+	s.updateResiduals(s.l)
 	residual = slices.Max(s.rnorm[:s.l])
-	return residual, residual <= s.tol()*s.norm
+	return residual, residual <= s.tolerance()*s.norm
 }

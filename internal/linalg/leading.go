@@ -13,21 +13,20 @@ import (
 )
 
 const (
-	// leadingBlock vectors join the space at a time: enough for the speed of products.
+	// leadingBlock vectors join the space at a time: enough for fast products.
 	leadingBlock = 16
 	// leadingTol is the share of the tail by which another quarter of the space may change it.
 	leadingTol = 1e-3
 )
 
-// Tails bounds what any k directions leave of a positive semi-definite n×n matrix A from below:
-// Σ_{j>i} λ_j for i = 1 … k, the λ_j falling, given tr A. product adds Y·A to its first argument,
-// Y a few rows; the rows of start, as many as there are, are where the search begins.
+// Tails returns a lower bound on the variance that any k directions leave of a positive semi-definite n×n matrix A:
+// Σ_{j>i} λ_j for i = 1 … k, the λ_j falling, given tr A. product adds Y·A to its first argument, Y a few rows; the
+// search begins at the rows of start, whose number is free.
 //
-// It is a block Lanczos process with full orthogonalization (Golub and Underwood 1977). The sum of
-// the k largest Ritz values rises with the space towards that of the λ_j: when a quarter more
-// vectors raise it by less than 0.1 % of the tail, the tail less that rise is returned. A rise
-// shrinks faster than geometrically, so that this is below the truth, as measured and not
-// proved. It is nil where room, at most [TailsRoom] vectors, does not suffice.
+// It is a block Lanczos process with full orthogonalization (Golub and Underwood 1977). The sum of the k largest Ritz
+// values rises with the space towards the sum of the λ_j: once a quarter more vectors raise it by less than 0.1 % of
+// the tail, the tail less that rise is returned. A rise shrinks faster than geometrically, so that this is below the
+// truth, as measured and not proved. It is nil if at most [TailsRoom] vectors do not suffice.
 //
 // Costs the product of some 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
 // 4/3·(3k)³ for Ritz values. The bits do not depend on the team.
@@ -41,10 +40,10 @@ func Tails(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float
 	kernel.Copy(kernel.RowMajor(s.w, rows, n, n), start.Sub(0, 0, rows, n))
 	rows = s.orthonormalizeTwice(rows)
 	var last []float64
-	next := min(room, 2*k+leadingBlock) // where the values are looked at
+	next := min(room, 2*k+leadingBlock) // dimension at which the values are checked
 	for {
 		if rows = min(rows, room-s.m); rows == 0 && s.m < room {
-			// The space is invariant; what is left lies outside.
+			// The space is invariant; the rest of the spectrum lies outside.
 			for i := range s.w {
 				s.w[i] = s.rand.NormFloat64()
 			}
@@ -63,7 +62,7 @@ func Tails(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float
 		kernel.Gemm(team, 1, w, kernel.RowMajor(s.q, s.m, n, n).Trans(), part)
 		if s.m >= next {
 			values := ritzValues(h, room, s.m)
-			tails, ok := settled(values, last, k, trace)
+			tails, ok := stableTails(values, last, k, trace)
 			if ok || s.m == n {
 				return tails
 			}
@@ -76,24 +75,23 @@ func Tails(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float
 	}
 }
 
-// TailsRoom is the most vectors that [Tails] holds.
+// TailsRoom returns the most vectors that [Tails] holds.
 func TailsRoom(n, k int) int { return min(n, 4*k+4*leadingBlock) }
 
-// TailsBytes is what [Tails] holds beside the matrix.
+// TailsBytes returns the memory of [Tails] without the matrix.
 func TailsBytes(n, k int) int64 {
 	room, size := int64(TailsRoom(n, k)), int64(n)
 	return 8*(room*size+4*leadingBlock*size+3*room*room) + kernel.TeamBytes(n, n)
 }
 
-// orthonormalizeTwice takes the first rows of w into the complement of the space.
 func (s *Smallest) orthonormalizeTwice(rows int) int {
-	if rows = s.orthonormalize(rows, 1e-10); rows == 0 {
+	if rows = s.orthonormalizeRows(rows, 1e-10); rows == 0 {
 		return 0
 	}
-	return s.orthonormalize(rows, 0.25)
+	return s.orthonormalizeRows(rows, 0.25)
 }
 
-// ritzValues are the eigenvalues of the m×m matrix whose lower triangle h holds, falling.
+// ritzValues returns the eigenvalues, falling, of the m×m matrix whose lower triangle h holds.
 func ritzValues(h []float64, ld, m int) []float64 {
 	a := make([]float64, m*m)
 	for i := range m {
@@ -112,9 +110,8 @@ func ritzValues(h []float64, ld, m int) []float64 {
 	return values
 }
 
-// settled returns the tails after 1 … k values, less what they have last fallen by, and whether
-// that is little.
-func settled(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
+// stableTails returns the tails after 1 … k values, less their last fall, and whether all these falls are small.
+func stableTails(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
 	if values == nil {
 		return nil, false
 	}
@@ -131,11 +128,11 @@ func settled(values, last []float64, k int, trace float64) (tails []float64, ok 
 		if last != nil {
 			rise = max(sum-before, 0)
 		}
-		ok = ok && rise <= leadingTol*left+rounded*trace
+		ok = ok && rise <= leadingTol*left+tailRounding*trace
 		tails = append(tails, max(left-rise, 0))
 	}
-	return tails, ok || trace-sum <= rounded*trace
+	return tails, ok || trace-sum <= tailRounding*trace
 }
 
-// rounded is the share of the trace below which a tail is rounding.
-const rounded = 1e-12
+// tailRounding is the share of the trace below which a tail is rounding.
+const tailRounding = 1e-12

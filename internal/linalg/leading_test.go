@@ -42,7 +42,7 @@ func tailsOf(a []float64, n, k, threads int) []float64 {
 	return Tails(team, n, k, trace, m.Sub(0, 0, min(k, n), n), func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, m, dst) })
 }
 
-// The tails are those of the eigenvalues, never above them, whatever the spectrum.
+// The tails equal the eigenvalues' tails, and are never above them, for any spectrum.
 func TestTails(t *testing.T) {
 	for _, c := range []struct {
 		n, rank, k int

@@ -8,79 +8,79 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// LowRank is a positive semidefinite d×d matrix of a diagonal and few rows, in place of d² numbers:
+// LowRank is a positive semidefinite d×d matrix, stored as a diagonal and few rows instead of d² numbers:
 //
 //	A = D + UᵀTU,
 //
 // U n×d with orthogonal rows, or, with a metric M = ρI + UᵀU and any rows, the pencil Aw = λMw, see [NewPencil].
 //
-// What a [Smallest] factors is F = A − σM + VᵀV, a diagonal E = D − σρI and rows with a middle
-// S = diag(T − σI, I) again. With W = Σ uuᵀ/E Woodbury's identity is
+// A [Smallest] factors F = A − σM + VᵀV, again a diagonal E = D − σρI and rows with a middle S = diag(T − σI, I).
+// With W = Σ uuᵀ/E Woodbury's identity is
 //
 //	F⁻¹ = E⁻¹ − E⁻¹UᵀZUE⁻¹,  Z = (S⁻¹ + W)⁻¹,
 //
-// which must not be a difference of large terms. The eigenvectors of T split S = S₊ − S₋, S₊ = HᵀH, into
-// what adds to E, with Z₊ = Hᵀ(I + HWHᵀ)⁻¹H, and the few directions Y, S₋ = YΣYᵀ, that take from it:
+// which must not be a difference of large terms. The eigenvectors of T split S = S₊ − S₋: S₊ = HᵀH adds to E, with Z₊
+// = Hᵀ(I + HWHᵀ)⁻¹H, and S₋ = YΣYᵀ with the few directions Y takes from it:
 //
 //	Z = Z₊ − XᵀN⁻¹X,  X = Yᵀ(I − WZ₊),  N = Σ⁻¹ − Yᵀ(W − WZ₊W)Y,
 //
-// and F is positive definite where N is, as long as E is positive. Features where it is not, or next
-// to nothing, are few, and go by their Schur complement E_N + U_NᵀZU_N in place of it.
+// and F is positive definite if N is, as long as E is positive. The few features whose E is not positive, or nearly
+// 0, are solved for by their Schur complement E_N + U_NᵀZU_N instead of E.
 //
-// A product takes 4nd flops a vector, with a metric none, but 4nd for a residual; a factor n²d, and a product with
-// its inverse 4nd, or 6nd with a metric, unless that has to be refined.
+// A product takes 4nd flops a vector; with a metric none, but 4nd for a residual. A factor takes n²d, and a product
+// with its inverse 4nd, or 6nd with a metric, unless it has to be refined.
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
-	u      Columns // U is scale times the matrix of these
+	u      Columns // U is scale times the matrix of these columns
 	scale  float64
 	rho    float64
 	metric bool
 
-	lambda  []float64              // Λ, without a metric
-	squares []float64              // with one, ‖u‖²
-	peak    []float64              // with one, largest entries; nil until they are asked for
-	uu      kernel.Matrix[float64] // with one, UUᵀ, but for what is wrong with it
-	uuWrong wrong
-	within  Cholesky               // with one, of ρI + UUᵀ; made once it is needed
-	dual    func() []float64       // UUᵀ over scale²
-	middle  kernel.Matrix[float64] // T
-	share   float64                // T = share·(I − HᵀH), with a metric
-	smooth  kernel.Matrix[float64] // H, m×n
-	tau     []float64              // eigenvalues of T, ascending; nil until they are asked for
-	axes    kernel.Matrix[float64] // its eigenvectors, as rows
-	top     float64                // the largest eigenvalue for D = 0, from below
-	plain   float64                // the same without the metric
-	diag    []float64              // D
-	reduced *reduced
-	norm    float64 // once it is known; else below 0
+	lambda        []float64              // Λ, without a metric
+	squares       []float64              // ‖u‖², with a metric
+	peakCache     []float64              // the largest entry of each u, with a metric; nil until needed
+	uu            kernel.Matrix[float64] // UUᵀ up to uuError, with a metric
+	uuError       sumError
+	metricFactor  Cholesky               // of ρI + UUᵀ, with a metric; empty until needed
+	exactGram     func() []float64       // returns UUᵀ/scale² without loss
+	middle        kernel.Matrix[float64] // T
+	share         float64                // T = share·(I − HᵀH), with a metric
+	smooth        kernel.Matrix[float64] // H, m×n, with a metric
+	tau           []float64              // eigenvalues of T, ascending; nil until needed
+	middleVectors kernel.Matrix[float64] // eigenvectors of T, as rows
+	top           float64                // a lower bound on the largest eigenvalue for D = 0
+	plainTop      float64                // the same without the metric
+	diag          []float64              // D
+	reduction     *reducedPencil
+	norm          float64 // below 0 until it is known
 
-	// of F
-	sigma  float64
-	e      []float64
-	v      kernel.Matrix[float64] // V in the coordinates of A
-	w, z   kernel.Matrix[float64] // W and Z
-	near   []int                  // N, ascending
-	un, zn kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
-	schur  Cholesky
+	// The last factored F.
+	sigma                 float64
+	e                     []float64
+	v                     kernel.Matrix[float64] // V in the coordinates of A
+	gramUV, middleInverse kernel.Matrix[float64] // W and Z
+	nearFeatures          []int                  // N, the features whose E is not positive or nearly 0, ascending
+	un, zn                kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
+	schur                 Cholesky
 }
 
-// NewLowRank takes U as scale times the transpose of u, d×n, which it keeps. Its rows are orthogonal, and
-// lambda the squares of their lengths.
+// NewLowRank returns the matrix whose U is scale times the transpose of u, d×n, which it keeps. The rows of U are
+// orthogonal, and lambda holds the squares of their lengths.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
 	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: inMemory(u), scale: scale, rho: 1, lambda: lambda}
 }
 
-// Columns are the d columns of a matrix of n rows, n numbers each.
+// Columns gives access to the d columns of a matrix of n rows, n numbers each.
 type Columns interface {
-	// Panels calls f for all columns in turn, some at a time: those from `from` on, one after the other, which
-	// are lent until f returns.
+	// Panels calls f for all columns in turn, count at a time from column `from` on, one after the other in columns,
+	// which are lent until f returns.
 	Panels(threads int, f func(from, count int, columns []float64))
-	// Some are so many columns, from `from` on, one after the other, lent or written to room.
+	// Some returns count columns from `from` on, one after the other, lent or written to room.
 	Some(room []float64, from, count int) []float64
 }
 
-// inMemory are columns as the rows of a matrix, which are contiguous.
+// inMemory holds the columns as the contiguous rows of a matrix.
 type inMemory kernel.Matrix[float64]
 
 func (m inMemory) Panels(_ int, f func(from, count int, columns []float64)) { f(0, m.Rows, m.Data) }
@@ -88,31 +88,31 @@ func (m inMemory) Some(_ []float64, from, count int) []float64 {
 	return m.Data[from*m.RowStride:][:count*m.Cols]
 }
 
-// panels calls f for panels of U's columns as rows, before they are scaled.
-func (a *LowRank) panels(f func(from int, u kernel.Matrix[float64])) {
+// eachPanel calls f for panels of U's columns as rows, not yet scaled.
+func (a *LowRank) eachPanel(f func(from int, u kernel.Matrix[float64])) {
 	a.u.Panels(a.team.Threads(), func(from, count int, columns []float64) {
 		f(from, kernel.RowMajor(columns, count, a.n, a.n))
 	})
 }
 
-// LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
-// are in work: some matrices of n + vectors, of which a factor makes the most, and six blocks. What a pencil is reduced
-// to is gone where a factor is made, and more only where rows are few.
+// LowRankBytes bounds the memory of a LowRank of n rows and d columns without U and UUᵀ, while the given number of
+// vectors is in work: some matrices of order n + vectors, most of them in a factor, and six blocks. A pencil's
+// reduction is gone when a factor is made, and larger than it only for few rows.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
-	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretches(n, vectors)*stretchBlock)*int64(n))
+	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretchCount(n, vectors)*stretchBlock)*int64(n))
 	return 8*(squares+2*mostNear*size+6*int64(vectors)*int64(d)+5*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(mostNear)
 }
 
 const (
 	// lowRankBlock features are scaled at a time.
 	lowRankBlock = 256
-	// nearShare of the largest of E is next to nothing, for up to mostNear features.
+	// An E up to nearShare of the largest counts as nearly 0, for up to mostNear features.
 	nearShare = 1e-4
 	mostNear  = 1024
 )
 
-// Length is the order of the matrix that a [Smallest] sees, d, or d + n with a metric.
+// Length returns the order of the matrix that a [Smallest] sees: d, or d + n with a metric.
 func (a *LowRank) Length() int {
 	if a.metric {
 		return a.d + a.n
@@ -120,23 +120,22 @@ func (a *LowRank) Length() int {
 	return a.d
 }
 
-// SetMiddle sets T, n×n, symmetric and positive semidefinite, which it keeps, where there is no metric. Costs its
+// SetMiddle sets T of a matrix without a metric: n×n, symmetric and positive semidefinite, kept. Costs its
 // eigenpairs.
 func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
 	a.middle, a.tau = t, nil
-	if i, _ := notFinite(t); i >= 0 {
+	if i, _ := firstNotFinite(t); i >= 0 {
 		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
 	}
-	if !a.spectrum() {
+	if !a.decomposeMiddle() {
 		return ErrNoConvergence
 	}
-	a.plain = a.largest(a.lambda)
-	a.top = a.plain
+	a.plainTop = a.topEigenvalue(a.lambda)
+	a.top = a.plainTop
 	return nil
 }
 
-// spectrum makes the eigenpairs of T, once.
-func (a *LowRank) spectrum() bool {
+func (a *LowRank) decomposeMiddle() bool {
 	if a.tau != nil {
 		return true
 	}
@@ -144,13 +143,13 @@ func (a *LowRank) spectrum() bool {
 	if !symmetricEigen(a.team.Threads(), vectors, a.n, tau) {
 		return false
 	}
-	a.tau, a.axes = tau, kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
-	kernel.Copy(a.axes, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
+	a.tau, a.middleVectors = tau, kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+	kernel.Copy(a.middleVectors, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
 	return true
 }
 
-// largest is the largest eigenvalue of P^½TP^½ for a diagonal P, from below, by power iteration.
-func (a *LowRank) largest(p []float64) (value float64) {
+// topEigenvalue bounds the largest eigenvalue of P^½TP^½ from below, for a diagonal P, by power iteration.
+func (a *LowRank) topEigenvalue(p []float64) (value float64) {
 	const steps = 40
 	x, y, before := make([]float64, a.n), make([]float64, a.n), make([]float64, a.n)
 	for i := range x {
@@ -179,7 +178,7 @@ func (a *LowRank) largest(p []float64) (value float64) {
 	return value
 }
 
-// SetDiagonal sets D, which it keeps; nil is 0.
+// SetDiagonal sets D, which it keeps; nil means 0.
 func (a *LowRank) SetDiagonal(d []float64) {
 	if a.diag = d; d == nil {
 		a.diag = make([]float64, a.d)
@@ -187,14 +186,14 @@ func (a *LowRank) SetDiagonal(d []float64) {
 	a.norm = -1
 }
 
-// Norm is a lower bound of the norm of the matrix, which it reaches but for a small factor: the norms of
-// the columns with the largest of D.
+// Norm returns a lower bound on the norm of the matrix, tight up to a small factor: the largest norm of the columns
+// with the largest entries of D.
 func (a *LowRank) Norm() float64 {
 	if a.norm >= 0 {
 		return a.norm
 	}
 	if a.metric {
-		a.norm = max(a.top, a.heights())
+		a.norm = max(a.top, a.diagonalLowerBound())
 		return a.norm
 	}
 	const columns = 4
@@ -209,7 +208,7 @@ func (a *LowRank) Norm() float64 {
 	for i, j := range largest {
 		x.Data[i*a.d+j] = 1
 	}
-	a.times(y, x)
+	a.addProduct(y, x)
 	norm := a.top
 	for i := range largest {
 		norm = max(norm, norm2(y.Data[i*a.d:(i+1)*a.d]))
@@ -218,13 +217,13 @@ func (a *LowRank) Norm() float64 {
 	return norm
 }
 
-// Top is the largest eigenvalue for D = 0, from below.
+// Top returns a lower bound on the largest eigenvalue for D = 0.
 func (a *LowRank) Top() float64 { return a.top }
 
-// Plain is the largest eigenvalue for D = 0 and no metric, from below.
-func (a *LowRank) Plain() float64 { return a.plain }
+// Plain returns a lower bound on the largest eigenvalue for D = 0 and no metric.
+func (a *LowRank) Plain() float64 { return a.plainTop }
 
-// Trace is Σ xUᵀTUxᵀ over the rows x of X, or of the w of vectors as rows.
+// Trace returns Σ xUᵀTUxᵀ over the rows x of X, or, with a metric, over the w that the rows stand for.
 func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	var down kernel.Matrix[float64]
 	if a.metric {
@@ -232,39 +231,39 @@ func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	} else {
 		down = a.Down(x)
 	}
-	return kernel.Dot(down.Data, a.small(down, a.middle).Data)
+	return kernel.Dot(down.Data, a.newProduct(down, a.middle).Data)
 }
 
-// Times is X·A of the rows of X.
+// Times returns X·A.
 func (a *LowRank) Times(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*x.Cols), x.Rows, x.Cols, x.Cols)
-	a.times(y, x)
+	a.addProduct(y, x)
 	return y
 }
 
-// Full is the matrix in full.
+// Full returns the matrix as d×d numbers.
 func (a *LowRank) Full() kernel.Matrix[float64] {
 	unit, out := kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d), kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d)
 	for i := range a.d {
 		unit.Data[i*a.d+i] = 1
 	}
-	a.times(out, unit)
+	a.addProduct(out, unit)
 	return out
 }
 
-// Down is X·Uᵀ, k×n, of k rows of d numbers.
+// Down returns X·Uᵀ, k×n, for a k×d matrix X.
 func (a *LowRank) Down(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*a.n), x.Rows, a.n, a.n)
-	a.down(1, x, y)
+	a.addDown(1, x, y)
 	return y
 }
 
-// thinRows go through U at a time: so few that kernel.Gemm does not pack it. Of 50,000 features and 500 rows
-// 28 vectors took 54 ms on the way down at once, 35 in two halves, and 35 and 21 on the way up.
+// thinRows vectors are multiplied by U at a time: few enough that kernel.Gemm does not pack it. With 50,000 features
+// and 500 rows 28 vectors took 54 ms for X·Uᵀ at once and 35 in two halves, and 35 and 21 for Y·U.
 const thinRows = 16
 
-func (a *LowRank) down(factor float64, x, y kernel.Matrix[float64]) {
-	a.panels(func(from int, u kernel.Matrix[float64]) {
+func (a *LowRank) addDown(factor float64, x, y kernel.Matrix[float64]) {
+	a.eachPanel(func(from int, u kernel.Matrix[float64]) {
 		for i := 0; i < x.Rows; i += thinRows {
 			h := min(thinRows, x.Rows-i)
 			kernel.Gemm(a.team, factor*a.scale, x.Sub(i, from, h, u.Rows), u, y.Sub(i, 0, h, a.n))
@@ -272,9 +271,8 @@ func (a *LowRank) down(factor float64, x, y kernel.Matrix[float64]) {
 	})
 }
 
-// up adds factor·Y·U to X.
-func (a *LowRank) up(factor float64, y, x kernel.Matrix[float64]) {
-	a.panels(func(from int, u kernel.Matrix[float64]) {
+func (a *LowRank) addUp(factor float64, y, x kernel.Matrix[float64]) {
+	a.eachPanel(func(from int, u kernel.Matrix[float64]) {
 		for i := 0; i < x.Rows; i += thinRows {
 			h := min(thinRows, x.Rows-i)
 			kernel.Gemm(a.team, factor*a.scale, y.Sub(i, 0, h, a.n), u.Trans(), x.Sub(i, from, h, u.Rows))
@@ -282,26 +280,24 @@ func (a *LowRank) up(factor float64, y, x kernel.Matrix[float64]) {
 	})
 }
 
-// small is X·C of small matrices.
-func (a *LowRank) small(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (a *LowRank) newProduct(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*c.Cols), x.Rows, c.Cols, c.Cols)
 	kernel.Gemm(a.team, 1, x, c, y)
 	return y
 }
 
-// weighted multiplies the columns of X, contiguous, by w, and returns it.
-func weighted(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
+func weightColumns(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
 	for i := range x.Data {
 		x.Data[i] *= w[i%len(w)]
 	}
 	return x
 }
 
-func scaleRows(x kernel.Matrix[float64], by float64) {
+func scaleRows(x kernel.Matrix[float64], factor float64) {
 	for i := range x.Rows {
 		row := x.Data[i*x.RowStride:][:x.Cols]
 		for j := range row {
-			row[j] *= by
+			row[j] *= factor
 		}
 	}
 }
@@ -314,13 +310,12 @@ func copyRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return y
 }
 
-// times implements form.
-func (a *LowRank) times(y, x kernel.Matrix[float64]) {
+func (a *LowRank) addProduct(y, x kernel.Matrix[float64]) {
 	if a.metric {
-		a.bothTimes(y, x)
+		a.addPencilProduct(y, x)
 		return
 	}
-	a.up(1, a.small(a.Down(x), a.middle), y)
+	a.addUp(1, a.newProduct(a.Down(x), a.middle), y)
 	for i := range x.Rows {
 		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
 		for j, v := range a.diag {
@@ -329,24 +324,23 @@ func (a *LowRank) times(y, x kernel.Matrix[float64]) {
 	}
 }
 
-// weigh writes x∘w to dst.
-func weigh(dst, x, w []float64) {
+func multiplyElements(dst, x, w []float64) {
 	for j, v := range w {
 		dst[j] = v * x[j]
 	}
 }
 
-// Between is C·UUᵀ·C for a symmetric n×n matrix C: with it [LowRank.Quadratic] is the square of the length
-// of each feature's column of UᵀCU.
+// Between returns C·UUᵀ·C for a symmetric n×n matrix C: [LowRank.Quadratic] of it is the squared length of each
+// feature's column of UᵀCU.
 func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
-	return a.small(weighted(copyRows(c), a.lambda), c)
+	return a.newProduct(weightColumns(copyRows(c), a.lambda), c)
 }
 
-// Quadratic is uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.
+// Quadratic returns uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.
 func (a *LowRank) Quadratic(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)
 	times := make([]float64, lowRankBlock*a.n)
-	a.panels(func(first int, u kernel.Matrix[float64]) {
+	a.eachPanel(func(first int, u kernel.Matrix[float64]) {
 		for from := 0; from < u.Rows; from += lowRankBlock {
 			h := min(lowRankBlock, u.Rows-from)
 			rows, product := u.Sub(from, 0, h, a.n), kernel.RowMajor(times, h, a.n, a.n)

@@ -62,7 +62,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	a.SetDiagonal(d0)
 
 	full, metric = kernel.RowMajor(make([]float64, d*d), d, d, d), kernel.RowMajor(make([]float64, d*d), d, d, d)
-	kernel.Gemm(team, scale*scale, a.small(u, middle), u.Trans(), full)
+	kernel.Gemm(team, scale*scale, a.newProduct(u, middle), u.Trans(), full)
 	if rho > 0 {
 		kernel.Gemm(team, scale*scale, u, u.Trans(), metric)
 	} else {
@@ -75,7 +75,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	return a, full, metric
 }
 
-// squaresOf are those of rows.
+// squaresOf returns the squared lengths of rows.
 func squaresOf(u kernel.Matrix[float64]) []float64 {
 	out := make([]float64, u.Rows)
 	for i := range out {
@@ -133,14 +133,14 @@ func ordinary(t *testing.T, full, metric kernel.Matrix[float64]) kernel.Matrix[f
 	return product(product(inverse, full), inverse)
 }
 
-// vectorsOf are so many vectors of a form and their w, d numbers each.
+// vectorsOf returns random vectors of a form and their w, d numbers each.
 func vectorsOf(a *LowRank, k int) (x, w kernel.Matrix[float64]) {
 	length := a.Length()
 	x = kernel.RowMajor(make([]float64, k*length), k, length, length)
 	for i := range x.Data {
 		x.Data[i] = math.Sin(float64(i * i))
 	}
-	a.settle(x)
+	a.completeVectors(x)
 	return x, a.Vectors(x.Trans())
 }
 
@@ -154,7 +154,7 @@ func near(t *testing.T, what string, a, b []float64, tol float64) {
 	}
 }
 
-// Products, factors and eigenpairs are those of the matrix in full.
+// Products, factors and eigenpairs equal the full matrix's.
 func TestLowRankIsTheMatrix(t *testing.T) {
 	for name, diag := range map[string]func(int, *rand.Rand) float64{
 		"even": func(int, *rand.Rand) float64 { return 1 },
@@ -184,8 +184,8 @@ func TestLowRankIsTheMatrix(t *testing.T) {
 					const k = 3
 					x, w := vectorsOf(a, k)
 					longest := kernel.Dot(x.Data, x.Data)
-					near(t, "products", a.small(a.Times(x), x.Trans()).Data, a.small(a.small(w, full), w.Trans()).Data, 1e-12*longest*(scale+1))
-					near(t, "metric", a.small(x, x.Trans()).Data, a.small(a.small(w, metric), w.Trans()).Data, 1e-12*longest)
+					near(t, "products", a.newProduct(a.Times(x), x.Trans()).Data, a.newProduct(a.newProduct(w, full), w.Trans()).Data, 1e-12*longest*(scale+1))
+					near(t, "metric", a.newProduct(x, x.Trans()).Data, a.newProduct(a.newProduct(w, metric), w.Trans()).Data, 1e-12*longest)
 					if norm := a.Norm(); norm > 4*float64(d)*scale || norm < scale/100 {
 						t.Errorf("norm %v of a matrix with the entry %v", norm, scale)
 					}
@@ -243,7 +243,7 @@ func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[flo
 		if !c.definite && c.v.Rows > 0 && c.sigma < values[k] {
 			continue // at a repeated value rounding decides
 		}
-		if got := a.factor(c.sigma, c.v); got != c.definite {
+		if got := a.factorShifted(c.sigma, c.v); got != c.definite {
 			t.Errorf("at %v, with %d rows, definite is %v; values %v", c.sigma, c.v.Rows, got, values[:k+2])
 			continue
 		}
@@ -253,20 +253,20 @@ func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[flo
 			continue
 		}
 		x, _ := vectorsOf(a, 2)
-		b, lift := a.rightSides(x), a.rightSides(c.v)
-		a.solve(x)
+		b, lift := a.rightHandSides(x), a.rightHandSides(c.v)
+		a.solveRows(x)
 		w := a.Vectors(x.Trans())
-		back := a.small(w, full) // w·F
+		back := a.newProduct(w, full) // w·F
 		kernel.Gemm(a.team, -c.sigma, w, metric, back)
-		kernel.Gemm(a.team, 1, a.small(w, lift.Trans()), lift, back)
+		kernel.Gemm(a.team, 1, a.newProduct(w, lift.Trans()), lift, back)
 		largest := max(slices.Max(w.Data), -slices.Min(w.Data))
 		near(t, fmt.Sprintf("F·F⁻¹x at %v", c.sigma), back.Data, b.Data, 1e-9*(slices.Max(full.Data)+math.Abs(c.sigma)*slices.Max(metric.Data))*largest)
 		if c.v.Rows > 0 {
 			inner := kernel.RowMajor(make([]float64, k*k), k, k, k)
-			a.inner(inner, c.v)
+			a.inverseGram(inner, c.v)
 			v := copyRows(c.v)
-			a.solve(v)
-			near(t, "inner", inner.Data, a.small(c.v, v.Trans()).Data, 1e-9*scale/(values[k]-c.sigma))
+			a.solveRows(v)
+			near(t, "inner", inner.Data, a.newProduct(c.v, v.Trans()).Data, 1e-9*scale/(values[k]-c.sigma))
 		}
 	}
 }
@@ -274,7 +274,7 @@ func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[flo
 // lowest are l eigenpairs, by the dense solver.
 func (a *LowRank) lowest(l int) (Eigen, error) {
 	s := NewSmallest(a.team, a.Length(), l, EigenOptions{})
-	return s.made(a, kernel.Matrix[float64]{})
+	return s.solveInFull(a, kernel.Matrix[float64]{})
 }
 
 func TestLowRankDiagonalInverse(t *testing.T) {
@@ -313,7 +313,7 @@ func TestRoot(t *testing.T) {
 		want := copyRows(a)
 		u, pivots, err := Root(team, a)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("root of %v: %v", shape, err)
 		}
 		for row := range u.Rows {
 			for _, j := range pivots[:row] {

@@ -8,54 +8,54 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// NewPencil is the LowRank with the metric M = ρI + UᵀU, ρ > 0, of a U that is scale times the d columns u, of n
-// numbers each, which it keeps. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
+// NewPencil returns the LowRank with the metric M = ρI + UᵀU, ρ > 0. U is scale times the d columns u of n numbers
+// each, which are kept. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
 //
-// A vector is the d + n numbers x = (√ρ·w, Uw) of a w. Their product is that of the metric, xᵀy = wᵀMv, and
+// A vector is the d + n numbers x = (√ρ·w, Uw) of a w. The product of two vectors is the metric's, xᵀy = wᵀMv, and
 // with P the projection on such vectors the matrix is PĜP of a diagonal of blocks,
 //
 //	Ĝ = D/ρ ⊕ T,  xᵀĜy = wᵀAv,
 //
-// so that products cost nothing and U is needed only to make vectors. What Ĝ makes of x, and residuals, are
-// right but for what P takes away: a row of d + n numbers stands for the b = √ρ·b₁ + Uᵀb₂ that it makes with
-// every w. M^(−1/2)AM^(−1/2) in its place took twice as many readings of U for a product, and rows turned to
-// orthogonal ones, 3n²d flops, for its roots to have their digits.
+// so that products cost nothing and U is needed only to make vectors. Products with Ĝ, and residuals, are right up to
+// the part that P removes: a row of d + n numbers stands for the b = √ρ·b₁ + Uᵀb₂ that it makes with every w.
+// M^(−1/2)AM^(−1/2) instead took twice as many readings of U for a product, and to keep the digits of its roots, rows
+// turned to orthogonal ones, 3n²d flops.
 //
-// squares are the u's own, d, and UUᵀ is a rough sum, n²d flops; dual, Σ uuᵀ without loss, is asked for where a
-// search in all coordinates needs it, which it seldom does: see [reduced].
+// squares, d, are the squared lengths of the u, and UUᵀ is a rough sum, n²d flops. dual returns Σ uuᵀ without loss;
+// it is called only if a search in all coordinates needs it, which is rare: see [reducedPencil].
 func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
-	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, dual: dual, squares: make([]float64, d)}
+	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, exactGram: dual, squares: make([]float64, d)}
 	for i, v := range squares {
 		a.squares[i] = scale * scale * v
 	}
 	a.uu = kernel.RowMajor(make([]float64, n*n), n, n, n)
 	ones := slices.Repeat([]float64{1}, d)
-	a.uuWrong = a.addRough(a.uu, 1, a.all(), ones, a.trace(ones)/float64(n))
+	a.uuError = a.addRough(a.uu, 1, a.allFeatures(), ones, a.weightedTrace(ones)/float64(n))
 	kernel.Mirror(team.Threads(), a.uu)
 	return a
 }
 
-// measure makes what lengths in the norm of M⁻¹ need, once.
-func (a *LowRank) measure() error {
-	if a.within.Order() > 0 {
+// prepareMetric factors ρI + UUᵀ, which lengths in the norm of M⁻¹ need, once.
+func (a *LowRank) prepareMetric() error {
+	if a.metricFactor.Order() > 0 {
 		return nil
 	}
 	metric := kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
-	for i, v := range a.dual() {
+	for i, v := range a.exactGram() {
 		metric.Data[i] = a.scale * a.scale * v
 	}
 	for i := range a.n {
 		metric.Data[i*a.n+i] += a.rho
 	}
-	if err := a.within.Factor(a.team, metric); err != nil {
+	if err := a.metricFactor.Factor(a.team, metric); err != nil {
 		return fmt.Errorf("metric: %w", err)
 	}
 	return nil
 }
 
-// SetSmooth sets T = share·(I − HᵀH), positive semidefinite, of a pencil: H is m×n, and kept. Costs n²m flops.
+// SetSmooth sets T = share·(I − HᵀH), positive semidefinite, of a pencil; H is m×n, and kept. Costs n²m flops.
 func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
-	if i, _ := notFinite(h); i >= 0 || share-share != 0 {
+	if i, _ := firstNotFinite(h); i >= 0 || share-share != 0 {
 		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
 	}
 	a.share, a.smooth, a.tau = share, h, nil
@@ -65,11 +65,11 @@ func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	for i := range a.n {
 		a.middle.Data[i*a.n+i] += share
 	}
-	a.top, a.plain = a.tops()
+	a.top, a.plainTop = a.topEigenvalues()
 	return nil
 }
 
-// Vectors are the w of eigenvectors, d + n numbers each as columns, as rows of d.
+// Vectors returns the w of eigenvectors x, given as columns of d + n numbers, as rows of d.
 func (a *LowRank) Vectors(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	w := kernel.RowMajor(make([]float64, x.Cols*a.d), x.Cols, a.d, a.d)
 	kernel.Copy(w, x.Sub(0, 0, a.d, x.Cols).Trans())
@@ -79,8 +79,8 @@ func (a *LowRank) Vectors(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return w
 }
 
-// settle implements form: Uw of w.
-func (a *LowRank) settle(x kernel.Matrix[float64]) {
+// completeVectors implements matrixForm: it computes Uw.
+func (a *LowRank) completeVectors(x kernel.Matrix[float64]) {
 	if !a.metric {
 		return
 	}
@@ -88,11 +88,11 @@ func (a *LowRank) settle(x kernel.Matrix[float64]) {
 	for i := range x.Rows {
 		clear(down.Data[i*down.RowStride:][:a.n])
 	}
-	a.down(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
+	a.addDown(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
 }
 
-// rightSides are the b of rows, new.
-func (a *LowRank) rightSides(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+// rightHandSides returns the b that the rows stand for, newly allocated.
+func (a *LowRank) rightHandSides(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	b := copyRows(x.Sub(0, 0, x.Rows, a.d))
 	if !a.metric {
 		return b
@@ -100,39 +100,40 @@ func (a *LowRank) rightSides(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	scaleRows(b, math.Sqrt(a.rho))
 	rest := copyRows(x.Sub(0, a.d, x.Rows, a.n))
 	if maxAbs(rest.Data) > 0 {
-		a.up(1, rest, b)
+		a.addUp(1, rest, b)
 	}
 	return b
 }
 
-// residuals implements form: (b/√ρ, 0) stands for b too, and M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ tells its length.
-func (a *LowRank) residuals(r kernel.Matrix[float64], lengths []float64) {
+// measureResiduals implements matrixForm: (b/√ρ, 0) stands for b too, and its length comes from M⁻¹ = (I − Uᵀ(ρI +
+// UUᵀ)⁻¹U)/ρ.
+func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	if !a.metric {
 		rowLengths(r, lengths)
 		return
 	}
-	b := a.rightSides(r)
+	b := a.rightHandSides(r)
 	scaleRows(b, 1/math.Sqrt(a.rho))
 	c := a.Down(b)
-	a.within.HalfSolveTo(a.team, c.Trans(), c.Trans())
+	a.metricFactor.HalfSolveTo(a.team, c.Trans(), c.Trans())
 	for i := range r.Rows {
 		row, own := r.Data[i*r.RowStride:][:a.d+a.n], b.Data[i*a.d:(i+1)*a.d]
 		copy(row, own)
 		clear(row[a.d:])
-		// A difference: right to 2⁻²⁶ of the length of b/√ρ.
+		// The difference of squares is right to 2⁻²⁶ of the length of b/√ρ.
 		gone := c.Data[i*a.n : (i+1)*a.n]
 		lengths[i] = math.Sqrt(max(kernel.Dot(own, own)-kernel.Dot(gone, gone), 0))
 	}
 }
 
-// refine corrects solutions w for their z where that is rough: z = S·Uw, and z_V = Vw, must hold. What is left,
-// y, stands for the right-hand side Uᵀy_U + Vᵀy_V of a correction. z is right to some 2⁻⁵³·|SW| of it, and w, where it is
-// multiplied by SW again, to the square of that: a correction gains the first.
-func (a *LowRank) refine(w, z kernel.Matrix[float64]) {
+// refineSolutions corrects rough solutions w by their z: z = S·Uw, and z_V = Vw, must hold. The residual y of these
+// equations stands for the right-hand side Uᵀy_U + Vᵀy_V of a correction. z is right to some 2⁻⁵³·|SW| of it, and w,
+// multiplied by SW again, to the square of that: each correction gains one factor of 2⁻⁵³·|SW|.
+func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	size, k := a.n+a.v.Rows, w.Rows
 	largest := 0.0
 	for i := range a.n {
-		largest = max(largest, a.w.Data[i*size+i])
+		largest = max(largest, a.gramUV.Data[i*size+i])
 	}
 	z = copyRows(z)
 	for rough := largest * max(a.tau[a.n-1], math.Abs(a.sigma)); rough > 1e3; rough /= 1e3 {
@@ -144,7 +145,7 @@ func (a *LowRank) refine(w, z kernel.Matrix[float64]) {
 		}
 		kernel.Gemm(a.team, -1, w, a.v.Trans(), y.Sub(0, a.n, k, a.v.Rows))
 		more := kernel.RowMajor(make([]float64, k*a.d), k, a.d, a.d)
-		for i, v := range a.solveDual(more, a.small(y, a.w), y).Data {
+		for i, v := range a.solveDual(more, a.newProduct(y, a.gramUV), y).Data {
 			z.Data[i] += v
 		}
 		for i, v := range more.Data {
@@ -153,12 +154,11 @@ func (a *LowRank) refine(w, z kernel.Matrix[float64]) {
 	}
 }
 
-// leastShift is the least distance of a shift from a pencil's spectrum, as a share of T's largest eigenvalue: E is ρ
-// times that where there is no D to speak of.
+// leastShift is the least distance of a shift from a pencil's spectrum, as a share of T's largest eigenvalue: if D
+// is negligible, E is ρ times that distance.
 const leastShift = 1e-4
 
-// bothTimes adds X·Ĝ to Y.
-func (a *LowRank) bothTimes(y, x kernel.Matrix[float64]) {
+func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
 	for i := range x.Rows {
 		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
 		for j, v := range a.diag {
@@ -168,8 +168,8 @@ func (a *LowRank) bothTimes(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
 }
 
-// heights is a lower bound of the norm for T = 0: some w of any n + 1 features has Uw = 0.
-func (a *LowRank) heights() float64 {
+// diagonalLowerBound bounds the norm from below by D, as if T = 0: some w of any n + 1 features has Uw = 0.
+func (a *LowRank) diagonalLowerBound() float64 {
 	if a.d <= a.n {
 		return 0
 	}
@@ -178,27 +178,27 @@ func (a *LowRank) heights() float64 {
 	return sorted[a.d-a.n-1] / a.rho
 }
 
-// rounding is the size of what rounds in a residual. Uw has an error of some 2⁻⁵³·|U|·|w|, |U|² ≤ d for features of
-// length 1 and |w| ≤ 1/√ρ; tolerances are 16√d·2⁻⁵³ of this.
-func (a *LowRank) rounding() float64 {
+// roundingScale is the size of the terms that round in a residual. Uw has an error of some 2⁻⁵³·|U|·|w|, |U|² ≤ d for
+// features of length 1 and |w| ≤ 1/√ρ; tolerances are 16√d·2⁻⁵³ of this.
+func (a *LowRank) roundingScale() float64 {
 	if !a.metric {
 		return a.Norm()
 	}
 	return max(a.Norm(), a.top/(4*math.Sqrt(a.rho)))
 }
 
-// tops are the largest eigenvalues for D = 0 with the metric and without, from below, by power iteration: with
-// w = Uᵀy, z = Uw = UUᵀy.
-func (a *LowRank) tops() (top, plain float64) {
+// topEigenvalues bounds the largest eigenvalues for D = 0 from below, with the metric and without, by power
+// iteration: with w = Uᵀy, z = Uw = UUᵀy.
+func (a *LowRank) topEigenvalues() (top, plain float64) {
 	const steps, columns = 20, 8
 	z := kernel.RowMajor(make([]float64, columns*a.n), columns, a.n, a.n)
 	for i := range z.Data {
 		z.Data[i] = math.Sin(float64(i + 1))
 	}
 	for range steps {
-		y := a.small(z, a.middle)
-		z = a.small(y, a.uu)
-		tz := a.small(z, a.middle)
+		y := a.newProduct(z, a.middle)
+		z = a.newProduct(y, a.uu)
+		tz := a.newProduct(z, a.middle)
 		for i := range columns {
 			row := z.Data[i*a.n : (i+1)*a.n]
 			value, square := kernel.Dot(row, tz.Data[i*a.n:(i+1)*a.n]), kernel.Dot(row, y.Data[i*a.n:(i+1)*a.n])
@@ -215,15 +215,15 @@ func (a *LowRank) tops() (top, plain float64) {
 	return top, plain
 }
 
-// inFull finds the pairs of a pencil as a matrix of d×d numbers, by the factor of M.
-func (a *LowRank) inFull(l int, opt EigenOptions) (Eigen, error) {
+// solveInFull finds the pairs of a pencil as a matrix of d×d numbers, by the factor of M.
+func (a *LowRank) solveInFull(l int, opt EigenOptions) (Eigen, error) {
 	d := a.d
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, d*d), d, d, d) }
 	metric, full := square(), square()
 	u := kernel.RowMajor(make([]float64, d*a.n), d, a.n, a.n)
-	a.panels(func(from int, some kernel.Matrix[float64]) { copy(u.Data[from*a.n:], some.Data[:some.Rows*a.n]) })
+	a.eachPanel(func(from int, some kernel.Matrix[float64]) { copy(u.Data[from*a.n:], some.Data[:some.Rows*a.n]) })
 	kernel.Gemm(a.team, a.scale*a.scale, u, u.Trans(), metric)
-	a.up(1, a.small(scaledRows(u, a.scale), a.middle), full)
+	a.addUp(1, a.newProduct(scaledRowCopy(u, a.scale), a.middle), full)
 	for i := range d {
 		metric.Data[i*d+i] += a.rho
 		full.Data[i*d+i] += a.diag[i]
@@ -242,16 +242,15 @@ func (a *LowRank) inFull(l int, opt EigenOptions) (Eigen, error) {
 	basis := kernel.RowMajor(make([]float64, e.Basis.Cols*(d+a.n)), e.Basis.Cols, d+a.n, d+a.n)
 	kernel.Copy(basis.Sub(0, 0, basis.Rows, d), e.Basis.Trans())
 	scaleRows(basis.Sub(0, 0, basis.Rows, d), math.Sqrt(a.rho))
-	a.settle(basis)
+	a.completeVectors(basis)
 	e.Basis = kernel.RowMajor(make([]float64, len(basis.Data)), d+a.n, basis.Rows, basis.Rows)
 	kernel.Copy(e.Basis, basis.Trans())
 	e.Vectors = e.Basis.Sub(0, 0, d+a.n, l)
 	return e, nil
 }
 
-// scaledRows is a copy of the rows of x times a number.
-func scaledRows(x kernel.Matrix[float64], by float64) kernel.Matrix[float64] {
+func scaledRowCopy(x kernel.Matrix[float64], factor float64) kernel.Matrix[float64] {
 	y := copyRows(x)
-	scaleRows(y, by)
+	scaleRows(y, factor)
 	return y
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Pivoted overwrites the upper triangle of the positive semidefinite n×n matrix A, row-major, by the factor
-// U of PᵀAP = UᵀU, the largest pivot first, up to the first pivot of at most tol: LAPACK's DPSTRF. Column k
-// of U is that of column pivots[k] of A; the first rank rows of U count, over all columns, and what stands
-// below them is of no use. Costs n·rank² flops and holds A and 3n numbers. The error wraps [ErrNotFinite].
+// Pivoted overwrites the upper triangle of the positive semidefinite n×n matrix A, row-major, by the factor U of PᵀAP
+// = UᵀU, the largest pivot first, up to the first pivot of at most tol: LAPACK's DPSTRF. Column k of U belongs to
+// column pivots[k] of A; U has rank rows, over all columns, and the rows below them are garbage. Costs n·rank² flops
+// and holds A and 3n numbers. The error wraps [ErrNotFinite].
 func Pivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank int, err error) {
 	n := a.Rows
-	if i, _ := notFinite(a); i >= 0 {
+	if i, _ := firstNotFinite(a); i >= 0 {
 		return nil, 0, fmt.Errorf("row %d: %w", i+1, ErrNotFinite)
 	}
 	pivots = make([]int, n)
@@ -24,7 +24,7 @@ func Pivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank int, err
 		return pivots, 0, nil
 	}
 	sym := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: a.RowStride, Data: a.Data}
-	if a.Data[0] <= tol && largestDiagonal(a) <= tol { // which it does not compare for the first pivot
+	if a.Data[0] <= tol && largestDiagonal(a) <= tol { // LAPACK does not compare the first pivot with tol
 		for i := range pivots {
 			pivots[i] = i
 		}
@@ -43,10 +43,10 @@ func largestDiagonal(a kernel.Matrix[float64]) float64 {
 }
 
 // SolveUpper overwrites B, n×m row-major, by U⁻¹B for the n×n upper triangle U; n²m flops.
-func SolveUpper(team *kernel.Team, u, b kernel.Matrix[float64]) { solve(team, u, false, b) }
+func SolveUpper(team *kernel.Team, u, b kernel.Matrix[float64]) { solveUpper(team, u, false, b) }
 
-// InvertUpper overwrites the n×n upper triangle U, row-major, by its inverse; what is below the diagonal is
-// neither read nor written. With
+// InvertUpper overwrites the n×n upper triangle U, row-major, by its inverse; entries below the diagonal are neither
+// read nor written. With
 //
 //	U = (U₁ B; 0 U₂),  U⁻¹ = (U₁⁻¹ −U₁⁻¹BU₂⁻¹; 0 U₂⁻¹)
 //
@@ -57,9 +57,9 @@ func InvertUpper(team *kernel.Team, u kernel.Matrix[float64]) {
 		invertLeaf(u)
 		return
 	}
-	h := half(n)
+	h := halfOrder(n)
 	u1, b, u2 := u.Sub(0, 0, h, h), u.Sub(0, h, h, n-h), u.Sub(h, h, n-h, n-h)
-	solve(team, u1, false, b)
+	solveUpper(team, u1, false, b)
 	solveTrans(team, u2, false, b.Trans())
 	kernel.Each(team.Threads(), h, func(i int) {
 		row := b.Data[i*b.RowStride:][:n-h]

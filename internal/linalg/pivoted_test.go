@@ -52,13 +52,13 @@ func TestPivotedRestoresTheMatrix(t *testing.T) {
 // TestPivotedEdges: nothing, zeros, and no numbers.
 func TestPivotedEdges(t *testing.T) {
 	if p, rank, err := Pivoted(kernel.RowMajor[float64](nil, 0, 0, 0), 0); len(p) != 0 || rank != 0 || err != nil {
-		t.Error(p, rank, err)
+		t.Errorf("empty matrix: pivots %v, rank %d, error %v; want none, 0, nil", p, rank, err)
 	}
 	if p, rank, err := Pivoted(kernel.RowMajor(make([]float64, 9), 3, 3, 3), 0); len(p) != 3 || rank != 0 || err != nil {
-		t.Error(p, rank, err)
+		t.Errorf("3×3 of zeros: pivots %v, rank %d, error %v; want three, 0, nil", p, rank, err)
 	}
 	if _, _, err := Pivoted(kernel.RowMajor([]float64{1, 0, 0, math.NaN()}, 2, 2, 2), 0); !errors.Is(err, ErrNotFinite) {
-		t.Error(err)
+		t.Errorf("NaN on the diagonal: error %v, want ErrNotFinite", err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// ErrTooFewRows is wrapped by [Polar.Factor] where the matrix has fewer rows than columns.
+// ErrTooFewRows is wrapped by the error of [Polar.Factor] for a matrix with fewer rows than columns.
 var ErrTooFewRows = errors.New("fewer rows than columns")
 
 // Polar finds the orthonormal polar factor P = U·Vᵀ of a tall n×l matrix A = U·Σ·Vᵀ
@@ -30,23 +30,22 @@ var ErrTooFewRows = errors.New("fewer rows than columns")
 // P is the factor of A + E, ‖E‖ ≤ c·l·2⁻⁵³·‖A‖, and so off by ‖E‖/σ_l to first order,
 // which no method can better (Chaitin-Chatelin and Gratton 2000).
 //
-// Where A has a rank r < l, to working precision, the factor is not unique: P·V is
-// determined on the r right singular vectors of A's row space, and completed by some
-// orthonormal vectors on the other l − r, which depend on the cut into chunks. [Polar.Rank]
-// returns r.
+// If A has a rank r < l, to working precision, the factor is not unique: P·V is determined on the r right singular
+// vectors of A's row space, and completed by some orthonormal vectors on the other l − r, which depend on the cut
+// into chunks. [Polar.Rank] returns r.
 //
 // Another cut into chunks gives the same determined part of P to rounding. A chunk of h
 // rows leaves min(h, l)·l values until the end, [PolarBytes]: no more than the chunk
 // itself, and 800 bytes for 8,192 rows of l = 10.
 type Polar struct {
-	l, rows int
-	height  []int     // rows of each chunk
-	start   []int     // of each chunk's R in r, in rows
-	r       []float64 // the stacked R's, min(h, l)×l each; later the factors of RowsTo
-	sigma   []float64 // nil until Factor
+	l, rows    int
+	chunkRows  []int     // rows of each chunk
+	chunkStart []int     // of each chunk's R in r, in rows
+	r          []float64 // the stacked R's, min(h, l)×l each; later the factors of RowsTo
+	sigma      []float64 // nil until Factor
 }
 
-// NewPolar returns the empty polar factor of l columns.
+// NewPolar returns an empty polar factor of l columns.
 func NewPolar(l int) *Polar {
 	if l < 0 {
 		panic(fmt.Sprintf("linalg: polar factor of %d columns", l))
@@ -54,12 +53,11 @@ func NewPolar(l int) *Polar {
 	return &Polar{l: l}
 }
 
-// PolarBytes bounds what a [Polar] of l columns and so many chunks of at most h rows holds:
-// the factors of the chunks, twice while Factor runs and while the slice grows, and the
-// scratch of one chunk.
+// PolarBytes bounds the memory of a [Polar] of l columns after the given number of chunks of at most h rows: the
+// factors of the chunks, twice while Factor runs and while the slice grows, and the scratch of one chunk.
 func PolarBytes(l, chunks, h int) int64 {
-	kept := int64(chunks) * int64(min(h, l))
-	return 8 * (2*kept*int64(l) + kept + 2*int64(chunks) + int64(h+4*l)*int64(l))
+	factorRows := int64(chunks) * int64(min(h, l))
+	return 8 * (2*factorRows*int64(l) + factorRows + 2*int64(chunks) + int64(h+4*l)*int64(l))
 }
 
 // Add takes the next chunk, h×l. It costs 2·h·l² flops. The error wraps
@@ -69,15 +67,15 @@ func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 		panic(fmt.Sprintf("linalg: chunk of %d columns for a polar factor of %d, factored %t",
 			chunk.Cols, p.l, p.sigma != nil))
 	}
-	if at, _ := notFinite(chunk); at >= 0 {
+	if at, _ := firstNotFinite(chunk); at >= 0 {
 		return fmt.Errorf("row %d: %w", p.rows+at+1, ErrNotFinite)
 	}
 	r := newReflections(chunk).appendR(nil)
-	if at, _ := notFinite(kernel.RowMajor(r, 1, len(r), len(r))); at >= 0 {
+	if at, _ := firstNotFinite(kernel.RowMajor(r, 1, len(r), len(r))); at >= 0 {
 		return fmt.Errorf("rows %d to %d: length of a column: %w", p.rows+1, p.rows+chunk.Rows, ErrNotFinite)
 	}
-	p.start = append(p.start, len(p.r)/max(1, p.l))
-	p.height = append(p.height, chunk.Rows)
+	p.chunkStart = append(p.chunkStart, len(p.r)/max(1, p.l))
+	p.chunkRows = append(p.chunkRows, chunk.Rows)
 	p.rows += chunk.Rows
 	p.r = append(p.r, r...)
 	return nil
@@ -100,7 +98,7 @@ func (p *Polar) Factor() error {
 	stacked := kernel.RowMajor(p.r, len(p.r)/l, l, l)
 	q := newReflections(stacked)
 	r := q.appendR(nil)
-	if at, _ := notFinite(kernel.RowMajor(r, l, l, l)); at >= 0 {
+	if at, _ := firstNotFinite(kernel.RowMajor(r, l, l, l)); at >= 0 {
 		return fmt.Errorf("polar factor: length of a column: %w", ErrNotFinite)
 	}
 	u, sigma, vt, ok := svd(r, l)
@@ -118,20 +116,20 @@ func (p *Polar) Factor() error {
 // added, to the last bit. It costs 8·h·l² flops at most. dst may be the chunk itself.
 // Calls for different chunks may run at the same time.
 func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
-	if p.sigma == nil || chunk.Rows != p.height[k] || chunk.Cols != p.l || dst.Rows != chunk.Rows || dst.Cols != p.l {
+	if p.sigma == nil || chunk.Rows != p.chunkRows[k] || chunk.Cols != p.l || dst.Rows != chunk.Rows || dst.Cols != p.l {
 		panic(fmt.Sprintf("linalg: polar factor of %d columns, factored %t: chunk %d of %d×%d into %d×%d",
 			p.l, p.sigma != nil, k, chunk.Rows, chunk.Cols, dst.Rows, dst.Cols))
 	}
 	q := newReflections(chunk)
 	top := min(chunk.Rows, p.l)
-	q.mulTo(dst, kernel.RowMajor(p.r[p.start[k]*p.l:], top, p.l, p.l))
+	q.mulTo(dst, kernel.RowMajor(p.r[p.chunkStart[k]*p.l:], top, p.l, p.l))
 }
 
 // Values returns the singular values of A, descending, once factored.
 func (p *Polar) Values() []float64 { return slices.Clone(p.sigma) }
 
-// Rank is the number of singular values above l·2⁻⁵⁰·σ_1: smaller ones may come from the
-// rounding of A's entries (√l·2⁻⁵³·σ_1) and of the factorization (a few times as much).
+// Rank returns the number of singular values above l·2⁻⁵⁰·σ_1: smaller ones may come from the rounding of A's entries
+// (√l·2⁻⁵³·σ_1) and of the factorization (a few times as much).
 func (p *Polar) Rank() int {
 	rank := 0
 	for _, s := range p.sigma {
@@ -142,7 +140,6 @@ func (p *Polar) Rank() int {
 	return rank
 }
 
-// svd factors square row-major a, which it overwrites.
 func svd(a []float64, n int) (u, sigma, vt []float64, ok bool) {
 	g := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
@@ -171,17 +168,17 @@ func newReflections(a kernel.Matrix[float64]) *reflections {
 	kernel.Copy(kernel.ColMajor(q.cols, q.h, q.l, q.h), a)
 	for k := range q.tau {
 		x := q.cols[k*q.h+k : (k+1)*q.h]
-		q.tau[k] = reflect(x)
+		q.tau[k] = makeReflection(x)
 		for j := k + 1; j < q.l; j++ {
-			q.apply(k, q.cols[j*q.h:][:q.h])
+			q.applyTo(k, q.cols[j*q.h:][:q.h])
 		}
 	}
 	return q
 }
 
-// reflect finds the reflection that maps x to a multiple of the first unit vector,
-// overwrites x by that multiple and the rest of v, v[0] = 1, and returns tau.
-func reflect(x []float64) (tau float64) {
+// makeReflection finds the reflection that maps x to a multiple of the first unit vector, overwrites x by that
+// multiple and the rest of v, v[0] = 1, and returns tau.
+func makeReflection(x []float64) (tau float64) {
 	tail := blas64.Vector{N: len(x) - 1, Inc: 1, Data: x[1:]}
 	below := blas64.Nrm2(tail)
 	if below == 0 {
@@ -198,15 +195,14 @@ func reflect(x []float64) (tau float64) {
 	return tau
 }
 
-// apply overwrites y by its k-th reflection.
-func (q *reflections) apply(k int, y []float64) {
+// applyTo overwrites y by its k-th reflection.
+func (q *reflections) applyTo(k int, y []float64) {
 	v := q.cols[k*q.h+k+1 : (k+1)*q.h]
 	s := -q.tau[k] * (y[k] + kernel.Dot(v, y[k+1:]))
 	y[k] += s
 	kernel.Axpy(s, v, y[k+1:])
 }
 
-// appendR appends the rows of R, min(h, l)×l.
 func (q *reflections) appendR(r []float64) []float64 {
 	for i := range q.tau {
 		for j := range q.l {
@@ -230,7 +226,7 @@ func (q *reflections) mulTo(dst, b kernel.Matrix[float64]) {
 			y[i] = b.Data[i*b.RowStride+j*b.ColStride]
 		}
 		for k := len(q.tau) - 1; k >= 0; k-- {
-			q.apply(k, y)
+			q.applyTo(k, y)
 		}
 		for i, v := range y {
 			dst.Data[i*dst.RowStride+j*dst.ColStride] = v

@@ -191,7 +191,7 @@ func TestPolarErrors(t *testing.T) {
 	chunk := kernel.RowMajor([]float64{1, 2, 3, 4, 5, 6}, 2, 3, 3)
 	must.Do(t, p.Add(chunk))
 	if err := p.Factor(); !errors.Is(err, ErrTooFewRows) {
-		t.Errorf("2×3: %v", err)
+		t.Errorf("factor of 2×3: error %v, want ErrTooFewRows", err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
 		rows := kernel.RowMajor([]float64{1, 2, 3, 4, bad, 6}, 2, 3, 3)

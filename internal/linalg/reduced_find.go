@@ -8,23 +8,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// find goes from K's lowest vectors to the pencil's.
-func (r *reduced) find(s *Smallest, z kernel.Matrix[float64], theta []float64) (b pairs, ok bool) {
-	y := r.rightOf(z, theta)
+func (r *reducedPencil) pencilPairs(s *Smallest, z kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
+	y := r.yFromZ(z, theta)
 	least := slices.Min(r.diag)
-	for range readings {
-		if !(least > reach*theta[r.p-1]*r.rho) {
+	for range mostReadings {
+		if !(least > leastRatio*theta[r.p-1]*r.rho) {
 			return b, false
 		}
-		if b, ok = r.read(y, theta); !ok {
+		if b, ok = r.ritzPairs(y, theta); !ok {
 			return b, false
 		}
 		theta = b.theta
-		limit := max(turned*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tol()*max(r.top, theta[r.l-1]))
+		limit := max(turnTolerance*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tolerance()*max(r.top, theta[r.l-1]))
 		if slices.Max(b.bounds[:r.l]) <= limit {
 			return b, true
 		}
-		if y, ok = r.correction(b); !ok {
+		if y, ok = r.solveCorrections(b); !ok {
 			return b, false
 		}
 		r.root.SolveTo(r.team, y.Trans(), y.Trans())
@@ -34,44 +33,45 @@ func (r *reduced) find(s *Smallest, z kernel.Matrix[float64], theta []float64) (
 }
 
 const (
-	// stretchBlock features are read at a time by a worker: of 3,000 rows in float32, 100 to 256 took two thirds of the
-	// time of 24 and of 1,024, and of panels which all workers share.
+	// A worker reads stretchBlock features at a time: for 3,000 rows in float32, 100 to 256 took two thirds of the
+	// time of 24 and of 1,024, and of panels that all workers share.
 	stretchBlock  = 128
 	mostStretches = 32
 )
 
-// turned is the residual of the pairs as a share of the gap after them: by so much their vectors are turned.
-const turned = 1e-7
+// turnTolerance is the largest residual of the pairs as a share of the gap after them, and with it the angle by which
+// their vectors are off.
+const turnTolerance = 1e-7
 
-// rightOf is y = (θ − T)z of rows z.
-func (r *reduced) rightOf(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
+// yFromZ returns y = (θ − T)z of the rows z.
+func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, len(z.Data)), z.Rows, r.n, r.n)
-	r.thin(-1, z, r.middle, y)
+	r.addThinProduct(-1, z, r.middle, y)
 	for i, v := range theta {
 		kernel.Axpy(v, z.Data[i*r.n:(i+1)*r.n], y.Data[i*r.n:(i+1)*r.n])
 	}
 	return y
 }
 
-// pairs are Ritz pairs of the pencil.
-type pairs struct {
+// pencilRitz holds Ritz pairs of the pencil.
+type pencilRitz struct {
 	theta  []float64
 	w      kernel.Matrix[float64] // p×d, wᵀMw = 1
 	z, y   kernel.Matrix[float64] // p×n
-	g      kernel.Matrix[float64] // p×n
-	bounds []float64              // of the residuals, in the norm of M⁻¹
+	g      kernel.Matrix[float64] // y + (T − θI)z, p×n
+	bounds []float64              // on the residuals, in the norm of M⁻¹
 }
 
-// read makes w = (D − θρ)⁻¹Uᵀy and z = Uw in one reading of U, and their Ritz pairs.
-func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok bool) {
+// ritzPairs makes w = (D − θρ)⁻¹Uᵀy and z = Uw in one reading of U, and their Ritz pairs.
+func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
 	n, d, p := r.n, r.d, y.Rows
 	w, z := kernel.RowMajor(make([]float64, p*d), p, d, d), kernel.RowMajor(make([]float64, p*n), p, n, n)
 	r.downAndUp(y, theta, w, z)
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*p), p, p, p) }
 	zt := kernel.RowMajor(make([]float64, p*n), p, n, n)
-	r.thin(1, z, r.middle, zt)
+	r.addThinProduct(1, z, r.middle, zt)
 	ww, metric, full := square(), square(), square()
-	r.grams(w, ww, full)
+	r.writeGrams(w, ww, full)
 	for i, v := range ww.Data {
 		metric.Data[i] = r.rho * v
 	}
@@ -87,9 +87,9 @@ func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok b
 	if !symmetricEigen(1, full.Data, p, b.theta) {
 		return b, false
 	}
-	c.BackSolveTo(r.team, full, full) // the pairs in the w
-	b.w, b.z = r.small(full.Trans(), w), r.small(full.Trans(), z)
-	b.y = r.small(full.Trans(), y)
+	c.BackSolveTo(r.team, full, full) // the pairs in the basis of the rows of w
+	b.w, b.z = r.newProduct(full.Trans(), w), r.newProduct(full.Trans(), z)
+	b.y = r.newProduct(full.Trans(), y)
 	b.g = copyRows(b.y)
 	kernel.Gemm(r.team, 1, full.Trans(), zt, b.g)
 	b.bounds = make([]float64, p)
@@ -107,33 +107,33 @@ func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok b
 	return b, true
 }
 
-// downAndUp writes w = (D − θρ)⁻¹Uᵀy and z = Uw, both 0 before. A stretch of features is one worker's, and has its own
-// sum. As many vectors are multiplied at a time as products take without a copy, some of them 0.
-func (r *reduced) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
+// downAndUp writes w = (D − θρ)⁻¹Uᵀy and z = Uw, both 0 before. Each stretch of features belongs to one worker, and
+// has its own sum. As many vectors are multiplied at a time as products take without a copy, padded with 0.
+func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
 	n, d, p := r.n, r.d, y.Rows
-	count := stretches(n, p)
+	count := stretchCount(n, p)
 	size := (d + count - 1) / count
 	few := cmp.Or(kernel.Thin(), p)
 	groups := (p + few - 1) / few
 	padded := kernel.RowMajor(make([]float64, groups*few*n), groups*few, n, n)
 	copy(padded.Data, y.Data)
 	if r.readers == nil {
-		r.readers = make(chan *reader, min(r.team.Threads(), count))
+		r.readers = make(chan *panelReader, min(r.team.Threads(), count))
 		for range cap(r.readers) {
-			r.readers <- &reader{kernel.NewTeam(1), make([]float64, stretchBlock*n), make([]float64, stretchBlock*few)}
+			r.readers <- &panelReader{kernel.NewTeam(1), make([]float64, stretchBlock*n), make([]float64, stretchBlock*few)}
 		}
 	}
 	sums := make([][]float64, count) // n×few each group
 	kernel.Each(cap(r.readers), count, func(t int) {
-		by := <-r.readers
-		defer func() { r.readers <- by }()
+		reader := <-r.readers
+		defer func() { r.readers <- reader }()
 		sum, last := make([]float64, groups*n*few), min((t+1)*size, d)
 		for from := t * size; from < last; from += stretchBlock {
 			h := min(stretchBlock, last-from)
-			u, some := kernel.RowMajor(r.u.Some(by.room, from, h), h, n, n), kernel.RowMajor(by.some, h, few, few)
+			u, some := kernel.RowMajor(r.u.Some(reader.room, from, h), h, n, n), kernel.RowMajor(reader.products, h, few, few)
 			for g := range groups {
 				clear(some.Data[:h*few])
-				kernel.Gemm(by.team, r.scale, u, padded.Sub(g*few, 0, few, n).Trans(), some)
+				kernel.Gemm(reader.team, r.scale, u, padded.Sub(g*few, 0, few, n).Trans(), some)
 				for i, v := range theta[g*few : min((g+1)*few, p)] {
 					row := w.Data[(g*few+i)*d+from:][:h]
 					for j, diag := range r.diag[from:][:h] {
@@ -141,7 +141,7 @@ func (r *reduced) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kern
 						some.Data[j*few+i] = row[j]
 					}
 				}
-				kernel.Gemm(by.team, r.scale, u.Trans(), some, kernel.RowMajor(sum[g*n*few:], n, few, few))
+				kernel.Gemm(reader.team, r.scale, u.Trans(), some, kernel.RowMajor(sum[g*n*few:], n, few, few))
 			}
 		}
 		sums[t] = sum
@@ -155,21 +155,22 @@ func (r *reduced) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kern
 	}
 }
 
-// reader is what a worker reads features with.
-type reader struct {
-	team       *kernel.Team
-	room, some []float64
+// panelReader is the scratch with which a worker reads features.
+type panelReader struct {
+	team           *kernel.Team
+	room, products []float64
 }
 
-// stretches is how many of the features are read side by side: their sums are no more than n² numbers.
-func stretches(n, vectors int) int { return max(min(mostStretches, n/(2*vectors)), 1) }
+// stretchCount returns the number of stretches of features that are read in parallel: their sums are at most n²
+// numbers.
+func stretchCount(n, vectors int) int { return max(min(mostStretches, n/(2*vectors)), 1) }
 
-// grams writes wwᵀ and wDwᵀ of rows w, a task a pair of them: these are few, and long.
-func (r *reduced) grams(w, plain, heavy kernel.Matrix[float64]) {
+// writeGrams writes wwᵀ and wDwᵀ of the rows w, each row a task: rows are few, and long.
+func (r *reducedPencil) writeGrams(w, plain, heavy kernel.Matrix[float64]) {
 	p, d := w.Rows, w.Cols
 	kernel.Each(r.team.Threads(), p, func(i int) {
 		row, times := w.Data[i*d:(i+1)*d], make([]float64, d)
-		weigh(times, row, r.diag)
+		multiplyElements(times, row, r.diag)
 		for j := range p {
 			other := w.Data[j*d : (j+1)*d]
 			plain.Data[i*p+j], heavy.Data[i*p+j] = kernel.Dot(row, other), kernel.Dot(times, other)
@@ -179,7 +180,6 @@ func (r *reduced) grams(w, plain, heavy kernel.Matrix[float64]) {
 	symmetrize(heavy)
 }
 
-// symmetrize takes the mean of a square matrix and its transpose.
 func symmetrize(x kernel.Matrix[float64]) {
 	for i := range x.Rows {
 		for j := range i {
@@ -189,9 +189,9 @@ func symmetrize(x kernel.Matrix[float64]) {
 	}
 }
 
-// correction is u of every pair: (K − θI)u = −g in the complement of their z, where conjugate gradients solve
-// (I − θK⁻¹)u = −K⁻¹g. g is in it already, as that of a Ritz pair.
-func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
+// solveCorrections returns the u of every pair: (K − θI)u = −g in the complement of the z, in which conjugate
+// gradients solve (I − θK⁻¹)u = −K⁻¹g. g is in the complement already, being a Ritz pair's.
+func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], bool) {
 	n, p, g := r.n, r.p, b.g
 	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }
 	apart, products := rows(), kernel.RowMajor(make([]float64, p*p), p, p, p)
@@ -202,7 +202,7 @@ func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
 	}
 	c.HalfSolveTo(r.team, apart, b.z) // orthonormal
 	project := func(x kernel.Matrix[float64]) {
-		kernel.Gemm(r.team, -1, r.small(x, apart.Trans()), apart, x)
+		kernel.Gemm(r.team, -1, r.newProduct(x, apart.Trans()), apart, x)
 	}
 	u, left := rows(), rows()
 	r.inverseTimes(-1, g, left)
@@ -214,18 +214,18 @@ func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
 		square[i] = kernel.Dot(row, row)
 		first[i] = square[i]
 	}
-	for range steps {
+	for range gradientSteps {
 		times := copyRows(along)
 		minus := rows()
 		r.inverseTimes(1, along, minus)
 		for i, v := range b.theta {
-			v = min(v, b.theta[r.l-1]) // of guards nothing says that the complement is above their own
+			v = min(v, b.theta[r.l-1]) // above θ_l the complement need not be positive: clamp the guards' values
 			kernel.Axpy(-v, minus.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n])
 		}
 		project(times)
 		busy := false
 		for i := range p {
-			if !(square[i] > solved*solved*first[i]) {
+			if !(square[i] > solvedShare*solvedShare*first[i]) {
 				continue
 			}
 			a, ta, x := along.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n], left.Data[i*n:(i+1)*n]
@@ -242,7 +242,7 @@ func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
 				a[j] = x[j] + next/square[i]*a[j]
 			}
 			square[i] = next
-			busy = busy || i < r.l && next > solved*solved*first[i]
+			busy = busy || i < r.l && next > solvedShare*solvedShare*first[i]
 		}
 		if !busy {
 			break
@@ -252,6 +252,6 @@ func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
 }
 
 const (
-	steps  = 80   // of conjugate gradients
-	solved = 1e-5 // of what is left to them
+	gradientSteps = 80   // of conjugate gradients, at most
+	solvedShare   = 1e-5 // of the residual at which they stop
 )

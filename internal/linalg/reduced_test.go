@@ -14,7 +14,8 @@ import (
 // some, by a search.
 var reducedCases = [][3]int{{20, 150, 5}, {60, 300, 3}, {70, 280, 2}}
 
-// settling are diagonals as those of a sparse projection, one after the other: all alike, then less and less changed.
+// settling returns diagonals like those in a sparse projection, one after the other: all alike, then less and less
+// changed.
 func settling(d int) (list [][]float64) {
 	r := rand.New(rand.NewPCG(7, 7))
 	list = append(list, slices.Repeat([]float64{0.1}, d))
@@ -33,7 +34,7 @@ func settling(d int) (list [][]float64) {
 	return list
 }
 
-// The pairs of a pencil by n×n numbers are those of the matrices in full, from any start, to the bit for any workers.
+// The pairs of a pencil by n×n numbers equal the full matrices' pairs, from any start, to the bit for any workers.
 func TestReducedIsThePencil(t *testing.T) {
 	for _, c := range reducedCases {
 		n, d, l := c[0], c[1], c[2]
@@ -47,35 +48,35 @@ func TestReducedIsThePencil(t *testing.T) {
 			}
 			want := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).Solve(ordinary(t, whole, metric), kernel.Matrix[float64]{}))(t)
 			a.SetDiagonal(diagonal)
-			s.norm = a.rounding()
+			s.norm = a.roundingScale()
 			e, ok := s.reducedTo(a, warm)
 			if !ok {
 				t.Fatalf("%v, matrix %d: not found", c, step)
 			}
 			near(t, "values", e.Values, want.Values, 1e-9*want.Values[l-1])
 			w := a.Vectors(e.Vectors)
-			aw, mw := a.small(w, whole), a.small(w, metric)
+			aw, mw := a.newProduct(w, whole), a.newProduct(w, metric)
 			for i, v := range e.Values {
 				kernel.Axpy(-v, mw.Data[i*d:(i+1)*d], aw.Data[i*d:(i+1)*d])
 				if left := norm2(aw.Data[i*d : (i+1)*d]); left > 1e-6*v*norm2(mw.Data[i*d:(i+1)*d]) {
 					t.Errorf("%v, matrix %d, pair %d: residual %g", c, step, i, left)
 				}
 			}
-			unit := a.small(a.small(w, metric), w.Trans())
+			unit := a.newProduct(a.newProduct(w, metric), w.Trans())
 			for i := range l {
 				unit.Data[i*l+i]--
 			}
 			near(t, "wᵀMw", unit.Data, make([]float64, l*l), 1e-9)
 
-			// Another team, and without what the matrices before have left where it starts anew.
+			// Another team, and without the state that earlier matrices have left, if it starts cold.
 			team := a.team
 			a.team = kernel.NewTeam(5)
-			held := a.reduced
-			a.reduced = nil
+			held := a.reduction
+			a.reduction = nil
 			other := NewSmallest(a.team, a.Length(), l, EigenOptions{})
 			other.norm = s.norm
 			first, ok := other.reducedTo(a, kernel.Matrix[float64]{})
-			a.team, a.reduced = team, held
+			a.team, a.reduction = team, held
 			if again, ok2 := s.reducedTo(a, kernel.Matrix[float64]{}); !ok || !ok2 || !slices.Equal(first.Basis.Data, again.Basis.Data) {
 				t.Errorf("%v, matrix %d: workers or earlier matrices change bits", c, step)
 			}
@@ -91,14 +92,14 @@ func TestReducedMissesNothing(t *testing.T) {
 		n, d, l := c[0], c[1], c[2]
 		a, _, _ := lowRankCase(t, n, d, 1e-3, func(i int, _ *rand.Rand) float64 { return 0.5 + float64(i%7) })
 		s := NewSmallest(a.team, a.Length(), l, EigenOptions{})
-		s.norm = a.rounding()
+		s.norm = a.roundingScale()
 		e, ok := s.reducedTo(a, kernel.Matrix[float64]{})
 		if !ok {
 			t.Fatalf("%v: not found", c)
 		}
-		r := a.reduced
+		r := a.reduction
 		for missing := -1; missing < l; missing++ {
-			b := pairs{}
+			b := pencilRitz{}
 			for i := range s.p {
 				if i != missing {
 					x := make([]float64, n)
@@ -114,10 +115,10 @@ func TestReducedMissesNothing(t *testing.T) {
 			}
 			b.z = kernel.RowMajor(b.z.Data, len(b.theta), n, n)
 			r.p = len(b.theta)
-			if !r.factors() {
+			if !r.makeFactors() {
 				t.Fatal("no factors")
 			}
-			if proved := r.prove(s, b); proved != (missing < 0) {
+			if proved := r.proveComplete(s, b); proved != (missing < 0) {
 				t.Errorf("%v: proved is %v without vector %d", c, proved, missing)
 			}
 		}
@@ -146,37 +147,37 @@ func TestReducedWrong(t *testing.T) {
 			for _, gap := range []float64{0, 0.1, 10} {
 				a := NewPencil(team, inMemory(u), d, n, 0.5, squaresOf(u), nil, 1e-3)
 				square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, n*n), n, n, n) }
-				r := &reduced{LowRank: a, w: square(), gap: gap, wanted: make([]float64, d)}
+				r := &reducedPencil{LowRank: a, w: square(), gap: gap, influence: make([]float64, d)}
 				diagonal := slices.Repeat([]float64{unit}, d)
 				a.SetDiagonal(diagonal)
 				for step := range 5 {
-					if step == 0 && !r.even() || step > 0 && !r.weigh(false) {
+					if step == 0 && !r.weighEvenly() || step > 0 && !r.makeWeights(false) {
 						t.Fatal("no W")
 					}
-					wholes, _ := a.sizes(a.all(), r.weights, a.unit(roughTurn, r.size(r.weights)))
+					wholes, _ := a.splitBySize(a.allFeatures(), r.weights, a.roundingUnit(roughTurn, r.wantedSize(r.weights)))
 					for _, list := range wholes {
 						whole += len(list)
 					}
-					if r.wrong.turn > roughTurn {
+					if r.wError.relative > roughTurn {
 						mended++
 					}
 					exact := square()
 					a.addProducts(exact, r.weights)
-					top := largest(exact)
+					top := maxDiagonal(exact)
 					// W + ridge − (1 − turn)·exact is positive definite.
 					left := copyRows(r.w)
 					for i := range n {
-						left.Data[i*n+i] += r.lost(r.weights)
+						left.Data[i*n+i] += r.ridgeFor(r.weights)
 					}
 					for i, v := range exact.Data {
-						left.Data[i] = (left.Data[i] - (1-r.wrong.turn)*v) / top
+						left.Data[i] = (left.Data[i] - (1-r.wError.relative)*v) / top
 					}
 					var chol Cholesky
 					if err := chol.Factor(team, left); err != nil {
 						t.Errorf("%v, D of %g, gap %g, step %d: W is less than is said: %v", c, unit, gap, step, err)
 					}
-					if most := (mostStale + 1e-5) * top; r.wrong.turn > mostStale || r.lost(r.weights) > most {
-						t.Errorf("%v, D of %g, gap %g, step %d: %g and %g may be wrong", c, unit, gap, step, r.wrong.turn, r.lost(r.weights)/top)
+					if most := (mostError + 1e-5) * top; r.wError.relative > mostError || r.ridgeFor(r.weights) > most {
+						t.Errorf("%v, D of %g, gap %g, step %d: %g and %g may be wrong", c, unit, gap, step, r.wError.relative, r.ridgeFor(r.weights)/top)
 					}
 					for i := range diagonal {
 						switch step {
@@ -217,7 +218,7 @@ func TestReducedDeclines(t *testing.T) {
 			return c.largest
 		})
 		s := NewSmallest(a.team, a.Length(), c.l, EigenOptions{})
-		s.norm = a.rounding()
+		s.norm = a.roundingScale()
 		if _, ok := s.reducedTo(a, kernel.Matrix[float64]{}); ok {
 			t.Errorf("%s: not declined", name)
 		}

@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rootBlock rows of a root are found between two products that take them out of the matrix.
+// rootBlock rows of a root are found between two products that subtract them from the matrix.
 const rootBlock = 32
 
-// Root returns a U, r×n row-major, with UᵀU = A for a positive semidefinite n×n matrix A, row-major
-// with both triangles, which it uses up. It is Cholesky's factorization with the largest pivot first,
-// columns left in their places, up to the first pivot that is rounding, n·2⁻⁵² of the largest: r is
-// the rank of A, to rounding, and what is left of A has no entry above that. The first columns win
-// among equal pivots. pivots are the columns of the r pivots in order: a row of U is 0 in those before its
-// own. Costs 2rn² flops. The error wraps [ErrNotFinite].
+// Root returns a U, r×n row-major, with UᵀU = A for a positive semidefinite n×n matrix A, row-major with both
+// triangles, which it overwrites. It is Cholesky's factorization with the largest pivot first, columns left in their
+// places, up to the first pivot that is rounding, n·2⁻⁵² of the largest: r is the rank of A, to rounding, and the
+// remainder of A has no entry above that. The first columns win among equal pivots. pivots are the columns of the r
+// pivots in order: a row of U is 0 in the pivot columns before its own. Costs 2rn² flops. The error wraps
+// [ErrNotFinite].
 func Root(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float64], pivots []int, err error) {
 	n := a.Rows
 	left, taken := make([]float64, n), make([]bool, n)
@@ -27,7 +27,7 @@ func Root(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float
 		}
 		largest = max(largest, left[i])
 	}
-	if i, _ := notFinite(a); i >= 0 {
+	if i, _ := firstNotFinite(a); i >= 0 {
 		return root, nil, fmt.Errorf("row %d: %w", i+1, ErrNotFinite)
 	}
 	var u []float64
@@ -68,5 +68,5 @@ func Root(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float
 	}
 }
 
-// RootBytes is what [Root] holds beside the matrix, its result included, which grows by copying.
+// RootBytes bounds the memory of [Root] without the matrix, its result included, which grows by copying.
 func RootBytes(n int) int64 { return 8 * (9*int64(n)*int64(n)/4 + 2*int64(n)) }

@@ -6,19 +6,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// roundAtRandom writes by·src, rounded to whole numbers, to dst, as long: up with the fraction as probability, to a
-// 2¹⁶th, so that what is lost is independent from number to number and 0 on average. The same seed gives the same
-// numbers. All are at most 2¹⁴ in magnitude.
+// roundAtRandom writes factor·src, rounded to whole numbers, to dst, as long: up with the fraction as probability, to
+// a 2¹⁶th, so that rounding errors are independent and 0 on average. The same seed gives the same numbers. All are at
+// most 2¹⁴ in magnitude.
 //
 // (Stochastic rounding: Croci et al., Royal Society Open Science 9, 2022.)
-func roundAtRandom(dst []int16, src []float64, by float64, seed uint64) {
+func roundAtRandom(dst []int16, src []float64, factor float64, seed uint64) {
 	const (
 		offset = 1 << 15 // makes all positive, so that rounding is towards −∞
 		one    = 0x3ff0_0000_8000_0000
 	)
-	// round adds 16 bits b as (b + ½)/2¹⁶, by the float64 of 1 and as much.
+	// round adds the 16 bits b as (b + ½)/2¹⁶, taken from a float64 of 1 plus that fraction.
 	round := func(x float64, bits uint64) int16 {
-		return int16(int32(by*x+(math.Float64frombits(bits<<48>>12|one)+(offset-1))) - offset)
+		return int16(int32(factor*x+(math.Float64frombits(bits<<48>>12|one)+(offset-1))) - offset)
 	}
 	dst, seed = dst[:len(src)], splitmix.Mix(seed)
 	i := 0

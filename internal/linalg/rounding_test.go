@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Numbers are rounded to a neighbour, themselves where they are whole, up as often as their fraction says, and
-// whatever stands beside them.
+// Numbers are rounded to a neighbour, whole ones to themselves, up with their fraction as frequency, and whatever
+// their neighbours are.
 func TestRoundAtRandom(t *testing.T) {
 	const draws = 1 << 14
 	src := []float64{0, 3, -3, 1 << 14, -1 << 14, 0.25, -0.25, 2.5, -2.5, 1e-9, -1e-9, 16383.75, -16383.75, 0.001, 7.999}

@@ -7,29 +7,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// shift is the preconditioner of a [Smallest]: which matrix u is the factor of, and the
-// findings of earlier factorizations.
-type shift struct {
-	factored bool // u holds the factor of A − sigma·I or of a deflated matrix
-	deflated bool // of a deflated matrix
-	sigma    float64
-	counts   []count
-	factors  int // factorizations tried
-	plain    int // steps still to take without a factor
-	misses   int // deflated matrices that had no factor
-	proofs   int // proofs that failed
+// preconditioner is the shifted factor of a [Smallest], with the results of earlier factorizations.
+type preconditioner struct {
+	hasFactor          bool // u holds the factor of A − sigma·I or of a deflated matrix
+	isDeflated         bool // the factor is a deflated matrix's
+	sigma              float64
+	counts             []eigenCount
+	factorTries        int // factorizations tried
+	stepsWithoutFactor int // steps still to take without a factor
+	failedDeflations   int // deflated matrices that had no factor
+	failedProofs       int // proofs that failed
 }
 
-// count is the fact that A has at most below eigenvalues under nu.
-type count struct {
+// eigenCount records that A has at most below eigenvalues under nu.
+type eigenCount struct {
 	nu    float64
 	below int
 }
 
-// prove reports whether nothing is missing below the l found, see [Smallest]: by an
-// earlier count, or by deflating only these.
-func (s *Smallest) prove() bool {
-	mu := s.theta[s.l-1] - 4*s.tol()*s.norm
+// proveComplete reports whether nothing is missing below the l pairs found, see [Smallest]: by an earlier count, or
+// by deflating only these.
+func (s *Smallest) proveComplete() bool {
+	mu := s.theta[s.l-1] - 4*s.tolerance()*s.norm
 	residual := norm2(s.rnorm[:s.l])
 	for _, c := range s.counts {
 		found := 0
@@ -42,42 +41,42 @@ func (s *Smallest) prove() bool {
 			return true
 		}
 	}
-	s.factored = s.deflate(mu, s.l)
-	return s.factored
+	s.hasFactor = s.factorDeflated(mu, s.l)
+	return s.hasFactor
 }
 
-// deflate factors B = A + V·T·Vᵀ − μI, V the first rows Ritz vectors. It fails where B
-// has no factor. The rows of √T·Vᵀ are left in w.
-func (s *Smallest) deflate(mu float64, rows int) bool {
-	root := math.Sqrt(s.weight())
+// factorDeflated factors B = A + V·T·Vᵀ − μI, V the first rows Ritz vectors. It fails if B has no factor. It leaves
+// the rows of √T·Vᵀ in w.
+func (s *Smallest) factorDeflated(mu float64, rows int) bool {
+	root := math.Sqrt(s.deflationWeight())
 	for i, v := range s.x[:rows*s.n] {
 		s.w[i] = root * v
 	}
-	return s.factor(mu, rows)
+	return s.factorWithRows(mu, rows)
 }
 
-// weight is t of T = t·I. A deflated eigenvalue becomes μ + ‖A‖ or a little more: far
-// from the boundary, and not so large that adding it costs digits.
-func (s *Smallest) weight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0] }
+// deflationWeight is t of T = t·I. A deflated eigenvalue becomes μ + ‖A‖ or a little more: far from the boundary, and
+// not so large that adding it costs digits.
+func (s *Smallest) deflationWeight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0] }
 
-// foresee deflates all p Ritz vectors at μ = θ_l and counts the eigenvalues below. It
-// fails where B has no factor.
-func (s *Smallest) foresee() bool {
+// deflateAndCount deflates all p Ritz vectors at μ = θ_l and counts the eigenvalues below. It fails if B has no
+// factor.
+func (s *Smallest) deflateAndCount() bool {
 	mu := s.theta[s.l-1]
-	if s.factored = s.deflate(mu, s.p); !s.factored {
+	if s.hasFactor = s.factorDeflated(mu, s.p); !s.hasFactor {
 		return false
 	}
 	p := s.p
 	g := make([]float64, p*p)
-	s.form.inner(kernel.RowMajor(g, p, p, p), kernel.RowMajor(s.w, p, s.n, s.n))
+	s.form.inverseGram(kernel.RowMajor(g, p, p, p), kernel.RowMajor(s.w, p, s.n, s.n))
 	values := make([]float64, p)
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
 	}
 	// An eigenvalue of A below μ − η·t gives one of G above 1 + η. This η is a few times
 	// the rounding of G.
-	eta := s.tol() / 8
-	c := count{nu: mu - eta*s.weight()}
+	eta := s.tolerance() / 8
+	c := eigenCount{nu: mu - eta*s.deflationWeight()}
 	for _, v := range values {
 		if !(v <= 1+eta) {
 			c.below++
@@ -87,76 +86,72 @@ func (s *Smallest) foresee() bool {
 	return true
 }
 
-// factor factors A − σI and the products of the first rows of w with themselves.
-func (s *Smallest) factor(sigma float64, rows int) bool {
-	s.factors++
-	return s.form.factor(sigma, kernel.RowMajor(s.w, rows, s.n, s.n))
+func (s *Smallest) factorWithRows(sigma float64, rows int) bool {
+	s.factorTries++
+	return s.form.factorShifted(sigma, kernel.RowMajor(s.w, rows, s.n, s.n))
 }
 
-// try factors A − σI; it fails where that is not positive definite.
-func (s *Smallest) try(sigma float64) bool {
-	s.factored = s.factor(sigma, 0)
+func (s *Smallest) tryShift(sigma float64) bool {
+	s.hasFactor = s.factorWithRows(sigma, 0)
 	s.sigma = sigma
-	return s.factored
+	return s.hasFactor
 }
 
-// reshift factors A − σI for a σ below the spectrum, at a distance like the spread of the
-// wanted values: after inversion a greater distance makes them all alike; a smaller one
-// gains little and may fail.
+// chooseShift factors A − σI for a σ below the spectrum, at a distance like the spread of the wanted values: after
+// inversion a greater distance makes them all alike; a smaller one gains little and may fail.
 //
-// Without a start the Ritz values say nothing yet. Most matrices here are positive
-// semi-definite, so the first trial is just below 0; if it fails, some steps without
-// a factor, a block Lanczos process for A itself, find the lower end.
-func (s *Smallest) reshift(step int, warm bool) {
-	if !s.factored && step == 0 && !warm {
-		if s.try(-s.least()) {
+// Without a start the Ritz values mean nothing yet. Most matrices here are positive semi-definite, so the first trial
+// is just below 0; if it fails, some steps without a factor, a block Lanczos process for A itself, find the lower
+// end.
+func (s *Smallest) chooseShift(step int, warm bool) {
+	if !s.hasFactor && step == 0 && !warm {
+		if s.tryShift(-s.leastDistance()) {
 			return
 		}
-		s.plain = 4
+		s.stepsWithoutFactor = 4
 	}
-	if s.deflated {
+	if s.isDeflated {
 		return
 	}
 	gap := s.theta[s.l] - s.theta[s.l-1]
-	if s.misses < 2 && (step == 0 && warm || slices.Max(s.rnorm[:s.l]) < gap/2) {
-		if s.deflated = s.foresee(); s.deflated {
+	if s.failedDeflations < 2 && (step == 0 && warm || slices.Max(s.rnorm[:s.l]) < gap/2) {
+		if s.isDeflated = s.deflateAndCount(); s.isDeflated {
 			return
 		}
-		s.misses++
+		s.failedDeflations++
 	}
-	if s.plain > 0 {
-		s.plain--
+	if s.stepsWithoutFactor > 0 {
+		s.stepsWithoutFactor--
 		return
 	}
-	near := max(s.least(), s.rnorm[0], (s.theta[s.l-1]-s.theta[0])/4)
-	if !s.factored {
-		s.descend(near, math.Inf(1))
+	near := max(s.leastDistance(), s.rnorm[0], (s.theta[s.l-1]-s.theta[0])/4)
+	if !s.hasFactor {
+		s.tryLowerShifts(near, math.Inf(1))
 		return
 	}
-	if far := s.theta[0] - s.sigma; far > 8*near && s.factors < maxFactors {
+	if far := s.theta[0] - s.sigma; far > 8*near && s.factorTries < maxFactors {
 		old := s.sigma
-		if !s.descend(near, far/2) {
-			s.try(old)
+		if !s.tryLowerShifts(near, far/2) {
+			s.tryShift(old)
 		}
 	}
 }
 
-// least is the smallest distance of a shift from the spectrum at which rounding does not
-// decide whether there is a factor.
-func (s *Smallest) least() float64 { return max(32*s.tol()*s.norm, s.apart) }
+// leastDistance is the smallest distance of a shift from the spectrum at which rounding does not decide whether there
+// is a factor.
+func (s *Smallest) leastDistance() float64 { return max(32*s.tolerance()*s.norm, s.shiftMargin) }
 
 // maxFactors bounds the factorizations spent on better shifts.
 const maxFactors = 8
 
-// descend tries shifts at growing distances, below end, under the smallest Ritz value.
-func (s *Smallest) descend(distance, end float64) bool {
+func (s *Smallest) tryLowerShifts(distance, end float64) bool {
 	for ; distance < end; distance *= 4 {
 		sigma := s.theta[0] - distance
 		if sigma <= -s.bound { // no eigenvalue, by Gershgorin's theorem
 			sigma = -s.bound * (1 + 0x1p-20)
-			return s.try(sigma)
+			return s.tryShift(sigma)
 		}
-		if s.try(sigma) {
+		if s.tryShift(sigma) {
 			return true
 		}
 	}

@@ -10,23 +10,21 @@ import (
 )
 
 var (
-	// ErrNotFinite is wrapped, with the place, where a matrix has a NaN or an infinity.
+	// ErrNotFinite is wrapped, with the place, by errors about a NaN or an infinity in a matrix.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrNoConvergence is returned where LAPACK's own iterations do not converge. No finite
-	// matrix is known for which they fail.
+	// ErrNoConvergence is returned if LAPACK's own iterations do not converge. No finite matrix is known for which
+	// they fail.
 	ErrNoConvergence = errors.New("eigenvalue or singular value iteration did not converge")
 )
 
 // EigenOptions tunes [Smallest]; a zero field means its default.
 type EigenOptions struct {
-	// Guard is the number of further vectors that are iterated with the l wanted ones, so
-	// that the gap after the last guard sets the pace of convergence: by default l/4, at
-	// least 4. More save few steps and make each more costly.
+	// Guard is the number of further vectors that are iterated with the l wanted ones, so that the gap after the last
+	// guard sets the pace of convergence: by default l/4, at least 4. More save few steps and make each more costly.
 	Guard int
-	// Steps is the number of extensions of the subspace after which the dense solver
-	// takes over: by default 60.
+	// Steps is the number of extensions of the subspace after which the dense solver takes over: by default 60.
 	Steps int
-	// Filter is what a sparse matrix offers; nil is none.
+	// Filter is a cheap product with the matrix, if it has one; nil is none.
 	Filter *Filter
 }
 
@@ -51,20 +49,18 @@ type Eigen struct {
 	// the largest norm of a column.
 	Residual float64
 	Steps    int  // extensions of the subspace
-	Factors  int  // Cholesky factorizations, those that failed included
+	Factors  int  // Cholesky factorizations, failed ones included
 	Dense    bool // whether the dense solver found them
 }
 
 // Smallest finds the l algebraically smallest eigenpairs of symmetric n×n matrices, one
 // matrix after the other, in memory that it keeps.
 //
-// The method is block Davidson with a shifted Cholesky factor as preconditioner, which
-// for a fixed shift is shift-and-invert block Lanczos with full orthogonalization: from
-// QᵀAQ, for an orthonormal basis Q of the space, come the Ritz pairs (θ, x); (A − σI)⁻¹
-// times their residuals r = Ax − θx, for a σ below the spectrum, joins Q. Where A has a
-// [Filter], that comes first, as long as it halves the residuals. A pair is
-// accepted when ‖r‖ ≤ tol·‖A‖, tol = √n·2⁻⁴⁹, a few times the rounding, with A times the
-// final, orthonormal vectors computed anew.
+// The method is block Davidson with a shifted Cholesky factor as preconditioner, which for a fixed shift is
+// shift-and-invert block Lanczos with full orthogonalization. QᵀAQ, for an orthonormal basis Q of the space, gives
+// the Ritz pairs (θ, x); (A − σI)⁻¹ times their residuals r = Ax − θx, for a σ below the spectrum, joins Q. If A has
+// a [Filter], that comes first, as long as it halves the residuals. A pair is accepted if ‖r‖ ≤ tol·‖A‖, tol =
+// √n·2⁻⁴⁹, a few times the rounding, with A times the final, orthonormal vectors computed again.
 //
 // No iteration alone can prove that it has missed nothing. A Cholesky factor can:
 //
@@ -74,17 +70,15 @@ type Eigen struct {
 // vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, Weyl's theorem then puts each
 // λ_i, counted by size, between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
 //
-// With a near start the proof needs no further factor. With V all l+Guard Ritz vectors of
-// the start and μ their θ_l, B is the preconditioner of the steps, and by Sylvester's law
-// of inertia A has as many eigenvalues below μ as t·Vᵀ·B⁻¹·V has above 1, whatever V is.
-// Where this equals the number of accepted θ_i below μ, which each have an eigenvalue
-// within ‖R‖, nothing below μ has been missed.
+// With a near start the proof needs no further factor. With V all l+Guard Ritz vectors of the start and μ their θ_l,
+// B is the preconditioner of the steps, and by Sylvester's law of inertia A has as many eigenvalues below μ as
+// t·Vᵀ·B⁻¹·V has above 1, whatever V is. If this equals the number of accepted θ_i below μ, which each have an
+// eigenvalue within ‖R‖, nothing below μ has been missed.
 //
-// This is proved up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in practice,
-// n times as much at worst. Of eigenvalues closer together than 4·tol·‖A‖, also around the
-// l-th, any may have been taken, and the vectors are as well determined as the gaps allow.
-// If three proofs fail or the steps run out, LAPACK's dense solver decides, as it does
-// where n is below 100 or four times l+Guard.
+// This is proved up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in practice, n times as much at worst.
+// Of eigenvalues closer together than 4·tol·‖A‖, also around the l-th, any may have been taken, and the vectors are
+// as well determined as the gaps allow. If three proofs fail or the steps run out, LAPACK's dense solver decides, as
+// it does if n is below 100 or four times l+Guard.
 //
 // The cost is a Cholesky factor (n³/3 flops) for each shift and each B, one in all with a
 // near start and mostly two or three without, and 4·n²·p flops for each of some 5 to 20
@@ -97,16 +91,16 @@ type Smallest struct {
 	opt     EigenOptions
 	team    *kernel.Team
 
-	form  form
-	whole // in which a matrix in full is loaded
+	form       matrixForm
+	fullMatrix // storage of a matrix that is loaded in full
 	// A lower bound on the norm of the scaled matrix, and a bound on its spectrum.
-	norm, bound float64
-	apart       float64                   // of a shift from the spectrum, at least
-	exp         int                       // A is 2^exp times the scaled one
-	sifted      [3]kernel.Matrix[float64] // n×p and more, of the last filter
+	norm, bound  float64
+	shiftMargin  float64                   // the least distance of a shift from the spectrum
+	exp          int                       // A is 2^exp times the scaled one
+	filterBlocks [3]kernel.Matrix[float64] // n×p and padding, of the last filter
 
-	space
-	shift
+	searchSpace
+	preconditioner
 }
 
 // NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n.
@@ -119,22 +113,22 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 	return &Smallest{n: n, l: l, p: min(n, l+opt.Guard), opt: opt, team: team}
 }
 
-// SmallestBytes is what a [Smallest] holds and Solve allocates beside the team's
-// panels: two matrices, the basis and its product with A, and some blocks, with those of a filter.
+// SmallestBytes bounds the memory of a [Smallest] and its Solve without the team's panels: two matrices, the basis
+// and its product with A, and some blocks, a filter's included.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
-	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*siftColumns*int64(n) + SymmetricEigenBytes(n)
+	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*filterColumns*int64(n) + SymmetricEigenBytes(n)
 }
 
-// SmallestFormBytes is the same for a matrix that is not in full, beside what that holds itself.
+// SmallestFormBytes is SmallestBytes for a matrix that is not stored in full, without that matrix.
 func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
 	return 8 * ((2*m+11*p)*size + 4*m*m + 64*(size+m))
 }
 
-// Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns
-// of warm, n×w for any w, are the start: the Basis of a similar matrix; their order and
-// length do not matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
+// Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns of warm, n×w for any w, are
+// the start: the Basis of a similar matrix; their order and length do not matter. The error wraps [ErrNotFinite] or
+// [ErrNoConvergence].
 func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Rows != s.n || a.Cols != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d×%d, started from %d×%d",
@@ -144,27 +138,26 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 		return Eigen{}, nil
 	}
 	var err error
-	if s.exp, err = s.load(a); err != nil {
+	if s.exp, err = s.loadScaled(a); err != nil {
 		return Eigen{}, err
 	}
-	return s.find(warm)
+	return s.solveLoaded(warm)
 }
 
-// find returns the pairs of the matrix that is loaded in full.
-func (s *Smallest) find(warm kernel.Matrix[float64]) (e Eigen, err error) {
+func (s *Smallest) solveLoaded(warm kernel.Matrix[float64]) (e Eigen, err error) {
 	switch {
 	case s.norm == 0:
-		e = s.unit()
+		e = s.eigenOfZero()
 	case s.n < smallOrder || s.p*4 > s.n:
-		e, err = s.dense()
+		e, err = s.solveDense()
 	default:
-		if err := finite("start", warm); err != nil {
+		if err := checkFinite("start", warm); err != nil {
 			return Eigen{}, err
 		}
 		var ok bool
-		if e, ok = s.iterate(warm); !ok {
+		if e, ok = s.solveByIteration(warm); !ok {
 			steps, factors := e.Steps, e.Factors
-			e, err = s.dense()
+			e, err = s.solveDense()
 			e.Steps, e.Factors = steps, factors
 		}
 	}
@@ -174,71 +167,70 @@ func (s *Smallest) find(warm kernel.Matrix[float64]) (e Eigen, err error) {
 	for i := range e.Values {
 		e.Values[i] = math.Ldexp(e.Values[i], s.exp)
 	}
-	orient(e.Basis)
+	orientColumns(e.Basis)
 	return e, nil
 }
 
-// mostMade is the order up to which a matrix that is not in full is made so where iterations fail.
-const mostMade = 2048
+// mostDense is the order up to which a low-rank matrix is stored in full if the iterations fail.
+const mostDense = 2048
 
-// SolveForm returns the l smallest eigenpairs of a matrix that is not in full. It is made so where so
-// many of the pairs are wanted that the dense solver finds them, and where the iterations fail, up to an
-// order of 2,048; beyond, the error wraps [ErrNoConvergence].
+// SolveForm returns the l smallest eigenpairs of a low-rank matrix. The matrix is stored in full if enough pairs are
+// wanted that the dense solver finds them, or if the iterations fail, up to an order of 2,048; beyond, the error
+// wraps [ErrNoConvergence].
 func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Length() != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d, started from %d×%d", s.n, a.Length(), warm.Rows, warm.Cols))
 	}
 	if s.p*4 > a.d {
-		return s.made(a, warm)
+		return s.solveInFull(a, warm)
 	}
-	if err := finite("start", warm); err != nil {
+	if err := checkFinite("start", warm); err != nil {
 		return Eigen{}, err
 	}
 	s.form, s.exp = a, 0
-	s.norm = a.rounding()
+	s.norm = a.roundingScale()
 	if s.norm-s.norm != 0 {
 		return Eigen{}, fmt.Errorf("matrix: %w", ErrNotFinite)
 	}
 	if s.norm == 0 { // any vectors are the answer
-		s.reset()
+		s.resetSpace()
 		s.norm = 1
-		s.begin(kernel.Matrix[float64]{})
-		if !s.ritz() {
+		s.startSpace(kernel.Matrix[float64]{})
+		if !s.solveRitz() {
 			return Eigen{}, ErrNoConvergence
 		}
-		return s.found(0, 0), nil
+		return s.eigenFromRitz(0, 0), nil
 	}
 	s.bound = s.norm // none is negative
 	if a.metric {
-		s.apart = leastShift * a.top
+		s.shiftMargin = leastShift * a.top
 	}
-	if a.metric && (warm.Cols == 0 || a.reduced != nil) {
+	if a.metric && (warm.Cols == 0 || a.reduction != nil) {
 		if e, ok := s.reducedTo(a, warm); ok {
-			orient(e.Basis)
+			orientColumns(e.Basis)
 			return e, nil
 		}
-		a.reduced = nil // until the next cold start
+		a.reduction = nil // until the next cold start
 	}
 	if a.metric {
-		if err := a.measure(); err != nil {
+		if err := a.prepareMetric(); err != nil {
 			return Eigen{}, err
 		}
 	}
-	e, ok := s.iterate(warm)
+	e, ok := s.solveByIteration(warm)
 	switch {
-	case !ok && a.d <= mostMade:
-		return s.made(a, warm)
+	case !ok && a.d <= mostDense:
+		return s.solveInFull(a, warm)
 	case !ok:
 		return Eigen{}, fmt.Errorf("%d eigenpairs of a matrix of order %d after %d steps: %w", s.l, a.d, e.Steps, ErrNoConvergence)
 	}
-	orient(e.Basis)
+	orientColumns(e.Basis)
 	return e, nil
 }
 
-// made finds the pairs of a form that is made a matrix in full.
-func (s *Smallest) made(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) {
+func (s *Smallest) solveInFull(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.metric {
-		return a.inFull(s.l, s.opt)
+		return a.solveInFull(s.l, s.opt)
 	}
 	return s.Solve(a.Full(), warm)
 }
@@ -246,14 +238,14 @@ func (s *Smallest) made(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) 
 // smallOrder is the order below which the dense solver is as fast: 2 ms at 100.
 const smallOrder = 100
 
-// tol bounds the residual of an accepted pair, relative to ‖A‖.
-func (s *Smallest) tol() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
+// tolerance bounds the residual of an accepted pair, relative to ‖A‖.
+func (s *Smallest) tolerance() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
 
-// load copies A, mirrored, as 2^-exp·A with its largest entry in [1/2, 1), so that no
-// square overflows or vanishes, and sets the norms.
-func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
+// loadScaled copies A, mirrored, as 2^-exp·A with its largest entry in [1/2, 1), so that no square overflows or
+// vanishes, and sets the norms.
+func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	n := s.n
-	s.form, s.whole.n, s.whole.team = &s.whole, n, s.team
+	s.form, s.fullMatrix.n, s.fullMatrix.team = &s.fullMatrix, n, s.team
 	if s.a == nil {
 		s.a, s.u = make([]float64, n*n), make([]float64, n*n)
 	}
@@ -272,9 +264,9 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	})
 	all := slices.Max(largest) // NaN if there is one
 	if all != all {
-		return 0, finite("matrix", full) // below the diagonal are zeros, or the last matrix
+		return 0, checkFinite("matrix", full) // entries below the diagonal are 0, or the last matrix's
 	}
-	s.norm, s.bound, s.apart = 0, 0, 0
+	s.norm, s.bound, s.shiftMargin = 0, 0, 0
 	if all == 0 {
 		return 0, nil
 	}
@@ -301,16 +293,14 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	return exp, nil
 }
 
-// finite reports the first entry of m that is not finite.
-func finite(name string, m kernel.Matrix[float64]) error {
-	if i, j := notFinite(m); i >= 0 {
+func checkFinite(name string, m kernel.Matrix[float64]) error {
+	if i, j := firstNotFinite(m); i >= 0 {
 		return fmt.Errorf("%s, row %d, column %d: %w", name, i+1, j+1, ErrNotFinite)
 	}
 	return nil
 }
 
-// notFinite is the place of the first entry of m that is not finite, or -1.
-func notFinite(m kernel.Matrix[float64]) (i, j int) {
+func firstNotFinite(m kernel.Matrix[float64]) (i, j int) {
 	for i := range m.Rows {
 		for j := range m.Cols {
 			if v := m.Data[i*m.RowStride+j*m.ColStride]; v-v != 0 {
@@ -321,30 +311,28 @@ func notFinite(m kernel.Matrix[float64]) (i, j int) {
 	return -1, -1
 }
 
-// unit is the answer for the zero matrix.
-func (s *Smallest) unit() Eigen {
-	e := s.result(s.p)
+func (s *Smallest) eigenOfZero() Eigen {
+	e := s.newEigen(s.p)
 	for i := range s.p {
 		e.Basis.Data[i*s.p+i] = 1
 	}
 	return e
 }
 
-// result returns an Eigen with room for w vectors.
-func (s *Smallest) result(w int) Eigen {
+func (s *Smallest) newEigen(w int) Eigen {
 	basis := kernel.RowMajor(make([]float64, s.n*w), s.n, w, w)
 	return Eigen{Values: make([]float64, s.l), Vectors: basis.Sub(0, 0, s.n, s.l), Basis: basis}
 }
 
-// dense finds the pairs by symmetricEigen: some 8·n³ flops.
-func (s *Smallest) dense() (Eigen, error) {
+// solveDense finds the pairs by symmetricEigen: some 8·n³ flops.
+func (s *Smallest) solveDense() (Eigen, error) {
 	n := s.n
 	copy(s.u, s.a)
 	values := make([]float64, n)
 	if !symmetricEigen(s.team.Threads(), s.u, n, values) {
 		return Eigen{}, ErrNoConvergence
 	}
-	e := s.result(s.p)
+	e := s.newEigen(s.p)
 	e.Dense = true
 	copy(e.Values, values)
 	v := kernel.RowMajor(s.u, n, n, n)
@@ -362,8 +350,7 @@ func (s *Smallest) dense() (Eigen, error) {
 	return e, nil
 }
 
-// orient makes the entry of largest magnitude of each column positive.
-func orient(m kernel.Matrix[float64]) {
+func orientColumns(m kernel.Matrix[float64]) {
 	for j := range m.Cols {
 		var largest float64
 		for i := range m.Rows {

@@ -135,7 +135,7 @@ func TestSmallestAgainstDense(t *testing.T) {
 }
 
 // TestSmallestMissesNothing starts from exact eigenvectors that are not the smallest:
-// their residuals are zero, so that only the proof can tell.
+// their residuals are zero, so that only the proof can detect it.
 func TestSmallestMissesNothing(t *testing.T) {
 	const n, l = 200, 5
 	a := make([]float64, n*n)
@@ -158,7 +158,7 @@ func TestSmallestMissesNothing(t *testing.T) {
 
 // TestProof gives the proof pairs of a diagonal matrix without the smallest one: that is
 // all in the complement, or half of it in a guard that is no eigenvector, where B has a
-// factor with all the guards and only the count can tell.
+// factor with all the guards and only the count can detect it.
 func TestProof(t *testing.T) {
 	const n, l = 200, 5
 	a := make([]float64, n*n)
@@ -167,7 +167,7 @@ func TestProof(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		first, guard int // the first vector, and what the last guard is mixed with
+		first, guard int // the first vector, and the one that is mixed into the last guard
 		factor, want bool
 	}{
 		{"complete", 0, -1, true, true},
@@ -175,8 +175,8 @@ func TestProof(t *testing.T) {
 		{"half in a guard", 1, 0, true, false},
 	} {
 		s := NewSmallest(kernel.NewTeam(1), n, l, EigenOptions{})
-		exp := must.Get(s.load(square(a, n)))(t)
-		s.reset()
+		exp := must.Get(s.loadScaled(square(a, n)))(t)
+		s.resetSpace()
 		for i := range s.p {
 			s.x[i*n+c.first+i] = 1
 			s.theta[i] = math.Ldexp(float64(c.first+i), -exp)
@@ -187,17 +187,17 @@ func TestProof(t *testing.T) {
 			s.x[i*n+c.guard], s.x[i*n+50] = math.Sqrt(0.5), math.Sqrt(0.5)
 			s.theta[i] = math.Ldexp(25, -exp)
 		}
-		if got := s.prove(); got != c.want {
+		if got := s.proveComplete(); got != c.want {
 			t.Errorf("%s: proved: %t, want %t", c.name, got, c.want)
 		}
-		if got := s.foresee(); got != c.factor || (got && len(s.counts) != 1) {
+		if got := s.deflateAndCount(); got != c.factor || (got && len(s.counts) != 1) {
 			t.Errorf("%s: a factor with all the guards: %t, want %t; %d counts", c.name, got, c.factor, len(s.counts))
 		}
-		before := s.factors
-		if got := s.prove(); got != c.want {
+		before := s.factorTries
+		if got := s.proveComplete(); got != c.want {
 			t.Errorf("%s: proved by the count: %t, want %t", c.name, got, c.want)
 		}
-		if c.want && s.factors != before {
+		if c.want && s.factorTries != before {
 			t.Errorf("%s: the count did not do", c.name)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// space is the search space of a [Smallest]. Vectors are contiguous rows here.
-type space struct {
+// searchSpace is the search space of a [Smallest]. Vectors are contiguous rows here.
+type searchSpace struct {
 	m     int       // dimension
 	q, aq []float64 // orthonormal basis, and its product with A; basisRows×n
 	h     []float64 // QᵀAQ, symmetric in full, basisRows×basisRows
@@ -23,11 +23,11 @@ type space struct {
 	rand *rand.Rand
 }
 
-// basisRows is the dimension at which the space is cut back: the small eigenproblem
-// costs m³ in scalar arithmetic, a cut costs some steps of convergence.
+// basisRows is the dimension at which the space is cut back: the small eigenproblem costs m³ in scalar arithmetic, a
+// cut costs some steps of convergence.
 func basisRows(n, p int) int { return min(n, 6*p) }
 
-func (s *Smallest) reset() {
+func (s *Smallest) resetSpace() {
 	if s.q == nil {
 		n, p, m := s.n, s.p, basisRows(s.n, s.p)
 		s.q, s.aq = make([]float64, m*n), make([]float64, m*n)
@@ -37,45 +37,42 @@ func (s *Smallest) reset() {
 	}
 	s.m = 0
 	s.rand = rand.New(rand.NewPCG(uint64(s.n), uint64(s.l)))
-	s.shift = shift{}
+	s.preconditioner = preconditioner{}
 }
 
-// begin spans the space by the columns of warm, as many as fit, and random vectors.
-func (s *Smallest) begin(warm kernel.Matrix[float64]) {
+func (s *Smallest) startSpace(warm kernel.Matrix[float64]) {
 	cols := min(warm.Cols, s.p)
 	for i := range cols {
 		for j := range s.n {
 			s.w[i*s.n+j] = warm.Data[j*warm.RowStride+i*warm.ColStride]
 		}
 	}
-	s.extend(cols)
-	s.fill()
+	s.extendSpace(cols)
+	s.fillSpace()
 }
 
-// fill brings the space to p dimensions by random vectors.
-func (s *Smallest) fill() {
+func (s *Smallest) fillSpace() {
 	for tries := 0; s.m < s.p && tries < 3; tries++ {
-		s.randomize(s.p - s.m)
+		s.extendRandomly(s.p - s.m)
 	}
 }
 
-// randomize extends the space by random vectors.
-func (s *Smallest) randomize(rows int) int {
+func (s *Smallest) extendRandomly(rows int) int {
 	for i := range s.w[:rows*s.n] {
 		s.w[i] = s.rand.NormFloat64()
 	}
-	s.form.settle(kernel.RowMajor(s.w, rows, s.n, s.n))
-	return s.extend(rows)
+	s.form.completeVectors(kernel.RowMajor(s.w, rows, s.n, s.n))
+	return s.extendSpace(rows)
 }
 
-// extend adds the span of the first rows of w to the space and returns how many dimensions
-// that adds: rows that lie in the space already are dropped.
-func (s *Smallest) extend(rows int) int {
+// extendSpace adds the span of the first rows of w to the space and returns the dimensions added: rows that lie in
+// the space already are dropped.
+func (s *Smallest) extendSpace(rows int) int {
 	n, ld := s.n, basisRows(s.n, s.p)
 	// The first pass leaves an error of 2⁻⁵³ times the condition of the projected rows, at
 	// most 10⁵, the second 2⁻⁵³. A row that shrinks in the second was rounding.
-	rows = s.orthonormalize(rows, 1e-10)
-	rows = s.orthonormalize(rows, 0.25)
+	rows = s.orthonormalizeRows(rows, 1e-10)
+	rows = s.orthonormalizeRows(rows, 0.25)
 	rows = min(rows, ld-s.m)
 	if rows == 0 {
 		return 0
@@ -85,7 +82,7 @@ func (s *Smallest) extend(rows int) int {
 	copy(q.Data[s.m*n:], s.w[:rows*n])
 	aw := aq.Sub(s.m, 0, rows, n)
 	clear(aw.Data[:rows*n])
-	s.form.times(aw, w)
+	s.form.addProduct(aw, w)
 	h := kernel.RowMajor(s.h, ld, ld, ld).Sub(s.m, 0, rows, s.m+rows)
 	for i := range rows {
 		clear(h.Data[i*ld:][:s.m+rows])
@@ -100,13 +97,12 @@ func (s *Smallest) extend(rows int) int {
 	return rows
 }
 
-// orthonormalize takes the first rows of w into the complement of the space and makes
-// them orthonormal by their Gram matrix's Cholesky factor, the largest pivot first. It
-// leaves out the rows whose pivot is below drop times the square of their length before
-// and returns how many are left.
-func (s *Smallest) orthonormalize(rows int, drop float64) int {
+// orthonormalizeRows projects the first rows of w on the complement of the space and makes them orthonormal by their
+// Gram matrix's Cholesky factor, the largest pivot first. It leaves out the rows whose pivot is below drop times the
+// square of their length before and returns the number left.
+func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	n := s.n
-	kept := 0
+	count := 0
 	for i := range rows {
 		row := s.w[i*n:][:n]
 		if scale := maxAbs(row); scale > 0 && scale <= math.MaxFloat64 {
@@ -116,12 +112,12 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 			}
 			length := norm2(row)
 			for j := range row {
-				s.w[kept*n+j] = row[j] / length
+				s.w[count*n+j] = row[j] / length
 			}
-			kept++
+			count++
 		}
 	}
-	rows = kept
+	rows = count
 	w := kernel.RowMajor(s.w, rows, n, n)
 	if s.m > 0 {
 		q := kernel.RowMajor(s.q, s.m, n, n)
@@ -129,7 +125,7 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 		kernel.Gemm(s.team, 1, w, q.Trans(), c)
 		kernel.Gemm(s.team, -1, c, q, w)
 	}
-	if drop < 0.1 { // the projection changes lengths: measure anew
+	if drop < 0.1 { // the projection changes lengths: normalize again
 		for i := range rows {
 			row := s.w[i*n:][:n]
 			if length := norm2(row); length > 1e-14 {
@@ -143,7 +139,7 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 	}
 	g := kernel.RowMajor(make([]float64, rows*rows), rows, rows, rows)
 	kernel.Syrk(s.team, 1, w, g)
-	order, u := pivoted(g, drop)
+	order, u := pivotedFactor(g, drop)
 	rank := len(order)
 	sorted := kernel.RowMajor(make([]float64, rank*n), rank, n, n)
 	for i, from := range order {
@@ -154,9 +150,9 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 	return rank
 }
 
-// pivoted factors the small symmetric matrix g, upper triangle given, as PᵀUᵀUP with
-// the largest pivot first, up to the first pivot below drop.
-func pivoted(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
+// pivotedFactor factors the small symmetric matrix g, upper triangle given, as PᵀUᵀUP with the largest pivot first,
+// up to the first pivot below drop.
+func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
 	kernel.Mirror(1, g)
 	left := make([]int, n)
@@ -208,9 +204,9 @@ func maxAbs(x []float64) float64 {
 	return largest
 }
 
-// ritz solves the eigenproblem of the space and multiplies the first p pairs out. It
-// reports whether there are p.
-func (s *Smallest) ritz() bool {
+// solveRitz solves the eigenproblem of the space and multiplies the first p pairs out. It reports whether there are
+// p.
+func (s *Smallest) solveRitz() bool {
 	if s.m < s.p {
 		return false
 	}
@@ -221,37 +217,34 @@ func (s *Smallest) ritz() bool {
 	if !symmetricEigen(s.team.Threads(), s.y[:m*m], m, s.theta[:m]) {
 		return false
 	}
-	s.combine(s.x, s.q, s.p)
-	s.combine(s.ax, s.aq, s.p)
-	s.residuals(s.p)
+	s.combineBasis(s.x, s.q, s.p)
+	s.combineBasis(s.ax, s.aq, s.p)
+	s.updateResiduals(s.p)
 	return true
 }
 
-// residuals are those of the first rows Ritz pairs, and their lengths.
-func (s *Smallest) residuals(rows int) {
+func (s *Smallest) updateResiduals(rows int) {
 	n := s.n
 	for i := range rows {
 		r := s.r[i*n:][:n]
 		copy(r, s.ax[i*n:])
 		kernel.Axpy(-s.theta[i], s.x[i*n:][:n], r)
 	}
-	s.form.residuals(kernel.RowMajor(s.r, rows, n, n), s.rnorm)
+	s.form.measureResiduals(kernel.RowMajor(s.r, rows, n, n), s.rnorm)
 }
 
-// combine writes the first rows of Yᵀ·B to dst, B being q or aq.
-func (s *Smallest) combine(dst, b []float64, rows int) {
+func (s *Smallest) combineBasis(dst, b []float64, rows int) {
 	m, n := s.m, s.n
 	clear(dst[:rows*n])
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.y, m, rows, m).Trans(), kernel.RowMajor(b, m, n, n),
 		kernel.RowMajor(dst, rows, n, n))
 }
 
-// restart cuts the space back to the span of the first rows Ritz vectors.
-func (s *Smallest) restart(rows int) {
+func (s *Smallest) shrinkSpace(rows int) {
 	n, ld := s.n, basisRows(s.n, s.p)
 	keep := make([]float64, rows*n)
 	for _, b := range [][]float64{s.q, s.aq} {
-		s.combine(keep, b, rows)
+		s.combineBasis(keep, b, rows)
 		copy(b, keep)
 	}
 	s.m = rows

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// symmetricEigen overwrites row-major a, n×n, by its eigenvectors in columns; values are ascending.
-// Entries must neither overflow nor vanish when squared. It reports whether the iterations
-// converged, for which no finite matrix is known to fail. The bits do not depend on workers.
+// symmetricEigen overwrites row-major a, n×n, by its eigenvectors in columns; values are ascending. Entries must
+// neither overflow nor vanish when squared. It reports whether the iterations converged, for which no finite matrix
+// is known to fail. The bits do not depend on workers.
 //
 // The matrix becomes a tridiagonal one by LAPACK's DSYTRD, which implicit QL iterations make diagonal (Dubrulle,
 // Martin and Wilkinson 1968, as LAPACK's DSTEQR). That takes some 1.7·n sweeps of rotations, 5·n³
@@ -39,12 +39,12 @@ func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
 	for range cap(q.panels) {
 		q.panels <- make([]float64, n*kernel.RotateWidth)
 	}
-	return q.solve()
+	return q.solveBlocks()
 }
 
-// SymmetricEigenBytes is what SymmetricEigen allocates beside the team's panels.
+// SymmetricEigenBytes bounds the memory of SymmetricEigen without the team's panels.
 func SymmetricEigenBytes(n int) int64 {
-	return 8 * (70*int64(n) + 3*rotations + mostPanels*kernel.RotateWidth*int64(n))
+	return 8 * (70*int64(n) + 3*mostRotations + mostPanels*kernel.RotateWidth*int64(n))
 }
 
 // mostPanels bounds the memory, and with it the workers that rotate.
@@ -58,25 +58,25 @@ type ql struct {
 	vectors []float64      // n×n
 	panels  chan []float64 // one a worker
 
-	c, s   []float64 // the rotations that wait, sweep after sweep
+	c, s   []float64 // the rotations not yet applied, sweep after sweep
 	sweeps []sweep
 }
 
-// sweep turns row first of the panel, which is a column of the vectors, with the next ones.
+// sweep rotates row first of the panel, which is a column of the vectors, with the next n rows.
 type sweep struct {
 	first, n int
 	back     bool
 }
 
-// rotations is how many wait: as many as stay in the second level of the cache beside a panel.
-const rotations = 1 << 15
+// mostRotations are collected before they are applied: as many as stay in the second-level cache along with a panel.
+const mostRotations = 1 << 15
 
-// solve handles the blocks between off-diagonal zeros. A block whose last entry is the smaller one is turned
-// about, as graded matrices converge from the small end.
-func (q *ql) solve() bool {
+// solveBlocks makes the blocks between off-diagonal zeros diagonal. A block whose last entry is the smaller one is
+// reversed, as graded matrices converge from the small end.
+func (q *ql) solveBlocks() bool {
 	for lo := 0; lo < q.n; {
 		hi := lo
-		for hi < q.n-1 && !q.negligible(hi) {
+		for hi < q.n-1 && !q.isNegligible(hi) {
 			hi++
 		}
 		turned := math.Abs(q.d[hi]) < math.Abs(q.d[lo])
@@ -84,7 +84,7 @@ func (q *ql) solve() bool {
 			slices.Reverse(q.d[lo : hi+1])
 			slices.Reverse(q.e[lo:hi])
 		}
-		if !q.block(lo, hi, turned) {
+		if !q.diagonalizeBlock(lo, hi, turned) {
 			return false
 		}
 		if turned {
@@ -92,25 +92,24 @@ func (q *ql) solve() bool {
 		}
 		lo = hi + 1
 	}
-	q.sort()
+	q.sortValues()
 	return true
 }
 
-// negligible reports whether eᵢ is rounding beside its neighbours on the diagonal.
-func (q *ql) negligible(i int) bool {
+func (q *ql) isNegligible(i int) bool {
 	const epsilon, least = 0x1p-53, 0x1p-1022
 	e := math.Abs(q.e[i])
 	return e*e <= epsilon*math.Abs(q.d[i])*(epsilon*math.Abs(q.d[i+1]))+least
 }
 
-// block makes the block from lo to hi diagonal: Wilkinson's shift, a rotation that the shift asks for, and
-// those that chase the entry it makes beside the off-diagonal.
-func (q *ql) block(lo, hi int, turned bool) bool {
+// diagonalizeBlock makes the block from lo to hi diagonal: Wilkinson's shift, the rotation by that shift, and
+// rotations that chase the entry it makes next to the off-diagonal.
+func (q *ql) diagonalizeBlock(lo, hi int, turned bool) bool {
 	d, e := q.d, q.e
 	tries := 30 * (hi - lo + 1)
 	for l := lo; l < hi; {
 		m := l
-		for m < hi && !q.negligible(m) {
+		for m < hi && !q.isNegligible(m) {
 			m++
 		}
 		if m == l {
@@ -123,11 +122,11 @@ func (q *ql) block(lo, hi int, turned bool) bool {
 		g := (d[l+1] - d[l]) / (2 * e[l])
 		g = d[m] - d[l] + e[l]/(g+math.Copysign(math.Hypot(g, 1), g))
 		c, s, p := 1.0, 1.0, 0.0
-		q.begin(m, m-l, lo, hi, turned)
+		q.beginSweep(m, m-l, lo, hi, turned)
 		for i := m - 1; i >= l; i-- {
 			f, b := s*e[i], c*e[i]
 			var r float64
-			c, s, r = rotation(g, f)
+			c, s, r = planeRotation(g, f)
 			if i < m-1 {
 				e[i+1] = r
 			}
@@ -147,22 +146,23 @@ func (q *ql) block(lo, hi int, turned bool) bool {
 	return true
 }
 
-// rotation returns c and s with c·g + s·f = r and c·f = s·g.
-func rotation(g, f float64) (c, s, r float64) {
+// planeRotation returns c and s with c·g + s·f = r and c·f = s·g.
+func planeRotation(g, f float64) (c, s, r float64) {
 	if f == 0 {
 		return 1, 0, g
 	}
 	r = math.Sqrt(g*g + f*f)
-	if r < 1e-140 { // squares may have vanished
+	if r < 1e-140 { // squares may have underflowed
 		r = math.Hypot(g, f)
 	}
 	return g / r, f / r, r
 }
 
-// begin records a sweep of n rotations from m downwards, and applies those that wait if there is no room.
-func (q *ql) begin(m, n, lo, hi int, turned bool) {
-	if len(q.c)+n > rotations {
-		q.flush(nil)
+// beginSweep records a sweep of n rotations from m downwards, and first applies the collected rotations if there is
+// no room.
+func (q *ql) beginSweep(m, n, lo, hi int, turned bool) {
+	if len(q.c)+n > mostRotations {
+		q.applyRotations(nil)
 	}
 	if turned {
 		m = lo + hi - m
@@ -170,14 +170,13 @@ func (q *ql) begin(m, n, lo, hi int, turned bool) {
 	q.sweeps = append(q.sweeps, sweep{m, n, !turned})
 }
 
-// sort brings the values to ascending order, and the vectors with them.
-func (q *ql) sort() {
+func (q *ql) sortValues() {
 	order := make([]int, q.n)
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(q.d[i], q.d[j]) })
-	q.flush(order)
+	q.applyRotations(order)
 	sorted := make([]float64, q.n)
 	for j, from := range order {
 		sorted[j] = q.d[from]
@@ -185,8 +184,8 @@ func (q *ql) sort() {
 	copy(q.d, sorted)
 }
 
-// flush applies the rotations that wait to the vectors, whose columns then take the order, if one is given.
-func (q *ql) flush(order []int) {
+// applyRotations applies the collected rotations to the vectors and permutes their columns by order, if one is given.
+func (q *ql) applyRotations(order []int) {
 	const width = kernel.RotateWidth
 	n := q.n
 	kernel.Each(cap(q.panels), (n+width-1)/width, func(t int) {
@@ -221,7 +220,7 @@ func (q *ql) flush(order []int) {
 // SymmetricEigen overwrites row-major a, n×n and symmetric, by its eigenvectors in columns, and returns the
 // eigenvalues, ascending. Costs some 7·n³ flops. The error is [ErrNoConvergence] or wraps [ErrNotFinite].
 func SymmetricEigen(team *kernel.Team, a kernel.Matrix[float64]) ([]float64, error) {
-	if err := finite("matrix", a); err != nil {
+	if err := checkFinite("matrix", a); err != nil {
 		return nil, err
 	}
 	n, largest := a.Rows, 0.0

@@ -100,7 +100,7 @@ func TestSymmetricEigenOfNaN(t *testing.T) {
 	}
 }
 
-// BenchmarkSymmetricEigen beside gonum's DSYEV.
+// BenchmarkSymmetricEigen compares with gonum's DSYEV.
 func BenchmarkSymmetricEigen(b *testing.B) {
 	for _, n := range []int{124, 372, 1000, 2000} {
 		a := symmetricOf(n)["noise"]

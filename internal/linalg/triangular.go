@@ -8,16 +8,15 @@ import "github.com/ufs-stream/ufs-stream/internal/kernel"
 // runs up; a triangle on the right is one on the left of Bᵀ.
 
 const (
-	// leaf is the order at which recursion ends in plain loops. In a solve with n rows
-	// these do leaf/n of the flops in scalar arithmetic; packing does not pay for products
-	// of fewer than leaf terms.
+	// leaf is the order at which recursion ends in plain loops. In a solve with n rows these do leaf/n of the flops
+	// in scalar arithmetic; packing does not pay for products of fewer than leaf terms.
 	leaf = 8
-	// wide is how many columns of a leaf one worker takes: some 20 µs of work.
-	wide = 1024
+	// wideColumns is the number of columns of a leaf that a worker takes: some 20 µs of work.
+	wideColumns = 1024
 )
 
-// half splits n > leaf rows in two, the first a multiple of leaf.
-func half(n int) int { return (n/2 + leaf - 1) / leaf * leaf }
+// halfOrder splits n > leaf rows in two; the first part is a multiple of leaf.
+func halfOrder(n int) int { return (n/2 + leaf - 1) / leaf * leaf }
 
 // solveTrans overwrites B, n×m row- or column-major, with U⁻ᵀ·B; n²·m flops.
 func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
@@ -26,46 +25,45 @@ func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 		return
 	}
 	if n <= leaf {
-		eachColumns(team, b, func(b kernel.Matrix[float64]) { leafTrans(u, unit, b) })
+		eachColumns(team, b, func(b kernel.Matrix[float64]) { solveTransLeaf(u, unit, b) })
 		return
 	}
-	h := half(n)
+	h := halfOrder(n)
 	solveTrans(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
 	kernel.Gemm(team, -1, u.Sub(0, h, h, n-h).Trans(), b.Sub(0, 0, h, m), b.Sub(h, 0, n-h, m))
 	solveTrans(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
 }
 
-// solve overwrites B, n×m row- or column-major, with U⁻¹·B; n²·m flops.
-func solve(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+// solveUpper overwrites B, n×m row- or column-major, with U⁻¹·B; n²·m flops.
+func solveUpper(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
 	if n == 0 || m == 0 {
 		return
 	}
 	if n <= leaf {
-		eachColumns(team, b, func(b kernel.Matrix[float64]) { leafSolve(u, unit, b) })
+		eachColumns(team, b, func(b kernel.Matrix[float64]) { solveUpperLeaf(u, unit, b) })
 		return
 	}
-	h := half(n)
-	solve(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
+	h := halfOrder(n)
+	solveUpper(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
 	kernel.Gemm(team, -1, u.Sub(0, h, h, n-h), b.Sub(h, 0, n-h, m), b.Sub(0, 0, h, m))
-	solve(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
+	solveUpper(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
 }
 
-// eachColumns hands pieces of B's columns to the team's workers.
 func eachColumns(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.Matrix[float64])) {
-	if b.Cols <= wide {
+	if b.Cols <= wideColumns {
 		fn(b)
 		return
 	}
-	kernel.Each(team.Threads(), (b.Cols+wide-1)/wide, func(i int) {
-		fn(b.Sub(0, i*wide, b.Rows, min(wide, b.Cols-i*wide)))
+	kernel.Each(team.Threads(), (b.Cols+wideColumns-1)/wideColumns, func(i int) {
+		fn(b.Sub(0, i*wideColumns, b.Rows, min(wideColumns, b.Cols-i*wideColumns)))
 	})
 }
 
 // triangle is a leaf's U in row order.
 type triangle [leaf * leaf]float64
 
-func (t *triangle) load(u kernel.Matrix[float64], unit bool) {
+func (t *triangle) loadLeaf(u kernel.Matrix[float64], unit bool) {
 	for i := range u.Rows {
 		t[i*leaf+i] = 1
 		if !unit {
@@ -77,10 +75,9 @@ func (t *triangle) load(u kernel.Matrix[float64], unit bool) {
 	}
 }
 
-// leafTrans is solveTrans for at most leaf rows.
-func leafTrans(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+func solveTransLeaf(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	var t triangle
-	t.load(u, unit)
+	t.loadLeaf(u, unit)
 	rs, cs := b.RowStride, b.ColStride
 	if b.Rows != leaf {
 		for j := range b.Cols {
@@ -110,10 +107,9 @@ func leafTrans(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	}
 }
 
-// leafSolve is solve for at most leaf rows.
-func leafSolve(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+func solveUpperLeaf(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	var t triangle
-	t.load(u, unit)
+	t.loadLeaf(u, unit)
 	rs, cs := b.RowStride, b.ColStride
 	if b.Rows != leaf {
 		for j := range b.Cols {

@@ -8,9 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// factor implements form.
-func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
-	a.sigma, a.v = sigma, a.rightSides(v)
+func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
+	a.sigma, a.v = sigma, a.rightHandSides(v)
 	a.e = slices.Clone(a.diag)
 	largest, negative := 0.0, 0
 	for i := range a.e {
@@ -22,33 +21,33 @@ func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
 	}
 	k := v.Rows
 	size := a.n + k
-	if negative > size { // rows cannot lift so many
+	if negative > size { // the rows have too few dimensions to lift them all
 		return false
 	}
 	for share := nearShare; ; share /= 10 {
-		a.near = a.near[:0]
+		a.nearFeatures = a.nearFeatures[:0]
 		for i, e := range a.e {
 			if e <= share*largest {
-				a.near = append(a.near, i)
+				a.nearFeatures = append(a.nearFeatures, i)
 			}
 		}
-		if len(a.near) <= max(mostNear, negative) {
+		if len(a.nearFeatures) <= max(mostNear, negative) {
 			break
 		}
 		if share < 1e-15 {
 			share = 0
 		}
 	}
-	if !a.middleInverse(sigma, k) {
+	if !a.invertMiddle(sigma, k) {
 		return false
 	}
-	if len(a.near) == 0 {
+	if len(a.nearFeatures) == 0 {
 		return true
 	}
-	q := len(a.near)
+	q := len(a.nearFeatures)
 	a.un = kernel.RowMajor(make([]float64, q*size), q, size, size)
 	room := make([]float64, a.n)
-	for i, j := range a.near {
+	for i, j := range a.nearFeatures {
 		row := a.un.Data[i*size:]
 		for t, x := range a.u.Some(room, j, 1) {
 			row[t] = a.scale * x
@@ -57,21 +56,21 @@ func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
 			row[a.n+t] = a.v.Data[t*a.d+j]
 		}
 	}
-	a.zn = a.small(a.un, a.z)
-	complement := a.small(a.zn, a.un.Trans())
-	for i, j := range a.near {
+	a.zn = a.newProduct(a.un, a.middleInverse)
+	complement := a.newProduct(a.zn, a.un.Trans())
+	for i, j := range a.nearFeatures {
 		complement.Data[i*q+i] += a.e[j]
 	}
 	return a.schur.Factor(a.team, complement) == nil
 }
 
-// middleInverse makes Z, and reports whether F is positive definite but for the features that are near.
-func (a *LowRank) middleInverse(sigma float64, k int) bool {
+// invertMiddle makes Z, and reports whether F is positive definite up to the near features.
+func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	size := a.n + k
 	if !a.metric {
 		sigma = 0
 	}
-	if !a.spectrum() {
+	if !a.decomposeMiddle() {
 		return false
 	}
 	var plus, minus []int
@@ -85,16 +84,16 @@ func (a *LowRank) middleInverse(sigma float64, k int) bool {
 	h := kernel.RowMajor(make([]float64, (len(plus)+k)*size), len(plus)+k, size, size)
 	for r, i := range plus {
 		root := math.Sqrt(max(a.tau[i], 0) - sigma)
-		for j, v := range a.axes.Data[i*a.n : (i+1)*a.n] {
+		for j, v := range a.middleVectors.Data[i*a.n : (i+1)*a.n] {
 			h.Data[r*size+j] = root * v
 		}
 	}
 	for r := range k {
 		h.Data[(len(plus)+r)*size+a.n+r] = 1
 	}
-	a.w = a.products(k)
-	w := a.w
-	inner := a.small(a.small(h, w), h.Trans())
+	a.gramUV = a.weightedGram(k)
+	w := a.gramUV
+	inner := a.newProduct(a.newProduct(h, w), h.Trans())
 	for i := range inner.Rows {
 		inner.Data[i*inner.Cols+i]++
 	}
@@ -103,20 +102,20 @@ func (a *LowRank) middleInverse(sigma float64, k int) bool {
 		return false
 	}
 	c.HalfSolveTo(a.team, h, h)
-	a.z = kernel.RowMajor(make([]float64, size*size), size, size, size)
-	kernel.Syrk(a.team, 1, h.Trans(), a.z)
-	kernel.Mirror(a.team.Threads(), a.z)
+	a.middleInverse = kernel.RowMajor(make([]float64, size*size), size, size, size)
+	kernel.Syrk(a.team, 1, h.Trans(), a.middleInverse)
+	kernel.Mirror(a.team.Threads(), a.middleInverse)
 	if len(minus) == 0 {
 		return true
 	}
 	y := kernel.RowMajor(make([]float64, len(minus)*size), len(minus), size, size) // Yᵀ
 	for r, i := range minus {
-		copy(y.Data[r*size:], a.axes.Data[i*a.n:(i+1)*a.n])
+		copy(y.Data[r*size:], a.middleVectors.Data[i*a.n:(i+1)*a.n])
 	}
-	yw := a.small(y, w)
+	yw := a.newProduct(y, w)
 	x := copyRows(y)
-	kernel.Gemm(a.team, -1, yw, a.z, x)
-	inner = a.small(x, yw.Trans()) // Yᵀ(I − WZ₊)WY
+	kernel.Gemm(a.team, -1, yw, a.middleInverse, x)
+	inner = a.newProduct(x, yw.Trans()) // Yᵀ(I − WZ₊)WY
 	for i := range inner.Data {
 		inner.Data[i] = -inner.Data[i]
 	}
@@ -127,15 +126,15 @@ func (a *LowRank) middleInverse(sigma float64, k int) bool {
 		return false
 	}
 	c.HalfSolveTo(a.team, x, x)
-	kernel.Gemm(a.team, -1, x.Trans(), x, a.z)
+	kernel.Gemm(a.team, -1, x.Trans(), x, a.middleInverse)
 	return true
 }
 
-// products is W of U and V: Σ uuᵀ/E over the features that are not near.
-func (a *LowRank) products(k int) kernel.Matrix[float64] {
+// weightedGram returns W of U and V: Σ uuᵀ/E over the features that are not near.
+func (a *LowRank) weightedGram(k int) kernel.Matrix[float64] {
 	size := a.n + k
 	w := kernel.RowMajor(make([]float64, size*size), size, size, size)
-	weights := a.weights()
+	weights := a.inverseE()
 	a.addProducts(w.Sub(0, 0, a.n, a.n), weights)
 	if k > 0 {
 		scaled := copyRows(a.v)
@@ -145,7 +144,7 @@ func (a *LowRank) products(k int) kernel.Matrix[float64] {
 				row[j] *= weights[j]
 			}
 		}
-		a.panels(func(from int, u kernel.Matrix[float64]) {
+		a.eachPanel(func(from int, u kernel.Matrix[float64]) {
 			kernel.Gemm(a.team, a.scale, u.Trans(), scaled.Sub(0, from, k, u.Rows).Trans(), w.Sub(0, a.n, a.n, k))
 		})
 		kernel.Gemm(a.team, 1, scaled, a.v.Trans(), w.Sub(a.n, a.n, k, k))
@@ -157,15 +156,15 @@ func (a *LowRank) products(k int) kernel.Matrix[float64] {
 // addProducts adds the upper triangle of Σ w·uuᵀ to c, for weights w ≥ 0 of the features.
 func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 	rows := make([]float64, lowRankBlock*a.n)
-	a.panels(func(first int, u kernel.Matrix[float64]) {
+	a.eachPanel(func(first int, u kernel.Matrix[float64]) {
 		for from := 0; from < u.Rows; from += lowRankBlock {
 			h := min(lowRankBlock, u.Rows-from)
 			block := kernel.RowMajor(rows, h, a.n, a.n)
 			kernel.Each(a.team.Threads(), h, func(i int) {
-				by := a.scale * math.Sqrt(weights[first+from+i])
+				factor := a.scale * math.Sqrt(weights[first+from+i])
 				out := rows[i*a.n : (i+1)*a.n]
 				for t, x := range u.Data[(from+i)*a.n:][:a.n] {
-					out[t] = by * x
+					out[t] = factor * x
 				}
 			})
 			kernel.Syrk(a.team, 1, block.Trans(), c)
@@ -173,57 +172,56 @@ func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 	})
 }
 
-// solve implements form, with one U on the way down and one on the way up, and refines what a pencil rounds.
-func (a *LowRank) solve(x kernel.Matrix[float64]) {
-	b := a.rightSides(x)
+// solveRows implements matrixForm, with one product with Uᵀ and one with U, and refines the rounding of a pencil.
+func (a *LowRank) solveRows(x kernel.Matrix[float64]) {
+	b := a.rightHandSides(x)
 	c := kernel.RowMajor(make([]float64, x.Rows*(a.n+a.v.Rows)), x.Rows, a.n+a.v.Rows, a.n+a.v.Rows)
-	scaled := a.overE(b)
-	a.down(1, scaled, c.Sub(0, 0, x.Rows, a.n))
+	scaled := a.dividedByE(b)
+	a.addDown(1, scaled, c.Sub(0, 0, x.Rows, a.n))
 	kernel.Gemm(a.team, 1, scaled, a.v.Trans(), c.Sub(0, a.n, x.Rows, a.v.Rows))
 	z := a.solveDual(b, c, kernel.Matrix[float64]{})
 	if a.metric {
-		a.refine(b, z)
+		a.refineSolutions(b, z)
 		scaleRows(b, math.Sqrt(a.rho))
 	}
 	for i := range x.Rows {
 		copy(x.Data[i*x.RowStride:], b.Data[i*a.d:(i+1)*a.d])
 	}
-	a.settle(x)
+	a.completeVectors(x)
 }
 
-// overE is a copy of rows of d numbers over E, 0 at N.
-func (a *LowRank) overE(b kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (a *LowRank) dividedByE(b kernel.Matrix[float64]) kernel.Matrix[float64] {
 	b = copyRows(b)
-	over := a.weights()
+	inverse := a.inverseE()
 	for i := range b.Rows {
 		row := b.Data[i*a.d : (i+1)*a.d]
-		weigh(row, row, over)
+		multiplyElements(row, row, inverse)
 	}
 	return b
 }
 
-// weights are 1/E, 0 at N.
-func (a *LowRank) weights() []float64 {
-	over := make([]float64, a.d)
+func (a *LowRank) inverseE() []float64 {
+	inverse := make([]float64, a.d)
 	for i, e := range a.e {
-		over[i] = 1 / e
+		inverse[i] = 1 / e
 	}
-	for _, j := range a.near {
-		over[j] = 0
+	for _, j := range a.nearFeatures {
+		inverse[j] = 0
 	}
-	return over
+	return inverse
 }
 
-// solveDual overwrites rows b of d numbers, with c = (U and V)E⁻¹b, which it uses up, and returns the z:
+// solveDual overwrites the rows b of d numbers by F⁻¹b, given c = (U and V)E⁻¹b, which it overwrites, and returns the
+// z:
 //
 //	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N).
 //
-// Where there is a y, b is 0 and stands for Uᵀy_U + Vᵀy_V, and c is Wy.
+// If y is given, b is 0 and stands for Uᵀy_U + Vᵀy_V, and c is Wy.
 func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[float64]) {
-	k, q, kv := b.Rows, len(a.near), a.v.Rows
+	k, q, kv := b.Rows, len(a.nearFeatures), a.v.Rows
 	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
 	if q > 0 {
-		for t, j := range a.near {
+		for t, j := range a.nearFeatures {
 			for i := range k {
 				apart.Data[t*k+i] = b.Data[i*a.d+j]
 			}
@@ -235,34 +233,34 @@ func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[flo
 		a.schur.SolveTo(a.team, apart, apart)
 		kernel.Gemm(a.team, 1, apart.Trans(), a.un, c)
 	}
-	z = a.small(c, a.z)
+	z = a.newProduct(c, a.middleInverse)
 	for i, v := range y.Data {
 		z.Data[i] -= v
 	}
-	a.up(-1, z.Sub(0, 0, k, a.n), b)
+	a.addUp(-1, z.Sub(0, 0, k, a.n), b)
 	kernel.Gemm(a.team, -1, z.Sub(0, a.n, k, kv), a.v, b)
-	over := a.weights()
+	inverse := a.inverseE()
 	for i := range k {
 		row := b.Data[i*a.d : (i+1)*a.d]
-		weigh(row, row, over)
-		for t, j := range a.near {
+		multiplyElements(row, row, inverse)
+		for t, j := range a.nearFeatures {
 			row[j] = apart.Data[t*k+i]
 		}
 	}
 	return z
 }
 
-// inner implements form: what U and V make of V is in W.
-func (a *LowRank) inner(g, _ kernel.Matrix[float64]) {
+// inverseGram implements matrixForm: products of U and V with V are in W.
+func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	solved := copyRows(a.v)
-	z := a.solveDual(solved, copyRows(a.w.Sub(a.n, 0, a.v.Rows, a.w.Cols)), kernel.Matrix[float64]{})
+	z := a.solveDual(solved, copyRows(a.gramUV.Sub(a.n, 0, a.v.Rows, a.gramUV.Cols)), kernel.Matrix[float64]{})
 	if a.metric {
-		a.refine(solved, z)
+		a.refineSolutions(solved, z)
 	}
 	kernel.Gemm(a.team, 1, a.v, solved.Trans(), g)
 }
 
-// DiagonalInverse is the diagonal of (A + τI)⁻¹ for D = 0 and no metric, τ > 0: 2n²d flops.
+// DiagonalInverse returns the diagonal of (A + τI)⁻¹ for D = 0 and no metric, τ > 0: 2n²d flops.
 func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	if a.metric {
 		return nil, errors.New("linalg: no diagonal under a metric")
@@ -270,10 +268,10 @@ func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	diag := a.diag
 	defer func() { a.diag = diag }()
 	a.SetDiagonal(nil)
-	if !a.factor(-tau, kernel.RowMajor[float64](nil, 0, a.d, a.d)) {
+	if !a.factorShifted(-tau, kernel.RowMajor[float64](nil, 0, a.d, a.d)) {
 		return nil, ErrNotPositiveDefinite
 	}
-	out := a.Quadratic(a.z)
+	out := a.Quadratic(a.middleInverse)
 	for i := range out {
 		out[i] = (1 - out[i]/tau) / tau
 	}

@@ -1,7 +1,7 @@
-// Package localfile opens local files that people name, whatever they turn out to be. A pipe is waited
-// for no longer than a context lasts: open(2) of one that nobody writes to does not return, and neither
-// Ctrl-C nor a deadline would end it. What has no end, as /dev/zero, or no bytes, as a folder, is refused.
-// Errors are without the path: whoever asks knows what the file is for.
+// Package localfile opens local files that people name, of any kind. Opening a pipe ends with the context:
+// open(2) of a pipe without a writer does not return, and neither Ctrl-C nor a deadline would end it. Files
+// without an end, such as /dev/zero, or without bytes, such as a folder, are refused. Errors omit the path: the
+// caller knows the purpose of the file.
 package localfile
 
 import (
@@ -20,28 +20,28 @@ import (
 // File is a regular file, or a pipe whose reads and writes end with the context.
 type File struct {
 	*os.File
-	ctx  context.Context //nolint:containedctx // that of reading: io.Reader has none
-	disk *faults.Disk
-	free func() bool
+	ctx          context.Context //nolint:containedctx // for reading: io.Reader has none
+	disk         *faults.Disk
+	stopWatching func() bool
 }
 
 // Open opens a file or pipe for reading.
 func Open(ctx context.Context, path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, stripPathError(err)
 	}
 	if info.Mode()&fs.ModeNamedPipe != 0 {
 		return openPipe(ctx, path, os.O_RDONLY)
 	}
-	if err := regular(info); err != nil {
+	if err := checkRegular(info); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, stripPathError(err)
 	}
-	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), free: func() bool { return true }}, nil
+	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), stopWatching: func() bool { return true }}, nil
 }
 
 // OpenOwn opens the regular file called name in an open folder for reading, through no link and only if it is
@@ -49,32 +49,31 @@ func Open(ctx context.Context, path string) (*File, error) {
 func OpenOwn(ctx context.Context, folder *os.Root, name string) (*File, error) {
 	f, err := ownfile.Open(folder, name, os.O_RDONLY)
 	if err != nil {
-		return nil, bare(err)
+		return nil, stripPathError(err)
 	}
-	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), free: func() bool { return true }}, nil
+	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), stopWatching: func() bool { return true }}, nil
 }
 
-// OpenDevice opens what is there and no regular file, such as /dev/null or a pipe, for writing.
+// OpenDevice opens an existing device or pipe, such as /dev/null, for writing.
 func OpenDevice(ctx context.Context, path string) (*File, error) {
 	f, err := openPipe(ctx, path, os.O_WRONLY)
-	return f, bare(err)
+	return f, stripPathError(err)
 }
 
-// ReadAll is what a regular file, which may be read again, holds.
+// ReadAll returns the contents of a regular file, which may be read again.
 func ReadAll(path string) ([]byte, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	if err == nil {
-		err = regular(info)
+		err = checkRegular(info)
 	}
 	if err != nil {
-		return nil, bare(err)
+		return nil, stripPathError(err)
 	}
 	b, err := os.ReadFile(path)
-	return b, bare(err)
+	return b, stripPathError(err)
 }
 
-// regular says why what stands at a place is no file of bytes.
-func regular(info fs.FileInfo) error {
+func checkRegular(info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		return nil
@@ -90,7 +89,7 @@ func regular(info fs.FileInfo) error {
 	return errors.New("is not a regular file")
 }
 
-// openPipe opens a pipe in a goroutine of its own, which ends before this does.
+// openPipe opens a pipe in a goroutine of its own, which ends before openPipe does.
 func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	type result struct {
 		f   *os.File
@@ -105,9 +104,9 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	select {
 	case r = <-done:
 	case <-ctx.Done():
-		// The other end is opened for a moment, which is what open(2) waits for. It may begin to wait only now.
+		// Opening the other end for a moment ends the wait of open(2), which may begin only now.
 		for r.f == nil && r.err == nil {
-			wake(path, mode)
+			openOtherEnd(path, mode)
 			select {
 			case r = <-done:
 			case <-time.After(time.Millisecond):
@@ -122,7 +121,7 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 		return nil, r.err
 	}
 	f := &File{File: r.f, ctx: ctx, disk: faults.Of(ctx)}
-	f.free = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // devices have none, and do not wait
+	f.stopWatching = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // devices have no deadlines, and do not wait
 	return f, nil
 }
 
@@ -133,7 +132,7 @@ func (f *File) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.File.Read(p)
-	return n, f.ended(err)
+	return n, f.asContextError(err)
 }
 
 // ReadAt implements io.ReaderAt.
@@ -152,7 +151,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 // Write implements io.Writer.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
-	return n, f.ended(err)
+	return n, f.asContextError(err)
 }
 
 // WriteString implements io.StringWriter.
@@ -164,8 +163,8 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.
 // WriteTo implements io.WriterTo.
 func (f *File) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{f}) }
 
-// ended is the context's error where that ended a read or write.
-func (f *File) ended(err error) error {
+// asContextError returns the context's error if that ended a read or write.
+func (f *File) asContextError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() != nil {
 		return f.ctx.Err()
 	}
@@ -174,12 +173,11 @@ func (f *File) ended(err error) error {
 
 // Close implements io.Closer.
 func (f *File) Close() error {
-	f.free()
+	f.stopWatching()
 	return f.File.Close()
 }
 
-// bare is err without the operation and the path.
-func bare(err error) error {
+func stripPathError(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}

@@ -24,7 +24,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// ends fails the test where do does not end with the context.
+// ends fails the test if do does not end with the context.
 func ends(t *testing.T, do func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func TestPipesEndWithTheContext(t *testing.T) {
 	})
 }
 
-// What is written to a pipe is read from it.
+// Bytes written to a pipe are read from it.
 func TestPipe(t *testing.T) {
 	path := fifo(t)
 	const text = "one\ntwo\n"
@@ -79,7 +79,7 @@ func TestPipe(t *testing.T) {
 	f := must.Get(Open(t.Context(), path))(t)
 	defer f.Close()
 	if got, err := io.ReadAll(f); err != nil || string(got) != text {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("reading the pipe: got %q, %v, want %q", got, err, text)
 	}
 	must.Do(t, <-written)
 }
@@ -104,7 +104,7 @@ func TestWhatIsNoFile(t *testing.T) {
 		}
 		for _, err := range []error{err, err2} {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), dir) {
-				t.Errorf("%s: %v", path, err)
+				t.Errorf("%s: got %v, want %q without the path", path, err, want)
 			}
 		}
 	}

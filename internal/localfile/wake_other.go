@@ -2,5 +2,5 @@
 
 package localfile
 
-// wake has nothing to do: opening does not wait here.
-func wake(string, int) {}
+// openOtherEnd does nothing: opening does not wait here.
+func openOtherEnd(string, int) {}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wake opens the other end of a pipe for a moment, without waiting.
-func wake(path string, mode int) {
+// openOtherEnd opens the other end of a pipe for a moment, without waiting.
+func openOtherEnd(path string, mode int) {
 	other := unix.O_WRONLY
 	if mode == os.O_WRONLY {
 		other = unix.O_RDONLY

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Files reads all files below dir, by their paths below it.
+// Files reads all files below dir, by their relative paths.
 func Files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files, root := map[string]string{}, os.DirFS(dir)

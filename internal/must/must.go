@@ -1,4 +1,4 @@
-// Package must ends a test at an error that it does not expect.
+// Package must ends a test at an unexpected error.
 package must
 
 import "testing"
@@ -11,7 +11,7 @@ func Do(t testing.TB, err error) {
 	}
 }
 
-// Get hands a call's value to a test, which ends where the call failed:
+// Get returns a call's value to a test, and ends the test if the call failed:
 //
 //	file := must.Get(os.Open(path))(t)
 func Get[T any](value T, err error) func(testing.TB) T {

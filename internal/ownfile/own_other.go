@@ -9,13 +9,13 @@ import (
 
 const doNotWait = 0
 
-// IsOurs cannot tell whose a file is: access is by lists of the system's own, which files
-// inherit from their folder.
+// IsOurs cannot determine the owner: the system's own access lists decide, which files inherit from their
+// folder.
 func IsOurs(fs.FileInfo) bool { return true }
 
 func hasOtherNames(fs.FileInfo) bool { return false }
 
-// OthersRights are none: modes here tell only whether a file is read-only.
+// OthersRights returns none: modes here only show whether a file is read-only.
 func OthersRights(fs.FileInfo) fs.FileMode { return 0 }
 
 // KeepMode does nothing.

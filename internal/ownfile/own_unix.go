@@ -11,7 +11,7 @@ import (
 // doNotWait keeps open(2) from waiting for the other end of a pipe.
 const doNotWait = syscall.O_NONBLOCK
 
-// IsOurs reports whether a file or folder belongs to the user that the process runs as.
+// IsOurs reports whether a file or folder belongs to the user of the process.
 func IsOurs(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
@@ -22,11 +22,11 @@ func hasOtherNames(info fs.FileInfo) bool {
 	return ok && s.Nlink > 1
 }
 
-// OthersRights are the bits of the mode that give rights to other users.
+// OthersRights returns the bits of the mode that give rights to other users.
 func OthersRights(info fs.FileInfo) fs.FileMode { return info.Mode() & 0o077 }
 
-// KeepMode gives f the mode and the group of what it replaces. If this user may not give it to that
-// group, the group that f has gets no more rights than everybody.
+// KeepMode gives f the mode and the group of the file that it replaces. If this user may not set that group,
+// f's own group gets no more rights than everybody.
 func KeepMode(f *os.File, replaced fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -36,11 +36,11 @@ func KeepMode(f *os.File, replaced fs.FileInfo) error {
 	if replaced.IsDir() {
 		mode = replaced.Mode() &^ fs.ModeType
 	}
-	was, is := replaced.Sys().(*syscall.Stat_t), now.Sys().(*syscall.Stat_t)
-	if was.Gid != is.Gid && f.Chown(-1, int(was.Gid)) != nil {
+	replacedStat, currentStat := replaced.Sys().(*syscall.Stat_t), now.Sys().(*syscall.Stat_t)
+	if replacedStat.Gid != currentStat.Gid && f.Chown(-1, int(replacedStat.Gid)) != nil {
 		mode &= mode<<3 | ^fs.FileMode(0o070)
 	}
-	if was.Gid == is.Gid && mode == now.Mode()&^fs.ModeType {
+	if replacedStat.Gid == currentStat.Gid && mode == now.Mode()&^fs.ModeType {
 		return nil // file systems without modes refuse to set one
 	}
 	return f.Chmod(mode)

@@ -6,24 +6,24 @@ import (
 	"os"
 )
 
-// ErrForeign is what errors are for something that is there and must not be used.
+// ErrForeign matches errors for an existing file or folder that must not be used.
 var ErrForeign = errors.New("it is not this user's own")
 
-// foreignError is such an error by its reason.
+// foreignError is such an error, with its reason.
 type foreignError string
 
 func (e foreignError) Error() string { return string(e) }
 
 func (foreignError) Is(target error) bool { return target == ErrForeign } //nolint:errorlint // a sentinel
 
-// Open opens the regular file called name. It creates nothing, and flag must not empty the file:
-// what it is is known only once it is open.
+// Open opens the regular file called name. It creates nothing, and flag must not truncate the file, because its
+// checks come after opening.
 func Open(in *os.Root, name string, flag int) (*os.File, error) {
-	there, err := in.Lstat(name)
+	listed, err := in.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFile(there); err != nil {
+	if err := checkFile(listed); err != nil {
 		return nil, err
 	}
 	f, err := in.OpenFile(name, flag|doNotWait, 0)
@@ -32,7 +32,7 @@ func Open(in *os.Root, name string, flag int) (*os.File, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil {
-		err = errors.Join(checkSame(there, opened), checkFile(opened))
+		err = errors.Join(checkSame(listed, opened), checkFile(opened))
 	}
 	for look := 0; err == nil && look < 3; look++ {
 		err = checkAgain(in, name, opened)
@@ -44,22 +44,22 @@ func Open(in *os.Root, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// checkAgain checks that name still is the file opened, once every rename in the folder that was under way has ended.
-// Linux counts the names of a file that a rename replaces before the name leads elsewhere: until then a second name of
-// another file looks like its only one, to every look. Whoever reads the folder waits for its renames.
+// checkAgain checks that name still is the file opened, after all renames in the folder that were under way.
+// Linux lowers the link count of a file replaced by a rename before the name leads elsewhere: until then a
+// second name of another file looks like its only one, at every look. Reading the folder waits for its renames.
 func checkAgain(in *os.Root, name string, opened fs.FileInfo) error {
-	if folder, err := in.Open("."); err == nil { // else nobody may read it, and the looks have to do
+	if folder, err := in.Open("."); err == nil { // else nobody may read it, and the looks must suffice
 		_, _ = folder.Readdirnames(1)
 		folder.Close()
 	}
-	there, err := in.Lstat(name)
+	listed, err := in.Lstat(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkSame(there, opened), checkFile(there))
+	return errors.Join(checkSame(listed, opened), checkFile(listed))
 }
 
-// Make makes a new file called name, for reading and writing, in place of what has that name.
+// Make creates a new file called name, for reading and writing, and replaces anything that has that name.
 func Make(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	if err := in.RemoveAll(name); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func Make(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	return in.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// OpenOrMake is Open for reading and writing, or Make if there is nothing or nothing to be used.
+// OpenOrMake is Open for reading and writing, or Make if there is no usable file.
 func OpenOrMake(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	f, err := Open(in, name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrForeign) {
@@ -76,13 +76,13 @@ func OpenOrMake(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	return f, err
 }
 
-// OpenFolder opens the folder called name. What others may do in it, [OthersRights] says.
+// OpenFolder opens the folder called name. [OthersRights] has the rights of others in it.
 func OpenFolder(in *os.Root, name string) (*os.Root, error) {
-	there, err := in.Lstat(name)
+	listed, err := in.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckFolder(there); err != nil {
+	if err := CheckFolder(listed); err != nil {
 		return nil, err
 	}
 	folder, err := in.OpenRoot(name)
@@ -91,7 +91,7 @@ func OpenFolder(in *os.Root, name string) (*os.Root, error) {
 	}
 	opened, err := folder.Stat(".")
 	if err == nil {
-		err = errors.Join(checkSame(there, opened), CheckFolder(opened))
+		err = errors.Join(checkSame(listed, opened), CheckFolder(opened))
 	}
 	if err != nil {
 		folder.Close()
@@ -100,7 +100,7 @@ func OpenFolder(in *os.Root, name string) (*os.Root, error) {
 	return folder, nil
 }
 
-// CheckFolder is the error for what is no folder of this user.
+// CheckFolder returns an error if this is not a folder of this user.
 func CheckFolder(info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -113,8 +113,8 @@ func CheckFolder(info fs.FileInfo) error {
 	return nil
 }
 
-// checkFile is the error for what is no regular file of this user alone. A second name of a file
-// may be the one that its owner knows it by, whoever has linked the first.
+// checkFile returns an error if this is not a regular file of this user alone. A second name of a file may be
+// the owner's own, if somebody else has made the first by a link.
 func checkFile(info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -129,7 +129,7 @@ func checkFile(info fs.FileInfo) error {
 	return nil
 }
 
-// Look tells of the file called name, or has the error of Open for it, without opening it.
+// Look returns the description of the file called name, or the error of Open for it, without opening it.
 func Look(in *os.Root, name string) (fs.FileInfo, error) {
 	info, err := in.Lstat(name)
 	if err != nil {
@@ -138,7 +138,7 @@ func Look(in *os.Root, name string) (fs.FileInfo, error) {
 	return info, checkFile(info)
 }
 
-// checkSame is the error for a name that stood for something else a moment before.
+// checkSame returns an error if the name led to another file a moment before.
 func checkSame(before, now fs.FileInfo) error {
 	if !os.SameFile(before, now) {
 		return foreignError("it was replaced while it was opened")

@@ -46,8 +46,8 @@ var plants = []struct {
 	}},
 }
 
-// TestPlanted: only a file of this user alone is opened, whatever is at its name, and what cannot be used is
-// replaced where it may be; the file that links lead to stays as it is.
+// TestPlanted: only a file of this user alone is opened, and anything unusable at its name is replaced where
+// allowed; the target of a link stays as it is.
 func TestPlanted(t *testing.T) {
 	for _, p := range plants {
 		t.Run(p.name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSwapped(t *testing.T) {
 					t.Errorf("got error %v, want none", err)
 					return
 				}
-				_ = os.Remove(at("next")) // which rename leaves where both names are of one file
+				_ = os.Remove(at("next")) // rename leaves it if both names belong to one file
 			}
 		}
 	})

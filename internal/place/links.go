@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// FollowLinks returns a path without parts .. that lead elsewhere than their text does. Behind a link to a folder ..
-// is the folder that this one lies in; paths that are joined lose such parts, and would read other files then.
+// FollowLinks resolves parts .. of a path if links make them lead elsewhere than their text. After a link to a
+// folder, .. is the real parent of that folder; joining paths would drop such parts textually and so read other
+// files.
 func FollowLinks(arg string) string {
 	local, err := Local(arg)
 	if err != nil || IsURL(arg) {
@@ -18,11 +19,11 @@ func FollowLinks(arg string) string {
 	if last < 0 {
 		return arg
 	}
-	back, rest := slashed[:last+len("..")], slashed[last+len(".."):]
-	is, err1 := os.Stat(back)
-	reads, err2 := os.Stat(filepath.Clean(back))
-	resolved, err3 := filepath.EvalSymlinks(back)
-	if err1 != nil || err3 != nil || err2 == nil && os.SameFile(is, reads) {
+	prefix, rest := slashed[:last+len("..")], slashed[last+len(".."):]
+	target, err1 := os.Stat(prefix)
+	cleaned, err2 := os.Stat(filepath.Clean(prefix))
+	resolved, err3 := filepath.EvalSymlinks(prefix)
+	if err1 != nil || err3 != nil || err2 == nil && os.SameFile(target, cleaned) {
 		return arg
 	}
 	return filepath.Join(resolved, rest)

@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// CheckName refuses a name that is no place below a folder, in this system's folders or in a store: an output
-// of that name could appear elsewhere. The parts of a name are separated by slashes. A backslash separates
-// parts on some systems and not on others, so that no name has one.
+// CheckName refuses a name that is not a place below a folder, in this system's folders or in a store: an
+// output of that name could appear elsewhere. Slashes separate the parts of a name. A backslash separates parts
+// on some systems and not on others, so no name may have one.
 func CheckName(name string) error {
 	switch {
 	case name == "." || strings.ContainsAny(name, "\\\x00"):
@@ -22,7 +22,7 @@ func CheckName(name string) error {
 	return stream.Errorf("%q is no name of a file below a folder", name)
 }
 
-// hasShortened reports whether Windows would take a part of the name for another one: it drops dots and spaces
+// hasShortened reports whether Windows would read a part of the name as another one: it drops dots and spaces
 // at the end.
 func hasShortened(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {

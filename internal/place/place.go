@@ -1,5 +1,4 @@
-// Package place tells what an argument names that stands for a file: a local path, a
-// file:// URL of one, or an object of a store.
+// Package place interprets arguments that name files: local paths, file:// URLs of them, and objects of stores.
 package place
 
 import (
@@ -19,8 +18,8 @@ const fileScheme = "file://"
 // IsURL reports whether arg names an object of a store; file:// URLs are local paths.
 func IsURL(arg string) bool { return store.IsURL(arg) }
 
-// Local is the path that a file:// URL names; anything else is returned as it is. A URL of
-// another machine's file is a *stream.UsageError.
+// Local returns the path that a file:// URL names; anything else is returned unchanged. A URL of another
+// machine's file is a *stream.UsageError.
 func Local(arg string) (string, error) {
 	rest, ok := strings.CutPrefix(arg, fileScheme)
 	if !ok {
@@ -39,8 +38,7 @@ func Local(arg string) (string, error) {
 	return filepath.FromSlash(plain), nil
 }
 
-// FromRoot is arg as it means the same in every working directory: local paths from the root,
-// URLs of stores as they are.
+// FromRoot makes arg independent of the working directory: local paths become absolute, URLs of stores stay.
 func FromRoot(arg string) (string, error) {
 	if IsURL(arg) {
 		return arg, nil
@@ -61,24 +59,23 @@ func WithoutParameters(arg string) (string, error) {
 	return l.Bare().String(), err
 }
 
-// Name is how people and files may see arg: nothing secret is in it, also where it is a URL of no store.
+// Name returns arg as people and files may see it, without secrets, even if it is a URL of no store.
 func Name(arg string) string {
 	if !IsURL(arg) {
-		if !strings.Contains(arg, "://") { // a path, which files name to be found again
+		if !strings.Contains(arg, "://") { // a path: files repeat it so that it can be found again
 			return arg
 		}
 		return screen.Redact(arg)
 	}
 	l, err := store.Parse(arg)
-	if err != nil { // what cannot be parsed may hold anything
+	if err != nil { // a URL that cannot be parsed may contain anything
 		scheme, _, _ := strings.Cut(arg, "://")
 		return scheme + "://…"
 	}
 	return screen.Redact(l.Name())
 }
 
-// key is the part of arg that is like a path.
-func key(arg string) (k string, slashed bool) {
+func keyOrPath(arg string) (k string, slashed bool) {
 	if !IsURL(arg) {
 		return arg, false
 	}
@@ -89,23 +86,23 @@ func key(arg string) (k string, slashed bool) {
 	return l.Key, true
 }
 
-// Ext is the ending of the file's or object's own name.
+// Ext returns the ending of the file's or object's own name.
 func Ext(arg string) string {
-	if k, slashed := key(arg); slashed {
+	if k, slashed := keyOrPath(arg); slashed {
 		return path.Ext(k)
 	}
 	return filepath.Ext(Name(arg))
 }
 
-// Base is the last part of the file's or object's own name.
+// Base returns the last part of the file's or object's own name.
 func Base(arg string) string {
-	if k, slashed := key(arg); slashed {
+	if k, slashed := keyOrPath(arg); slashed {
 		return path.Base(k)
 	}
 	return filepath.Base(Name(arg))
 }
 
-// WithExt is the name of arg with another ending in place of its own: advice for people.
+// WithExt replaces the ending of arg: advice for people.
 func WithExt(arg, ending string) string {
 	if IsURL(arg) {
 		l, err := store.Parse(arg)
@@ -117,7 +114,7 @@ func WithExt(arg, ending string) string {
 	return strings.TrimSuffix(arg, filepath.Ext(arg)) + ending
 }
 
-// Below is the place rel below the folder arg; rel has the system's separators.
+// Below joins rel, which has the system's separators, to the folder arg.
 func Below(arg, rel string) string {
 	if !IsURL(arg) {
 		if local, err := Local(arg); err == nil {
@@ -127,13 +124,13 @@ func Below(arg, rel string) string {
 	}
 	l, err := store.Parse(arg)
 	if err != nil {
-		return arg // whoever opens it says what is wrong with it
+		return arg // opening it will report the fault
 	}
 	return l.WithKey(Folder(l.Key) + filepath.ToSlash(rel)).String()
 }
 
-// Parent is the folder that the object at the URL arg lies in, as people may see it: its key ends
-// with a slash, and the query, which may have slashes too, stays behind it.
+// Parent returns the folder of the object at the URL arg, as people may see it: its key ends with a slash; a
+// query, which may contain slashes too, follows it.
 func Parent(arg string) string {
 	l, err := store.Parse(arg)
 	if err != nil {
@@ -158,7 +155,7 @@ func IsFolder(arg string) bool {
 	return err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/"))
 }
 
-// Folder is what the keys below the folder named key begin with.
+// Folder returns the prefix of the keys below the folder named key.
 func Folder(key string) string {
 	if key == "" || strings.HasSuffix(key, "/") {
 		return key
@@ -166,8 +163,9 @@ func Folder(key string) string {
 	return key + "/"
 }
 
-// Under is the path of arg below a folder, with slashes; ok is false where it lies elsewhere. A local
-// arg need not exist: the links on the way to it are followed, and it itself, which is replaced, is not.
+// Under returns the path of arg relative to a folder, with slashes; ok is false if arg lies elsewhere. A local
+// arg need not exist: links on the way to it are followed, but not a link at its own place, which would be
+// replaced.
 func Under(folder, arg string) (rel string, ok bool) {
 	switch {
 	case IsURL(folder) != IsURL(arg):
@@ -187,31 +185,31 @@ func Under(folder, arg string) (rel string, ok bool) {
 	if err1 != nil || err2 != nil || err3 != nil {
 		return "", false
 	}
-	dir, rel := split(arg)
-	at, err := filepath.EvalSymlinks(dir)
-	for err != nil && dir != "." && dir != filepath.Dir(dir) { // of folders that are not there yet
+	dir, rel := splitLast(arg)
+	real, err := filepath.EvalSymlinks(dir)
+	for err != nil && dir != "." && dir != filepath.Dir(dir) { // folders that do not exist yet
 		var last string
-		dir, last = split(dir)
+		dir, last = splitLast(dir)
 		rel = filepath.Join(last, rel)
-		at, err = filepath.EvalSymlinks(dir)
+		real, err = filepath.EvalSymlinks(dir)
 	}
 	if err == nil {
-		at, err = filepath.Abs(at)
+		real, err = filepath.Abs(real)
 	}
 	for err == nil {
-		if fi, err := os.Stat(at); err == nil && os.SameFile(fi, root) {
+		if fi, err := os.Stat(real); err == nil && os.SameFile(fi, root) {
 			return filepath.ToSlash(rel), true
 		}
-		if at == filepath.Dir(at) {
+		if real == filepath.Dir(real) {
 			break
 		}
-		rel, at = filepath.Join(filepath.Base(at), rel), filepath.Dir(at)
+		rel, real = filepath.Join(filepath.Base(real), rel), filepath.Dir(real)
 	}
 	return "", false
 }
 
-// split is the folder and the last part of a path. A part .. stays, as what it leads to depends on links.
-func split(arg string) (dir, last string) {
+// splitLast splits off the last part of a path. A part .. stays, because its target depends on links.
+func splitLast(arg string) (dir, last string) {
 	for len(arg) > 1 && os.IsPathSeparator(arg[len(arg)-1]) {
 		arg = arg[:len(arg)-1]
 	}
@@ -222,8 +220,8 @@ func split(arg string) (dir, last string) {
 	return dir, last
 }
 
-// Same reports whether two URLs name one object, as far as they tell: where one of them
-// leaves the endpoint to the environment, they are taken for the same.
+// Same reports whether two URLs name one object, as far as they show: if one of them leaves the endpoint to the
+// environment, they count as the same.
 func Same(a, b string) bool {
 	if !IsURL(a) || !IsURL(b) {
 		return false
@@ -233,11 +231,11 @@ func Same(a, b string) bool {
 	if err1 != nil || err2 != nil || x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key {
 		return false
 	}
-	ex, ey := endpoint(x), endpoint(y)
+	ex, ey := endpointParameter(x), endpointParameter(y)
 	return ex == ey || ex == "" || ey == ""
 }
 
-func endpoint(l store.Location) string {
+func endpointParameter(l store.Location) string {
 	_, query, _ := strings.Cut(l.WithKey("").String(), "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -246,8 +244,8 @@ func endpoint(l store.Location) string {
 	return strings.TrimSuffix(values.Get("endpoint"), "/")
 }
 
-// Parameters names what decides, besides the address itself, how a URL is opened: the parameters of a store, or "a
-// query" of a web address, which may be a signature.
+// Parameters names the settings besides the address that decide how a URL is opened: the parameters of a store,
+// or "a query" of a web address, which may be a signature.
 func Parameters(arg string) []string {
 	l, err := store.Parse(arg)
 	switch {

@@ -67,17 +67,17 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestUnder: links and parts .. on the way are followed, and what is to be made need not be there.
+// TestUnder: links and parts .. on the way are followed, and the output itself need not exist.
 func TestUnder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, err := range []error{os.MkdirAll("a/b", 0o700), os.Symlink("a/b", "l"), os.Symlink("..", "a/up"), os.Symlink("b/x", "a/x")} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("making the folders and links: %v", err)
 		}
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finding the working directory: %v", err)
 	}
 	const no = "no"
 	for _, c := range []struct{ folder, arg, rel string }{
@@ -113,7 +113,7 @@ func TestUnder(t *testing.T) {
 	}
 }
 
-// TestSame: an object is not replaced by what is made from it, however its URL is written.
+// TestSame: an object is not replaced by an output made from it, however its URL is written.
 func TestSame(t *testing.T) {
 	const k = "s3://b/k"
 	for _, c := range []struct {

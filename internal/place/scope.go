@@ -14,19 +14,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scope holds the places that a file from outside may name: a list, a plan, the log of a table. It
-// may name its own place, which is opened with the parameters and credentials that opened the file
-// itself, and places that the user allows. The parameters of a store (endpoint, profile, account, …)
-// decide who receives the user's credentials, so a file never chooses them.
+// Scope holds the places that an external file (a list, a plan, the log of a table) may name: its own place,
+// which is opened with the parameters and credentials that opened the file itself, and places that the user
+// allows. The parameters of a store (endpoint, profile, account, …) decide who receives the user's credentials,
+// so a file never chooses them.
 type Scope struct {
-	file     string   // the naming file, as people may see it
-	folders  []string // absolute and clean
-	roots    []store.Location
-	recorded []store.Location // with parameters that the user has to repeat: see AddRecorded
+	file          string   // the external file, as people may see it
+	folders       []string // absolute and clean
+	roots         []store.Location
+	recordedRoots []store.Location // with parameters that the user has to repeat: see AddRecorded
 }
 
-// OwnPlaces returns the own places of a file, for NewScope: its folder and the working directory, or the
-// bucket or host that it lies in.
+// OwnPlaces returns the own places of a file, for NewScope: its folder and the working directory, or its bucket
+// or host.
 func OwnPlaces(file string) []string {
 	if IsURL(file) {
 		return []string{file}
@@ -37,7 +37,7 @@ func OwnPlaces(file string) []string {
 	return []string{filepath.Dir(file), "."}
 }
 
-// TopFolder returns the folder below the root that a local folder is in.
+// TopFolder returns the folder directly below the root that contains a local folder.
 func TopFolder(folder string) string {
 	full, err := filepath.Abs(folder)
 	if err != nil {
@@ -49,35 +49,35 @@ func TopFolder(folder string) string {
 	return full
 }
 
-// NewScope returns the scope of a file. own are its own places: a folder stands for what lies below
-// it, and a URL for its whole bucket or host. allowed are prefixes that the user gave: a local file or
-// folder, or a URL with the parameters to use. The beginning of a glob counts, and the table of delta://, so
-// that any input can be a prefix. One that is no place is a *stream.UsageError.
+// NewScope returns the scope of a file. own are its own places: a folder covers everything below it, and a URL
+// its whole bucket or host. allowed are prefixes from the user: a local file or folder, or a URL with the
+// parameters to use. Of a glob the fixed beginning counts, and of delta:// its table, so that any input can be
+// a prefix. A prefix that is no place is a *stream.UsageError.
 func NewScope(file string, own, allowed []string) (*Scope, error) {
 	s := &Scope{file: file}
 	for _, arg := range own {
-		if err := s.add(arg, true); err != nil {
+		if err := s.addPrefix(arg, true); err != nil {
 			return nil, err
 		}
 	}
 	for _, arg := range allowed {
-		if err := s.add(strings.TrimPrefix(arg, "delta://"), false); err != nil {
+		if err := s.addPrefix(strings.TrimPrefix(arg, "delta://"), false); err != nil {
 			return nil, stream.Errorf("{allow} %s: %w", Name(arg), err)
 		}
 	}
 	return s, nil
 }
 
-// add adds a prefix; a whole one stands for all of its bucket or host.
-func (s *Scope) add(arg string, whole bool) error {
+// addPrefix adds a prefix; if whole, the entire bucket or host of a URL.
+func (s *Scope) addPrefix(arg string, whole bool) error {
 	if !IsURL(arg) {
 		if scheme, _, ok := strings.Cut(arg, "://"); arg == "" || ok && scheme != "file" {
 			return stream.Usagef("want a folder or file, or a URL that begins with s3://, gs://, azblob:// or https://")
 		}
 		folder, err := FromRoot(arg)
 		if _, missing := os.Lstat(folder); missing != nil && !whole {
-			if at := strings.IndexAny(folder, "*?[{"); at >= 0 {
-				folder = filepath.Dir(folder[:at] + "x")
+			if globStart := strings.IndexAny(folder, "*?[{"); globStart >= 0 {
+				folder = filepath.Dir(folder[:globStart] + "x")
 			}
 		}
 		s.folders = append(s.folders, folder)
@@ -93,8 +93,8 @@ func (s *Scope) add(arg string, whole bool) error {
 	return err
 }
 
-// Resolve returns the path or URL that opens the file, folder or glob called name. A *stream.DataError
-// refuses what is outside the scope, with the flag that allows it.
+// Resolve returns the path or URL that opens the file, folder or glob called name. Outside the scope it returns
+// a *stream.DataError with the flag that allows it.
 func (s *Scope) Resolve(name string) (string, error) {
 	if !IsURL(name) {
 		return s.resolveLocal(name)
@@ -111,9 +111,8 @@ func (s *Scope) Resolve(name string) (string, error) {
 	return "", s.errOutside(named)
 }
 
-// errOutside refuses a URL, with the flag that allows it.
 func (s *Scope) errOutside(named store.Location) error {
-	for _, root := range s.recorded {
+	for _, root := range s.recordedRoots {
 		if _, ok := root.Below(named); ok {
 			e := stream.Dataf(s.file, "its maker read %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(root.Parameters(), ", "))
 			e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(root.Name()))
@@ -121,8 +120,8 @@ func (s *Scope) errOutside(named store.Location) error {
 		}
 	}
 	e := stream.Dataf(s.file, "it names %s, which is not in its own place", named.Name())
-	if given := named.Parameters(); len(given) > 0 {
-		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(given, ", "))
+	if parameters := named.Parameters(); len(parameters) > 0 {
+		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(parameters, ", "))
 	}
 	e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(named.WithKey("").Name()))
 	return e
@@ -134,14 +133,14 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 		return "", stream.Dataf(s.file, "it names %s: %v", name, err)
 	}
 	if local, err := Local(name); err == nil && slices.Contains(strings.Split(filepath.ToSlash(local), "/"), "..") {
-		name = full // while the system would follow a link before it goes up
+		name = full // the system would follow a link before it goes up
 	}
 	for _, folder := range s.folders {
 		if isBelow(folder, full) {
 			return name, nil
 		}
 	}
-	for _, folder := range s.folders { // by another way, through links, which are not looked for on other machines
+	for _, folder := range s.folders { // another route, through links; links on other machines are not followed
 		if filepath.VolumeName(folder) != filepath.VolumeName(full) {
 			continue
 		}
@@ -158,16 +157,15 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 	return "", e
 }
 
-// isBelow reports whether a clean absolute path is the folder or lies below it.
 func isBelow(folder, full string) bool {
 	rest, ok := strings.CutPrefix(full, folder)
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(folder, string(filepath.Separator)))
 }
 
 // AddRecorded adds the roots that a plan records (see Roots): local folders, and buckets unless their
-// parameters choose which server is asked or with whose credentials. Such buckets, web servers and the root of
-// all files hold only if the user allows them; the refusal of a bucket repeats its parameters. A plan on a web
-// server may be anybody's, and none of its roots holds.
+// parameters choose the server or the credentials. Such buckets, web servers and the root of all files count
+// only if the user allows them; the refusal of a bucket repeats its parameters. A plan on a web server may be
+// anybody's, and none of its roots counts.
 func (s *Scope) AddRecorded(plan string, roots []string) {
 	if l, err := store.Parse(plan); err == nil && l.Web() {
 		return
@@ -184,15 +182,16 @@ func (s *Scope) AddRecorded(plan string, roots []string) {
 		case err != nil:
 		case l.Web():
 		case slices.ContainsFunc(l.Parameters(), func(name string) bool { return name != "region" && name != "use_path_style" }):
-			s.recorded = append(s.recorded, l)
+			s.recordedRoots = append(s.recordedRoots, l)
 		default:
 			s.roots = append(s.roots, l)
 		}
 	}
 }
 
-// Roots returns few places that together hold all of the paths and URLs: the bucket or host of URLs, with
-// their parameters, and of the local paths, which are absolute, the innermost folder within each folder of the root.
+// Roots returns few places that together contain all the paths and URLs: the bucket or host of each URL, with
+// its parameters, and for the absolute local paths, for each folder directly below the root, the innermost
+// common folder.
 func Roots(names iter.Seq[string]) []string {
 	var roots []string
 	folders := map[string]string{} // by top folder
@@ -220,8 +219,8 @@ func Roots(names iter.Seq[string]) []string {
 	return append(roots, slices.Sorted(maps.Values(folders))...)
 }
 
-// Beside returns the name that a line of the list stands for. A relative path is taken from the working
-// directory if the list is local, and from the list's own folder if it lies in a store or on a server.
+// Beside returns the name that a line of the list means. A relative path starts from the working directory if
+// the list is local, and from the list's own folder if it is in a store or on a server.
 func Beside(list, line string) string {
 	if !IsURL(list) || IsURL(line) || strings.Contains(line, "://") || filepath.IsAbs(line) {
 		return line

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestScope: a file names what is in its own place and what the user allows, opened with the parameters of
-// that place, and nothing else.
+// TestScope: a file may name files in its own place and in places that the user allows, opened with the
+// parameters of that place, and nothing else.
 func TestScope(t *testing.T) {
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, folder := range []string{"lake/a", "lake-evil", "other"} {
@@ -25,7 +25,7 @@ func TestScope(t *testing.T) {
 	const refused = ""
 	for _, c := range []struct {
 		own, allowed []string
-		names        map[string]string // to what opens them, refused if empty
+		names        map[string]string // name to the path or URL that opens it, empty if refused
 	}{
 		{[]string{dir + "/lake"}, nil, map[string]string{
 			dir + "/lake/a/x": dir + "/lake/a/x", dir + "/lake": dir + "/lake", "a/x": "a/x", "../lake/x": dir + "/lake/x", "up/../x": dir + "/lake/x", "file://" + dir + "/lake/up/%2e%2e/x": dir + "/lake/x", "a..b": "a..b", dir + "/link/a/x": dir + "/link/a/x",
@@ -68,7 +68,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestScopeAllows: what a refusal advises to allow is enough, but for the parameters that are wrong.
+// TestScopeAllows: the advice in a refusal suffices, except for wrong parameters.
 func TestScopeAllows(t *testing.T) {
 	for _, name := range []string{"/etc/data/x.csv", "/x.csv", "file:///etc/a%20b/x", "s3://b/k/x", "https://host/x?sig=1", "azblob://c/k?storage_account=a"} {
 		s := must.Get(NewScope("list", nil, nil))(t)
@@ -94,8 +94,8 @@ func TestScopeAllows(t *testing.T) {
 	}
 }
 
-// TestScopeRecorded: what a plan records holds for local files and buckets, and never chooses a server,
-// credentials or a web server; the refusal repeats what its maker chose.
+// TestScopeRecorded: roots recorded in a plan hold for local files and buckets, and never choose a server,
+// credentials or a web server; the refusal repeats the maker's choice.
 func TestScopeRecorded(t *testing.T) {
 	roots := Roots(slices.Values([]string{"/lake/a/x", "/lake/b/x", "s3://b/x?region=eu-west-1", "s3://b/y?region=eu-west-1", "gs://c/x?endpoint=https://e", "https://h/x?sig=1"}))
 	if want := []string{"s3://b/?region=eu-west-1", "gs://c/?endpoint=https://e", "https://h/", "/lake"}; !slices.Equal(roots, want) {
@@ -125,7 +125,7 @@ func TestScopeRecorded(t *testing.T) {
 	}
 }
 
-// TestBeside: relative lines of a list in a store lie beside it, whatever is in them.
+// TestBeside: relative lines of a list in a store stay next to it, with any text in them.
 func TestBeside(t *testing.T) {
 	const list = "s3://b/jobs/list.txt?endpoint=http://e"
 	for line, want := range map[string]string{
@@ -144,7 +144,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// FuzzScope: whatever a file names, what opens it is below one of the places, and has their parameters.
+// FuzzScope: for any name in a file, the opened place is below one of the allowed places, and has its
+// parameters.
 func FuzzScope(f *testing.F) {
 	for _, name := range []string{
 		"s3://b/lake/x", "s3://b/lake/x?endpoint=https://evil", "s3://b/lake/%2e%2e/x", "gs://b/p?endpoint=https://evil", "azblob://c/x?storage_account=e", "https://h/x?sig=1", "http://[::1]/",

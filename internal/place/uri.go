@@ -8,47 +8,47 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// azureHost ends the names of the hosts of storage accounts, behind blob. or dfs.
+// azureHost ends the host names of storage accounts, after blob. or dfs.
 const azureHost = ".core.windows.net"
 
-// schemesOf are what file systems of Hadoop and others call the stores.
-var schemesOf = map[string]string{
+// storeSchemes maps the URL schemes of Hadoop's file systems and others to stores.
+var storeSchemes = map[string]string{
 	"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "azblob": "azblob", "az": "azblob", "azure": "azblob",
 	"abfs": "azblob", "abfss": "azblob", "wasb": "azblob", "wasbs": "azblob",
 }
 
-// ResolveURI is Resolve for an absolute URI or path as logs of tables have it, percent-encoded: s3a://BUCKET/KEY,
-// abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY, file:/PATH, /PATH. What is judged is the place that it stands for here.
+// ResolveURI is Resolve for an absolute URI or path as in logs of tables, percent-encoded: s3a://BUCKET/KEY,
+// abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY, file:/PATH, /PATH. The scope is checked for the place
+// that it means here.
 func (s *Scope) ResolveURI(uri string) (string, error) {
 	if rest, isFile := strings.CutPrefix(uri, "file:"); isFile || strings.HasPrefix(uri, "/") {
-		return s.resolvePath(strings.TrimPrefix(rest, "//localhost/"))
+		return s.resolveEncodedPath(strings.TrimPrefix(rest, "//localhost/"))
 	}
 	scheme, rest, ok := strings.Cut(uri, "://")
-	if ok && (scheme == "http" || scheme == "https") { // an address, which its server decodes
+	if ok && (scheme == "http" || scheme == "https") { // a web address, which its server decodes
 		return s.Resolve(uri)
 	}
-	known := schemesOf[strings.ToLower(scheme)]
-	if !ok || known == "" {
+	storeScheme := storeSchemes[strings.ToLower(scheme)]
+	if !ok || storeScheme == "" {
 		return "", stream.Dataf(s.file, "it names %s, which is in a store of an unknown kind", Name(uri))
 	}
 	authority, key, _ := strings.Cut(rest, "/")
 	container, host, hasHost := strings.Cut(authority, "@")
-	at, err := store.Parse(known + "://" + container + "/" + key)
-	if err == nil && len(at.Parameters()) == 0 {
-		key, err = url.PathUnescape(at.Key)
-		at = at.WithKey(key)
+	location, err := store.Parse(storeScheme + "://" + container + "/" + key)
+	if err == nil && len(location.Parameters()) == 0 {
+		key, err = url.PathUnescape(location.Key)
+		location = location.WithKey(key)
 	}
 	if err != nil {
 		return "", stream.Dataf(s.file, "it names %s: %v", Name(uri), err)
 	}
-	if known == "azblob" && hasHost {
-		return s.resolveAccount(at, strings.ToLower(host))
+	if storeScheme == "azblob" && hasHost {
+		return s.resolveAccount(location, strings.ToLower(host))
 	}
-	return s.Resolve(at.String())
+	return s.Resolve(location.String())
 }
 
-// resolvePath is ResolveURI for a local path with percent-encoding.
-func (s *Scope) resolvePath(path string) (string, error) {
+func (s *Scope) resolveEncodedPath(path string) (string, error) {
 	name, err := s.Resolve(fileScheme + "/" + strings.TrimLeft(path, "/"))
 	if err != nil {
 		return "", err
@@ -56,19 +56,20 @@ func (s *Scope) resolvePath(path string) (string, error) {
 	return Local(name)
 }
 
-// resolveAccount is Resolve for a place in the storage account of a host: containers of other accounts have the same names.
-func (s *Scope) resolveAccount(at store.Location, host string) (string, error) {
+// resolveAccount is Resolve for a place in the storage account of a host: other accounts may have containers of
+// the same name.
+func (s *Scope) resolveAccount(location store.Location, host string) (string, error) {
 	account, domain, _ := strings.Cut(host, ".")
 	query := "?storage_account=" + url.QueryEscape(account)
 	public := domain == "dfs"+azureHost || domain == "blob"+azureHost
 	if !public {
 		query += "&domain=" + url.QueryEscape(strings.Replace(domain, "dfs.", "blob.", 1))
 	}
-	opened, refused := s.Resolve(at.Bare().String() + query)
+	opened, refused := s.Resolve(location.Bare().String() + query)
 	if refused == nil || !public {
 		return opened, refused
 	}
-	opened, err := s.Resolve(at.String())
+	opened, err := s.Resolve(location.String())
 	if err != nil {
 		return "", refused
 	}

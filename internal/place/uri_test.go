@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store"
 )
 
-// TestResolveURI: URIs of Hadoop's file systems are the places that they stand for, decoded once, and the scope judges
-// these: what it has not is refused with the flag, spelled as the user may allow it.
+// TestResolveURI: URIs of Hadoop's file systems are mapped to the places that they mean, decoded once, and the
+// scope checks these places: one outside is refused with the flag, spelled as the user may allow it.
 func TestResolveURI(t *testing.T) {
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "mine")
 	for _, c := range []struct{ own, uri, want string }{
@@ -52,7 +52,8 @@ func TestResolveURI(t *testing.T) {
 	}
 }
 
-// FuzzResolveURI: whatever a log spells, what is opened lies in the table's own bucket or folder, with its parameters.
+// FuzzResolveURI: for any URI in a log, the opened place is in the table's own bucket or folder, with its
+// parameters.
 func FuzzResolveURI(f *testing.F) {
 	for _, uri := range []string{"file:///lake/t/%2e%2e/x", "s3a://b/%3Fendpoint=http://e/x", "abfss://c@a.dfs.core.windows.net/x", "/lake/t/a%00", "s3://b%2F/x", "wasb://b@/x?account=1"} {
 		f.Add(uri)

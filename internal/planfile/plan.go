@@ -2,48 +2,47 @@ package planfile
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// Schema is what Header.Schema says in every plan file.
+// Schema is the value of Header.Schema in every plan file.
 const Schema = "ufs-stream/plan/v1"
 
-// Ending is how the name of a plan file ends.
+// Ending ends the names of plan files.
 const Ending = ".plan.json"
 
-// Header is what a plan says of all its files together.
+// Header describes a plan and all its files together.
 type Header struct {
-	Schema  string `json:"schema"` // Write fills it in, and ID
-	ID      string `json:"id"`     // digest of all the rest of the plan
+	Schema  string `json:"schema"` // set by Write, like ID
+	ID      string `json:"id"`     // digest of the rest of the plan
 	Version string `json:"version,omitempty"`
 	// Method and Options shape statistics, as a selection records them.
 	Method  string            `json:"method,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
-	Table   *stream.Table     `json:"table,omitempty"` // that the files are of; nil for bare files
-	// Keys are the partition keys of a table whose log has their values (File.Keys), in a plan
-	// without footers; where there are none, keys stand in the paths, if anywhere. With footers
-	// Catalog.Partitions names them.
+	Table   *stream.Table     `json:"table,omitempty"` // the files' table; nil for bare files
+	// Keys are the partition keys of a table whose log has their values (File.Keys), in a plan without footers;
+	// if it is empty, only the paths may have keys. With footers Catalog.Partitions names them.
 	Keys []string `json:"keys,omitempty"`
-	// Roots are places that together hold the files, as the maker of the plan opened them. They tell a reader
-	// what the maker meant to be read: see place.Scope.
+	// Roots are places that together contain the files, as the maker of the plan opened them. They show a
+	// reader which places the maker meant: see place.Scope.
 	Roots   []string `json:"roots,omitempty"`
 	Count   int      `json:"count"` // of files
 	Rows    int64    `json:"rows"`  // in all; 0 without footers
 	Bytes   int64    `json:"bytes"` // of the files
 	Footers bool     `json:"footers"`
-	// Weight is what File.Groups weigh in all.
+	// Weight is the sum of the weights in File.Groups.
 	Weight   int64    `json:"weight,omitempty"`
 	Catalog  *Catalog `json:"catalog,omitempty"` // nil without footers
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Catalog is what the footers of all files tell together. Package chunkio writes and reads it.
+// Catalog combines the footers of all files. Package chunkio writes and reads it.
 type Catalog struct {
 	Leaves     []Leaf      `json:"leaves"`
 	Partitions []Partition `json:"partitions,omitempty"`
-	Orders     [][]int32   `json:"orders,omitempty"` // of columns in files that have another one: see File.Order
+	Orders     [][]int32   `json:"orders,omitempty"` // of columns, in files that deviate: see File.Order
 	Kinds      []Kind      `json:"kinds,omitempty"`  // of the partition keys in the condition
-	Texts      []string    `json:"texts,omitempty"`  // columns of CSV and NDJSON with digits that are text, as some file has identifiers there
+	Texts      []string    `json:"texts,omitempty"`  // columns of CSV and NDJSON with digits that are text, because some file has identifiers there
 	Maps       []string    `json:"maps,omitempty"`   // objects of NDJSON that are maps
-	First      string      `json:"first"`            // the first file of all, as people may see it
-	OpenBytes  int64       `json:"open_bytes"`       // most bytes that one open file holds
+	First      string      `json:"first"`            // the first file, as people may see it
+	OpenBytes  int64       `json:"open_bytes"`       // largest memory of one open file
 	Far        bool        `json:"far,omitempty"`    // some file is in an object store
 }
 
@@ -53,7 +52,7 @@ type Leaf struct {
 	Type        string `json:"type"`
 	Why         string `json:"why,omitempty"`
 	Refused     bool   `json:"refused,omitempty"`
-	RefusedBy   string `json:"refused_by,omitempty"` // the first file where that is so
+	RefusedBy   string `json:"refused_by,omitempty"` // the first file that refuses it
 	Width       int    `json:"width,omitempty"`
 	List        bool   `json:"list,omitempty"`
 	Nulls       int64  `json:"nulls,omitempty"`
@@ -67,23 +66,23 @@ type Leaf struct {
 	PerRow      int64  `json:"per_row,omitempty"`
 	Entries     string `json:"entries,omitempty"` // of a map
 	NoEntries   string `json:"no_entries,omitempty"`
-	Before      int    `json:"before,omitempty"` // columns of the files right before it and behind it that are no leaves
+	Before      int    `json:"before,omitempty"` // number of columns right before it that are no leaves; After: right after it
 	After       int    `json:"after,omitempty"`
 	Index       bool   `json:"index,omitempty"` // of a data frame
 	TextKeys    bool   `json:"text_keys,omitempty"`
 }
 
-// Partition is a column whose values stand in File.Keys. They are not taken from the paths, which
-// are absolute in a plan: folders above the one where it was made may look like keys, too.
+// Partition is a column with its values in File.Keys. They do not come from the paths, which are absolute in a
+// plan: folders above the one where it was made may look like keys, too.
 type Partition struct {
 	Key   string `json:"key"`
 	Why   string `json:"why,omitempty"`   // why it is no feature
 	Truth bool   `json:"truth,omitempty"` // its values are true and false
 
-	Before int `json:"before,omitempty"` // the column that it stands before, counted from 1; 0 behind all
+	Before int `json:"before,omitempty"` // the column that follows it, counted from 1; 0 if it comes last
 }
 
-// Kind is what a partition key of the condition is compared as: number, truth or text.
+// Kind is the type to compare a partition key of the condition as: number, truth or text.
 type Kind struct {
 	Key  string `json:"key"`
 	Kind string `json:"kind"`
@@ -91,25 +90,25 @@ type Kind struct {
 
 // File is one file of a plan.
 type File struct {
-	Path  string `json:"path"`  // absolute, or a URL, which has no parameters of its store
-	Bytes int64  `json:"bytes"` // 0 where they are not known, without footers
+	Path  string `json:"path"`  // absolute, or a URL without the parameters of its store
+	Bytes int64  `json:"bytes"` // 0 if unknown, without footers
 	// Version is the ETag or generation of an object; empty for a local file.
 	Version string `json:"version,omitempty"`
-	// Keys are the values of Catalog.Partitions, or without footers those of Header.Keys;
-	// __HIVE_DEFAULT_PARTITION__ is a null.
+	// Keys are the values of Catalog.Partitions, or without footers of Header.Keys; __HIVE_DEFAULT_PARTITION__
+	// is a null.
 	Keys []string `json:"keys,omitempty"`
 
-	// What its footer tells; nothing without footers.
+	// From its footer; empty without footers.
 	Start       int64      `json:"start,omitempty"`       // global position of its first row
 	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
 	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input
 	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
-	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: that of Catalog.Leaves
+	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: the order of Catalog.Leaves
 	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
-	Whole       bool       `json:"whole,omitempty"`       // opening reads it to its end, and its name does not show that
+	Whole       bool       `json:"whole,omitempty"`       // opening reads the whole file, although its name does not show that
 }
 
-// Rows is the number of rows in the file, as its footer tells.
+// Rows returns the number of rows in the file, from its footer.
 func (f *File) Rows() (n int64) {
 	for _, g := range f.Groups {
 		n += g[0]

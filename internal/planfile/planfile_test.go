@@ -117,7 +117,7 @@ func TestEveryFieldIsInTheID(t *testing.T) {
 	count := 0
 	vary(reflect.ValueOf(&h).Elem(), "header", func(what string) {
 		if what == "header.Schema" || what == "header.ID" || what == "header.Count" {
-			return // what Write makes, and what it refuses to write otherwise
+			return // plans that Write makes, or refuses for another reason
 		}
 		count++
 		note(what)
@@ -196,7 +196,7 @@ func TestDamageShows(t *testing.T) {
 	}
 }
 
-// TestRefusals: what is no plan, or not one of this program, is refused with a word that helps.
+// TestRefusals: text that is no plan, or not one of this program, is refused with a helpful message.
 func TestRefusals(t *testing.T) {
 	h, files := planned(1)
 	_, b := write(t, h, files)
@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestWriteRefuses: what could not be read again is not written.
+// TestWriteRefuses: Write refuses a plan that could not be read back.
 func TestWriteRefuses(t *testing.T) {
 	for what, spoil := range map[string]func(*Header, []File){
 		"is no UTF-8":     func(_ *Header, f []File) { f[1].Path = "/\xff" },
@@ -284,7 +284,7 @@ func TestOneFileAtATime(t *testing.T) {
 		if _, err := r.Next(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading the next file: %v", err)
 		}
 		if n%50_000 == 0 {
 			runtime.GC()
@@ -295,8 +295,8 @@ func TestOneFileAtATime(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever is read neither panics nor holds much, and what is read is what is written
-// again.
+// FuzzRead: any text is read without a panic and in little memory, and an accepted plan is written again as it
+// was read.
 func FuzzRead(f *testing.F) {
 	for _, n := range []int{0, 1, 3} {
 		h, files := planned(n)
@@ -323,7 +323,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := read(bytes.NewReader(plan)); err != nil {
-			b.Fatal(err)
+			b.Fatalf("reading the plan: %v", err)
 		}
 	}
 }

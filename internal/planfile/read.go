@@ -17,36 +17,35 @@ import (
 type Reader struct {
 	Header Header
 
-	in   *json.Decoder
-	text *boundedText
-	seen *digester
-	n    int
+	in        *json.Decoder
+	text      *boundedText
+	digest    *digester
+	filesRead int
 }
 
 // Open is OpenWithin without bounds.
 func Open(in io.Reader) (*Reader, error) { return OpenWithin(context.Background(), in, 0) }
 
-// OpenWithin reads the header of a plan. The files follow by Next, to the very end: only there is
-// the ID known to be right. Reading ends with ctx, and with a *stream.MemoryError if the header or a file would take
-// more than memory, which is counted as 8 MiB at least; 0 means no bound. 75 MB of one list of a header took 1.6 GB.
+// OpenWithin reads the header of a plan. Next returns the files; only at the very end is the ID verified.
+// Reading ends with ctx, and with a *stream.MemoryError if the header or a file would take more than memory,
+// which counts as 8 MiB at least; 0 means no bound. 75 MB of one list of a header took 1.6 GB.
 func OpenWithin(ctx context.Context, in io.Reader, memory int64) (*Reader, error) {
 	if memory > 0 {
-		memory = max(memory, leastMemory)
+		memory = max(memory, minMemory)
 	}
-	text := &boundedText{ctx: ctx, in: in, memory: memory, most: memory / headerShare}
+	text := &boundedText{ctx: ctx, in: in, memory: memory, readLimit: memory / headerShare}
 	r := &Reader{in: json.NewDecoder(text), text: text}
-	// A newer program may mean by fields that nobody here knows what must not be passed over.
+	// Fields of a newer program that nobody here knows must not be ignored.
 	r.in.DisallowUnknownFields()
-	if err := r.expect(json.Delim('{')); err != nil {
+	if err := r.expectDelimiter(json.Delim('{')); err != nil {
 		return nil, err
 	}
-	// The header's fields stand in front of the files; as an object of their own they decode
-	// by the struct's tags.
+	// The header's fields come before the files; as an object of their own they decode by the struct's tags.
 	fields := map[string]json.RawMessage{}
 	for {
 		key, err := r.in.Token()
 		if err != nil {
-			return nil, torn(err)
+			return nil, explainJSONError(err)
 		}
 		name, ok := key.(string)
 		if !ok {
@@ -57,7 +56,7 @@ func OpenWithin(ctx context.Context, in io.Reader, memory int64) (*Reader, error
 		}
 		var value json.RawMessage
 		if err := r.in.Decode(&value); err != nil {
-			return nil, torn(err)
+			return nil, explainJSONError(err)
 		}
 		if _, twice := fields[name]; twice {
 			return nil, fmt.Errorf("it has %q twice", name)
@@ -70,7 +69,7 @@ func OpenWithin(ctx context.Context, in io.Reader, memory int64) (*Reader, error
 	if err := r.decodeHeader(fields); err != nil {
 		return nil, err
 	}
-	return r, r.expect(json.Delim('['))
+	return r, r.expectDelimiter(json.Delim('['))
 }
 
 func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
@@ -83,7 +82,7 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	}
 	if memory := r.text.memory; memory > 0 {
 		size, err := jsonsize.Of(r.text.ctx, whole, reflect.TypeFor[Header]())
-		if need := 4*int64(len(whole)) + size; need > memory { // its fields, all of it, the decoder's and the digest's copy
+		if need := 4*int64(len(whole)) + size; need > memory { // its fields, their whole text, and the copies of decoder and digest
 			return r.text.errTooLong(need)
 		}
 		if ctxErr := r.text.ctx.Err(); err != nil && ctxErr != nil {
@@ -95,49 +94,49 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	if err := d.Decode(&r.Header); err != nil {
 		return stream.PlainJSON(err)
 	}
-	r.seen, err = newDigester(r.Header)
+	r.digest, err = newDigester(r.Header)
 	return err
 }
 
-// Next returns the next file, and io.EOF behind the last one, once everything has proved right.
+// Next returns the next file, and io.EOF after the last one, once the plan is verified.
 func (r *Reader) Next() (File, error) {
 	if !r.in.More() {
-		return File{}, r.finish()
+		return File{}, r.checkEnd()
 	}
-	r.text.most = r.in.InputOffset() + r.text.memory/fileShare
+	r.text.readLimit = r.in.InputOffset() + r.text.memory/fileShare
 	var f File
 	if err := r.in.Decode(&f); err != nil {
-		return File{}, fmt.Errorf("file %d: %w", r.n+1, torn(err))
+		return File{}, fmt.Errorf("file %d: %w", r.filesRead+1, explainJSONError(err))
 	}
 	if f.Path == "" {
-		return File{}, fmt.Errorf("file %d: no path", r.n+1)
+		return File{}, fmt.Errorf("file %d: no path", r.filesRead+1)
 	}
-	r.n++
-	return f, r.seen.add(f)
+	r.filesRead++
+	return f, r.digest.addFile(f)
 }
 
-func (r *Reader) finish() error {
+func (r *Reader) checkEnd() error {
 	for _, end := range []json.Delim{']', '}'} {
-		if err := r.expect(end); err != nil {
+		if err := r.expectDelimiter(end); err != nil {
 			return err
 		}
 	}
 	if _, err := r.in.Token(); err != io.EOF {
 		return errors.New("there is something behind its end")
 	}
-	if r.n != r.Header.Count {
-		return fmt.Errorf("it has %d files, and its header says %d", r.n, r.Header.Count)
+	if r.filesRead != r.Header.Count {
+		return fmt.Errorf("it has %d files, and its header says %d", r.filesRead, r.Header.Count)
 	}
-	if id := r.seen.id(); id != r.Header.ID {
+	if id := r.digest.shortHex(); id != r.Header.ID {
 		return fmt.Errorf("its ID is %s, and its contents have %s: it was changed after it was made", r.Header.ID, id)
 	}
 	return io.EOF
 }
 
-func (r *Reader) expect(want json.Delim) error {
+func (r *Reader) expectDelimiter(want json.Delim) error {
 	got, err := r.in.Token()
 	if err != nil {
-		return torn(err)
+		return explainJSONError(err)
 	}
 	if got != want {
 		return fmt.Errorf("it is no plan: %v where %v should be", got, want)
@@ -145,8 +144,8 @@ func (r *Reader) expect(want json.Delim) error {
 	return nil
 }
 
-// torn names an end that comes too early, and what is not JSON at all, such as statistics.
-func torn(err error) error {
+// explainJSONError describes an early end, and a file that is not JSON, such as statistics.
+func explainJSONError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early: it was cut off")
 	}
@@ -161,20 +160,20 @@ func torn(err error) error {
 	return plain
 }
 
-// The text of a header, or of a file, may be such a share of the memory: parsed it takes up to 20 times as much, and
-// of files one is held.
+// The text of a header, or of a file, may take 1/headerShare or 1/fileShare of the memory: parsed it takes up
+// to 20 times as much, and one file is stored at a time.
 const (
-	leastMemory = 8 << 20
+	minMemory   = 8 << 20
 	headerShare = 8
 	fileShare   = 64
 )
 
-// boundedText is the text of a plan, while ctx lasts and up to a position.
+// boundedText reads a plan while ctx lasts and up to a position.
 type boundedText struct {
-	ctx          context.Context //nolint:containedctx // that of reading: io.Reader has none
-	in           io.Reader
-	memory       int64 // 0 means no bound
-	passed, most int64 // bytes
+	ctx                  context.Context //nolint:containedctx // for reading: io.Reader has none
+	in                   io.Reader
+	memory               int64 // 0 means no bound
+	bytesRead, readLimit int64 // bytes
 }
 
 // Read implements io.Reader.
@@ -183,13 +182,13 @@ func (t *boundedText) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if t.memory > 0 {
-		if t.passed >= t.most {
-			return 0, t.errTooLong(2 * t.memory) // the text goes on, nobody knows how long
+		if t.bytesRead >= t.readLimit {
+			return 0, t.errTooLong(2 * t.memory) // the text continues for an unknown length
 		}
-		p = p[:min(int64(len(p)), t.most-t.passed)]
+		p = p[:min(int64(len(p)), t.readLimit-t.bytesRead)]
 	}
 	n, err := t.in.Read(p)
-	t.passed += int64(n)
+	t.bytesRead += int64(n)
 	return n, err
 }
 

@@ -13,15 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// Write writes a plan and returns its ID. It goes through the files twice, the first time for
-// the ID, which stands in front of them; it holds one at a time. Names that JSON cannot hold,
-// as they are no UTF-8, are an error.
+// Write writes a plan and returns its ID. It goes through the files twice, first for the ID, which precedes
+// them; it stores one at a time. Names that JSON cannot hold, because they are not UTF-8, are an error.
 func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err error) {
 	h.Schema, h.ID = Schema, ""
-	if err := sayable(h); err != nil {
+	if err := checkTexts(h); err != nil {
 		return "", err
 	}
-	if h.ID, err = digest(h, files); err != nil {
+	if h.ID, err = planID(h, files); err != nil {
 		return "", err
 	}
 	head, err := headLine(h)
@@ -37,7 +36,7 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 		if err != nil {
 			return "", err
 		}
-		line, err := encode(f)
+		line, err := marshalLine(f)
 		if err != nil {
 			return "", err
 		}
@@ -59,8 +58,8 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 	return h.ID, b.Flush()
 }
 
-// digest is the ID of a plan: of the header without one, and of every file.
-func digest(h Header, files iter.Seq2[File, error]) (string, error) {
+// planID returns the digest of the header without ID, and of every file.
+func planID(h Header, files iter.Seq2[File, error]) (string, error) {
 	d, err := newDigester(h)
 	if err != nil {
 		return "", err
@@ -71,19 +70,19 @@ func digest(h Header, files iter.Seq2[File, error]) (string, error) {
 		}
 		for _, text := range append([]string{f.Path}, f.Keys...) {
 			if !utf8.ValidString(text) {
-				return "", notSayable(text)
+				return "", errNotUTF8(text)
 			}
 		}
-		if err := d.add(f); err != nil {
+		if err := d.addFile(f); err != nil {
 			return "", err
 		}
 	}
-	return d.id(), nil
+	return d.shortHex(), nil
 }
 
-// sayable makes sure that a header reads back as it is: names of columns, too, may be no UTF-8,
-// and JSON would put something else in their place.
-func sayable(h Header) error {
+// checkTexts makes sure that a header survives JSON: names, also of columns, may not be UTF-8, and JSON would
+// replace them.
+func checkTexts(h Header) error {
 	texts := []string{h.Method, h.Version}
 	for option, text := range h.Options {
 		texts = append(texts, option, text)
@@ -102,52 +101,51 @@ func sayable(h Header) error {
 		}
 		texts = append(append(texts, c.Texts...), c.Maps...)
 	}
-	if at := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) }); at >= 0 {
-		return notSayable(texts[at])
+	if index := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) }); index >= 0 {
+		return errNotUTF8(texts[index])
 	}
 	return nil
 }
 
-func notSayable(text string) error {
+func errNotUTF8(text string) error {
 	return fmt.Errorf("%q is no UTF-8, so that a plan cannot name it; rename it", text)
 }
 
-// digester makes an ID as files come by.
+// digester computes an ID, file by file.
 type digester struct{ sum hash.Hash }
 
 func newDigester(h Header) (*digester, error) {
 	h.ID = ""
-	head, err := encode(h)
+	head, err := marshalLine(h)
 	if err != nil {
 		return nil, err
 	}
 	d := &digester{sha256.New()}
-	d.sum.Write(append(head, '\n')) // a hash takes everything
+	d.sum.Write(append(head, '\n')) // a hash never fails
 	return d, nil
 }
 
-func (d *digester) add(f File) error {
-	line, err := encode(f)
+func (d *digester) addFile(f File) error {
+	line, err := marshalLine(f)
 	if err == nil {
 		d.sum.Write(append(line, '\n'))
 	}
 	return err
 }
 
-// id is short enough for people to compare: 80 bits.
-func (d *digester) id() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
+// shortHex is short enough for people to compare: 80 bits.
+func (d *digester) shortHex() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
 
-// headLine is the header's JSON without the brace that ends it.
 func headLine(h Header) ([]byte, error) {
-	line, err := encode(h)
+	line, err := marshalLine(h)
 	if err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(line, []byte("}")), nil
 }
 
-// encode is JSON with paths and conditions as they are: < and & are not escaped.
-func encode(v any) ([]byte, error) {
+// marshalLine keeps paths and conditions readable: it does not escape < and &.
+func marshalLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

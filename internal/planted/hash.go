@@ -2,8 +2,8 @@ package planted
 
 import "github.com/ufs-stream/ufs-stream/internal/splitmix"
 
-// Series numbers: factors come first, then the table's own draws, then one series
-// for every column's noise.
+// Series numbers: factors come first, then the table's own random choices, then one series for the noise of each
+// column.
 const (
 	orderSeries = 1<<32 + iota
 	offsetSeries
@@ -13,19 +13,17 @@ const (
 	firstSeries = 1 << 33
 )
 
-// Series is an endless sequence of random numbers that can be entered at any place:
-// each is a hash of seed, series and place.
+// Series is an endless sequence of random numbers with random access: each is a hash of seed, series and index.
 type Series uint64
 
-// NewSeries is series number n of a seed.
+// NewSeries returns series number n of a seed.
 func NewSeries(seed, n uint64) Series { return Series(splitmix.Hash(seed, n)) }
 
-// Bits is the number at a place: 64 random bits.
+// Bits returns the 64 random bits at an index.
 func (s Series) Bits(at int64) uint64 { return splitmix.Mix(uint64(s) + uint64(at)) }
 
-// Normal is nearly a standard normal number: the sum of four 16-bit uniform ones,
-// whose variance is 4·(2³²-1)/12. It needs no logarithm, so every machine gives the
-// same bits.
+// Normal returns an approximately standard normal number: the sum of four uniform 16-bit numbers, whose variance is
+// 4·(2³²-1)/12. It needs no logarithm, so every machine computes the same bits.
 func (s Series) Normal(at int64) float64 {
 	const invDeviation = 2.64289979213030e-05 // 1/√(4·(2³²-1)/12)
 	h := s.Bits(at)
@@ -33,5 +31,4 @@ func (s Series) Normal(at int64) float64 {
 	return (float64(int64(sum)) - 2*0xFFFF) * invDeviation
 }
 
-// series is a series of the table's seed.
-func (t *Table) series(n uint64) Series { return NewSeries(t.opt.Seed, n) }
+func (t *Table) seedSeries(n uint64) Series { return NewSeries(t.opt.Seed, n) }

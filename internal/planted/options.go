@@ -7,18 +7,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options shapes a Table; zero fields mean their defaults.
+// Options set the shape of a Table; zero fields mean their defaults.
 type Options struct {
 	Rows    int64 // default 20,000
 	Factors int   // default 6, or as many as fill half of Columns
-	// Columns is the number of all columns; noise fills what the other fields leave.
-	// Default 0: the sum of the other fields.
+	// Columns is the total number of columns; the rest is noise. Default 0: the sum of the other fields.
 	Columns  int
 	Noise    int   // columns of noise; default twice the factors. Not with Columns
-	Constant int   // constant columns; default 2, or fewer where Columns leaves no room
+	Constant int   // constant columns; default 2, or fewer if Columns leaves no room
 	GroupRow int64 // rows of a row group, see Table.Cuts; default 4,096
-	// Classes is the number of classes of rows that the factors follow (Table.Class),
-	// a power of two; default 0: none.
+	// Classes is the number of classes of rows (Table.Class) that the factors depend on, a power of two; default 0:
+	// none.
 	Classes int
 	Seed    uint64 // default 1
 }
@@ -28,15 +27,15 @@ func (o Options) withDefaults() Options {
 	if o.Factors == 0 {
 		o.Factors = 6
 		if o.Columns > 0 {
-			for o.Factors = 1; 2*shown(o.Factors+1) <= o.Columns; {
+			for o.Factors = 1; 2*informativeColumns(o.Factors+1) <= o.Columns; {
 				o.Factors++
 			}
 		}
 	}
 	if o.Columns > 0 {
-		left := o.Columns - shown(o.Factors)
-		o.Constant = cmp.Or(o.Constant, min(2, left/4))
-		o.Noise = left - o.Constant
+		rest := o.Columns - informativeColumns(o.Factors)
+		o.Constant = cmp.Or(o.Constant, min(2, rest/4))
+		o.Noise = rest - o.Constant
 	} else {
 		o.Noise = cmp.Or(o.Noise, 2*o.Factors)
 		o.Constant = cmp.Or(o.Constant, 2)
@@ -46,8 +45,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// shown is the number of columns that show some of f factors: groups and mixtures.
-func shown(f int) int { return f*(f+5)/2 + f/2 }
+// informativeColumns is the number of columns that depend on f factors: groups and mixtures.
+func informativeColumns(f int) int { return f*(f+5)/2 + f/2 }
 
 // Validate names every fault of the options in one *stream.UsageError.
 func (o Options) Validate() error {
@@ -58,7 +57,7 @@ func (o Options) Validate() error {
 	if o.Columns > 0 && o.Noise > 0 {
 		faults.Addf("the columns of noise follow from the number of all columns; give one of both")
 	}
-	if need := shown(max(o.Factors, 1)) + o.Constant; o.Columns > 0 && o.Columns < need {
+	if need := informativeColumns(max(o.Factors, 1)) + o.Constant; o.Columns > 0 && o.Columns < need {
 		faults.Addf("%d columns are too few: %d factors and %d constants need %d, since a factor shows in at least 3 redundant columns",
 			o.Columns, max(o.Factors, 1), o.Constant, need)
 	}

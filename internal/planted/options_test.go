@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	if err := (Options{Columns: 3, Classes: 2}).Validate(); err != nil {
-		t.Error(err)
+		t.Errorf("valid options are refused: %v", err)
 	}
 }
 

@@ -7,8 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Part is a source of some rows of another source, as a file has some of a table. The rows keep
-// their positions.
+// Part is a source of some rows of another source, like a file of a table. The rows keep their positions.
 type Part struct {
 	stream.Source
 	Range stream.Range
@@ -17,7 +16,7 @@ type Part struct {
 // Rows implements stream.Source.
 func (p Part) Rows() int64 { return p.Range.To - p.Range.From }
 
-// Chunks implements stream.Source; it always gives all rows of the range.
+// Chunks implements stream.Source; it always returns all rows of the range.
 func (p Part) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return p.Source.Chunks(ctx, p.Range)
 }

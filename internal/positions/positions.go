@@ -1,4 +1,4 @@
-// Package positions is the section of a statistics file that says where its columns stand in the input.
+// Package positions reads and writes the section of a statistics file with the columns' positions in the input.
 package positions
 
 import (
@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Record has the positions of the columns that a header lists, in its order.
+// Record has the positions of the columns in a header, in its order.
 type Record struct {
-	Total   int // positions that the input has
+	Total   int // number of positions in the input
 	Columns []stream.Position
 	LeftOut []stream.Position
 }
 
-// New is a record to read, of so many columns.
+// New returns an empty record to read into, with these numbers of columns.
 func New(columns, leftOut int) *Record {
 	return &Record{Columns: make([]stream.Position, columns), LeftOut: make([]stream.Position, leftOut)}
 }
 
-// The binary form, 8-byte little-endian words: "ufsposn1", positions of the input, d, d times one more than the position or 0
-// if it is unknown, number of columns that are left out, and the same of each.
+// The binary form, 8-byte little-endian words: "ufsposn1", positions of the input, d, for each column its
+// position + 1 or 0 if it is unknown, number of columns that are left out, and the same of each.
 const magic = "ufsposn1"
 
 const mostPositions = 1 << 31
@@ -34,17 +34,20 @@ func (r *Record) WriteTo(w io.Writer) (int64, error) {
 	for _, list := range [][]stream.Position{r.Columns, r.LeftOut} {
 		e.Int(int64(len(list)))
 		for _, p := range list {
-			i, _ := p.Index() // -1 where it is unknown
+			i, _ := p.Index() // -1 if it is unknown
 			e.Int(int64(i + 1))
 		}
 	}
 	return e.Finish()
 }
 
-// ReadFrom replaces r by what WriteTo wrote and reads no further. The numbers of columns must agree. r is unchanged on error.
-func (r *Record) ReadFrom(from io.Reader) (int64, error) { return words.Replace(r, from, r.decode) }
+// ReadFrom replaces r by a record of WriteTo and reads no further. The numbers of columns must agree. r is
+// unchanged on error.
+func (r *Record) ReadFrom(from io.Reader) (int64, error) {
+	return words.Replace(r, from, r.decodeRecord)
+}
 
-func (r *Record) decode(from *words.Reader) *Record {
+func (r *Record) decodeRecord(from *words.Reader) *Record {
 	from.Magic(magic, "positions of columns")
 	got := New(len(r.Columns), len(r.LeftOut))
 	from.Expect(1)

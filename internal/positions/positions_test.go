@@ -24,7 +24,7 @@ func recordOf(total int, columns, leftOut []int) *positions.Record {
 	return r
 }
 
-// TestRoundTrip: what is written reads back, and as the words that docs/statistics-file.md lists.
+// TestRoundTrip: a written record reads back, and consists of the words listed in docs/statistics-file.md.
 func TestRoundTrip(t *testing.T) {
 	want := recordOf(6, []int{1, 4, 4, -1}, []int{0, 5}) // -1 is unknown
 	var b bytes.Buffer
@@ -64,7 +64,7 @@ func TestRefusesOthers(t *testing.T) {
 	}
 }
 
-// FuzzRecord: any bytes are refused, or are those that the record is written as.
+// FuzzRecord: any bytes are refused, or equal the record written again.
 func FuzzRecord(f *testing.F) {
 	var b bytes.Buffer
 	if _, err := recordOf(6, []int{1, 4}, []int{0}).WriteTo(&b); err != nil {

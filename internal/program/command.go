@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Group makes cmd a command that only has subcommands, each of them a what: it shows its
-// help, and refuses an unknown subcommand.
+// Group makes cmd a command with only subcommands, each called a what: it shows its help, and refuses an unknown
+// subcommand.
 func Group(cmd *cobra.Command, what string) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -21,12 +21,12 @@ func Group(cmd *cobra.Command, what string) {
 		for _, sub := range cmd.Commands() {
 			known = append(known, sub.Name())
 		}
-		return stream.Usagef("unknown %s %q%s", what, args[0], hint(cmd, args[0], known))
+		return stream.Usagef("unknown %s %q%s", what, args[0], nearestOrHelp(cmd, args[0], known))
 	}
 }
 
-// newHelp is cobra's help verb, except that an unknown verb is an error.
-func newHelp() *cobra.Command {
+// newHelpCommand is cobra's help verb, except that an unknown verb is an error.
+func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [verb]",
 		Short: "Show the help of a verb",
@@ -36,7 +36,7 @@ func newHelp() *cobra.Command {
 				return err
 			}
 			if named.HasSubCommands() && len(rest) > 0 {
-				return named.RunE(named, rest) // which refuses it
+				return named.RunE(named, rest) // reports the unknown verb
 			}
 			named.InitDefaultHelpFlag()
 			return named.Help()
@@ -44,7 +44,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// AtLeastOne wants one argument or more, each of them a what.
+// AtLeastOne requires one argument or more, each called a what.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -62,11 +62,10 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// UsageLine shows how cmd is called, for errors.
+// UsageLine shows the syntax of cmd, for errors.
 func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
-// DidYouMean is the tail of an error about an unknown name; it is empty where no known
-// name is near.
+// DidYouMean ends an error about an unknown name with a suggestion. It is empty if no known name is near.
 func DidYouMean(name string, known []string) string {
 	if near := suggest.Name(name, known); near != "" {
 		return "; did you mean " + near + "?"
@@ -74,8 +73,8 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// hint is DidYouMean, or where no known name is near, the place of the full list.
-func hint(cmd *cobra.Command, name string, known []string) string {
+// nearestOrHelp suggests a near name, or else the help with the full list.
+func nearestOrHelp(cmd *cobra.Command, name string, known []string) string {
 	if near := DidYouMean(name, known); near != "" {
 		return near
 	}

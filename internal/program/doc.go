@@ -1,5 +1,5 @@
-// Package program is what the project's two commands share, ufs-stream and bench: how a
-// program starts, refuses its arguments, reports its errors and ends.
+// Package program is shared by the project's commands, such as ufs-stream and bench: it starts
+// a program, refuses wrong arguments, reports errors and ends it.
 //
 //  1. [Main] ties a run to the process: its arguments, streams and signals.
 //  2. [Program.Run] executes the cobra commands. Errors of flags and unknown verbs become

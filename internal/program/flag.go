@@ -13,10 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// flagError turns pflag's errors into usage errors that say what the flag takes, or
-// which flag may be meant.
+// flagError turns pflag's errors into usage errors that name the values of the flag, or a flag with a similar name.
 func flagError(cmd *cobra.Command, err error) error {
-	// Behind a misspelt verb its flags are unknown too; the verb is the fault.
+	// After a misspelt verb its flags are unknown too; report the verb.
 	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 		return cmd.RunE(cmd, before)
 	}
@@ -24,28 +23,28 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		return stream.Usagef("%s%s", err, hint(cmd, "--"+unknown.GetSpecifiedName(), known))
+		return stream.Usagef("%s%s", err, nearestOrHelp(cmd, "--"+unknown.GetSpecifiedName(), known))
 	}
-	list := hint(cmd, "", nil)
+	list := nearestOrHelp(cmd, "", nil)
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), wanted(invalid), list)
+		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), expectedValue(invalid), list)
 	}
 	return stream.Usagef("%s%s", err, list)
 }
 
-// Wanted says what a flag takes that was set to something else.
+// Wanted describes the values that a flag takes, after it was set to another.
 func Wanted(err error) string {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return wanted(invalid)
+		return expectedValue(invalid)
 	}
 	return err.Error()
 }
 
-// wanted says what a flag takes. The project's own flag types say it in their errors;
-// pflag's errors tell how the value was parsed.
-func wanted(invalid *pflag.InvalidValueError) string {
+// expectedValue describes the values that a flag takes. The errors of our own flag types do so; pflag's errors only
+// quote its parser.
+func expectedValue(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
 		return "want true or false"
@@ -92,8 +91,8 @@ func (b *Bytes) Set(s string) error {
 // Type implements pflag.Value.
 func (b *Bytes) Type() string { return "size" }
 
-// Moment is a flag of a time: "2026-01-31", "2026-01-31T08:00:00+01:00". Without a zone it is in UTC, without a
-// clock the day's beginning.
+// Moment is a flag with a time: "2026-01-31", "2026-01-31T08:00:00+01:00". Without a zone it is in UTC, without a
+// clock time it is midnight.
 type Moment time.Time
 
 // String implements pflag.Value.

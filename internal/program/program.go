@@ -31,13 +31,13 @@ func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw i
 // ExitCodes is the table of exit codes, for help.
 const ExitCodes = exit.Table
 
-// Program is a tree of commands and where it writes.
+// Program is a tree of commands, with its output streams.
 type Program struct {
 	Root *cobra.Command
 	Out  *Writer   // results
 	Err  io.Writer // everything else
-	// Resume says on Err how to go on after an interruption, or a limit that was too low, that err tells of; it
-	// may be nil.
+	// Resume, if not nil, prints to Err how to continue after err, which is an interruption or a memory limit that was
+	// too low.
 	Resume func(err error)
 }
 
@@ -46,16 +46,16 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		// Go's own exit code for a panic is 2, which here means a usage error.
 		if fault := recover(); fault != nil {
-			said := screen.NewPage(p.Err)
-			said.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
-			_, _ = said.Write(debug.Stack()) // nobody is left to hear that it failed
+			page := screen.NewPage(p.Err)
+			page.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
+			_, _ = page.Write(debug.Stack()) // this write may fail too; nothing more can be done
 			code = exit.Fault
 		}
 	}()
 	p.Root.SilenceUsage, p.Root.SilenceErrors = true, true
 	p.Root.CompletionOptions.DisableDefaultCmd = true
 	p.Root.SetFlagErrorFunc(flagError)
-	p.Root.SetHelpCommand(newHelp())
+	p.Root.SetHelpCommand(newHelpCommand())
 	p.Root.SetArgs(args)
 	p.Root.SetOut(p.Out)
 	p.Root.SetErr(p.Err)
@@ -64,26 +64,27 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		err = p.Out.Err()
 	}
 	if err != nil && ctx.Err() != nil {
-		// What an interruption breaks off reports errors of its own, which tell nothing.
+		// Errors that an interruption causes are not worth printing.
 		err = errors.Join(ctx.Err(), err)
 		fmt.Fprintf(p.Err, "%s: interrupted\n", p.Root.Name())
 		if p.Resume != nil {
 			p.Resume(err)
 		}
 		if unsaved := (*stream.OutputError)(nil); errors.As(err, &unsaved) {
-			p.report(cmd, unsaved)
+			p.reportError(cmd, unsaved)
 		}
 	} else if err != nil {
-		p.report(cmd, err)
-		if short := (*stream.MemoryError)(nil); errors.As(err, &short) && p.Resume != nil {
+		p.reportError(cmd, err)
+		if limit := (*stream.MemoryError)(nil); errors.As(err, &limit) && p.Resume != nil {
 			p.Resume(err)
 		}
 	}
 	return exit.Code(err)
 }
 
-// report names the flags of cmd. Where that has none for the folder of scratch files, the system's variable moves it.
-func (p Program) report(cmd *cobra.Command, err error) {
+// reportError prints err with flags as cmd spells them. If cmd has no flag for the folder of scratch files, it names
+// the system's variable.
+func (p Program) reportError(cmd *cobra.Command, err error) {
 	spell := func(option string) string {
 		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {
 			return tempVariable
@@ -93,7 +94,7 @@ func (p Program) report(cmd *cobra.Command, err error) {
 	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, spell))
 }
 
-// tempVariable names the folder of temporary files in the environment, as package os reads it.
+// tempVariable is the environment variable of the folder for temporary files, as package os reads it.
 var tempVariable = map[bool]string{true: "TMP", false: "TMPDIR"}[runtime.GOOS == "windows"]
 
 // FlagOf spells an option as its flag.

@@ -6,15 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Writer writes to standard output or a device. It keeps its first error, so that the
-// code that prints need not look at every write.
+// Writer writes to standard output or a device. It keeps its first error, so that callers need not check every write.
 type Writer struct {
 	w    io.Writer
 	name string
 	err  error
 }
 
-// NewWriter returns a Writer to w, which its errors call name.
+// NewWriter returns a Writer to w. Its errors name w by name.
 func NewWriter(w io.Writer, name string) *Writer { return &Writer{w: w, name: name} }
 
 // Write implements io.Writer; after an error it writes nothing and returns that error.

@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StandardInput is the format of an input that comes on it.
+// StandardInput is the format of an input from standard input.
 const StandardInput = "standard input"
 
-// CheckDuckDB refuses a file that DuckDB cannot read by itself, or not with what a query may hold: file is its name, format
-// as people call it, and packing the compression, gz, zst or bz2.
+// CheckDuckDB refuses a file that DuckDB cannot read by itself or with the arguments of a query: file is its
+// name, format the format's plain name, and packing the compression, gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
-	switch given := place.Parameters(file); {
-	case len(given) > 0:
-		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(file), strings.Join(given, ", "))
+	switch parameters := place.Parameters(file); {
+	case len(parameters) > 0:
+		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(file), strings.Join(parameters, ", "))
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
 	case format == "libsvm":
@@ -36,7 +36,6 @@ func CheckDuckDB(file, format, packing string) error {
 		place.Name(file), format)
 }
 
-// checkDuckDB refuses files of which CheckDuckDB refuses one.
 func (r *Recipe) checkDuckDB() error {
 	if len(r.Batches) == 0 {
 		return stream.Usagef("{format} sql: nothing tells which files the query is to read; use apply with them, or select FROM a table that has them with {from} TABLE")
@@ -51,8 +50,9 @@ func (r *Recipe) checkDuckDB() error {
 	return nil
 }
 
-// duckDB is the query that reads the files themselves: a SELECT for all that are read alike, one after the other.
-func (r *Recipe) duckDB() (string, error) {
+// duckDBQuery reads the files themselves: one SELECT for each batch of files that are read alike, joined by
+// UNION ALL.
+func (r *Recipe) duckDBQuery() (string, error) {
 	if err := r.checkDuckDB(); err != nil {
 		return "", err
 	}
@@ -61,23 +61,23 @@ func (r *Recipe) duckDB() (string, error) {
 		var expressions []string
 		for k, c := range r.Columns {
 			text := duckDBColumn(b, c, b.Values[k])
-			if own := quoteDuckDB(c.Name); text != own {
-				text += " AS " + own
+			if quotedName := quoteDuckDB(c.Name); text != quotedName {
+				text += " AS " + quotedName
 			}
 			expressions = append(expressions, "  "+text)
 		}
 		parts[i] = fmt.Sprintf("SELECT\n%s\nFROM %s", strings.Join(expressions, ",\n"), r.duckDBFiles(b))
 	}
-	return r.needs() + strings.Join(parts, "\nUNION ALL\n") + ";\n", nil
+	return r.extensionComment() + strings.Join(parts, "\nUNION ALL\n") + ";\n", nil
 }
 
-// needs is a comment on what DuckDB wants besides the query: files in stores need an extension, and its own words
-// for credentials.
-func (r *Recipe) needs() string {
+// extensionComment returns an SQL comment if DuckDB needs more than the query: files in stores need an
+// extension and a DuckDB secret with credentials.
+func (r *Recipe) extensionComment() string {
 	for _, b := range r.Batches {
-		scheme, _, far := strings.Cut(scheme(b.Files[0]), "://")
+		scheme, _, isURL := strings.Cut(duckDBURL(b.Files[0]), "://")
 		switch {
-		case !far:
+		case !isURL:
 		case scheme == "http" || scheme == "https":
 			return "-- DuckDB reads it with its extension httpfs\n"
 		default:
@@ -89,46 +89,45 @@ func (r *Recipe) needs() string {
 	return ""
 }
 
-// scheme is a URL as DuckDB spells it: Azure's as az://.
-func scheme(file string) string {
+// duckDBURL spells a URL as DuckDB does: Azure's as az://.
+func duckDBURL(file string) string {
 	if rest, ok := strings.CutPrefix(file, "azblob://"); ok {
 		return "az://" + rest
 	}
 	return file
 }
 
-var quoteDuckDB = identifier(`"`)
+var quoteDuckDB = identifierQuoter(`"`)
 
-// duckDBTypes are the types that texts are cast to.
+// duckDBTypes are the SQL types to cast texts to.
 var duckDBTypes = map[string]string{
 	"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float": "FLOAT", "double": "DOUBLE",
 	"date": "DATE", "timestamp": "TIMESTAMP", "instant": "TIMESTAMPTZ",
 }
 
-// duckDBColumn is a column of one batch as an expression.
 func duckDBColumn(b chunkio.Batch, c Column, v chunkio.Value) string {
 	text := c.DuckDB()
 	switch {
 	case v.Absent:
 		return "NULL"
 	case c.Key && v.Folder == "" && v.Constant == nil:
-		return cast("NULL", v.Type)
+		return castExpression("NULL", v.Type)
 	case c.Key && v.Folder == "":
 		text = duckDBString(*v.Constant)
 	case c.Key:
 		text = quoteDuckDB(v.Folder)
 	case b.Format == "NDJSON":
 		if text = jsonValue(v.Paths); v.Type != "string" || b.Text.TextNulls {
-			text = withoutNulls(text, text, b.Text)
+			text = nullIfMissing(text, text, b.Text)
 		}
 	case b.Format == "CSV":
 		text = quoteDuckDB(c.Name)
 	}
-	return cast(text, v.Type)
+	return castExpression(text, v.Type)
 }
 
-// cast reads a text as a type. DuckDB wants the seconds of a time that has a zone.
-func cast(text, typ string) string {
+// castExpression converts a text to a type. DuckDB needs seconds in a time with a zone.
+func castExpression(text, typ string) string {
 	if typ == "instant" {
 		text = fmt.Sprintf(`regexp_replace(%s, '^(.{16})(Z|[+-])', '\1:00\2')`, text)
 	}
@@ -138,7 +137,7 @@ func cast(text, typ string) string {
 	return text
 }
 
-// jsonValue is the text of the value at the one of these paths where a row has one. An object or array is none.
+// jsonValue is the text at the first of these paths that a row has. An object or array counts as missing.
 func jsonValue(paths [][]chunkio.TextStep) string {
 	values := make([]string, len(paths))
 	for i, p := range paths {
@@ -153,7 +152,7 @@ func jsonValue(paths [][]chunkio.TextStep) string {
 	return "coalesce(" + strings.Join(values, ", ") + ")"
 }
 
-// jsonPath spells steps as JSONPath, or as a JSON pointer if a name is among them that such a path cannot have.
+// jsonPath spells steps as JSONPath, or as a JSON pointer if a JSONPath cannot contain one of the names.
 func jsonPath(steps []chunkio.TextStep) string {
 	path, pointer, plain := "$", "", true
 	for _, s := range steps {
@@ -172,16 +171,15 @@ func jsonPath(steps []chunkio.TextStep) string {
 	return pointer
 }
 
-// duckDBFiles is what one SELECT reads.
 func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
-	files := r.duckDBList(b)
+	files := r.duckDBFileList(b)
 	arguments := ""
 	switch {
 	case b.Hive && slices.ContainsFunc(b.Values, func(v chunkio.Value) bool { return v.Folder != "" }):
 		arguments = ", hive_partitioning = true, hive_types_autocast = false"
 	case b.Hive:
 		arguments = ", hive_partitioning = true"
-	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // which DuckDB would take for columns
+	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // DuckDB would take these for columns
 		arguments = ", hive_partitioning = false"
 	}
 	if packing, ok := map[string]string{"gz": "gzip", "zst": "zstd"}[b.Packing]; ok {
@@ -189,7 +187,7 @@ func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
 	}
 	switch b.Format {
 	case "CSV":
-		return r.duckDBRows(b, files, arguments)
+		return r.duckDBCSVRows(b, files, arguments)
 	case "NDJSON":
 		return fmt.Sprintf("read_json_objects(%s, format = 'unstructured'%s)", files, arguments)
 	}
@@ -199,14 +197,14 @@ func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
 	return fmt.Sprintf("read_parquet(%s%s)", files, arguments)
 }
 
-// duckDBList is the files of a batch: the one glob that means exactly these, or each of them.
-func (r *Recipe) duckDBList(b chunkio.Batch) string {
+// duckDBFileList returns the glob that matches exactly the files of a batch, or a list of them.
+func (r *Recipe) duckDBFileList(b chunkio.Batch) string {
 	if r.Glob != "" && len(r.Batches) == 1 {
 		return duckDBString(r.Glob)
 	}
 	list := make([]string, len(b.Files))
 	for i, f := range b.Files {
-		if list[i] = scheme(f); !place.IsURL(f) {
+		if list[i] = duckDBURL(f); !place.IsURL(f) {
 			list[i] = escapeGlob(f)
 		}
 		list[i] = duckDBString(list[i])
@@ -217,7 +215,7 @@ func (r *Recipe) duckDBList(b chunkio.Batch) string {
 	return "[\n  " + strings.Join(list, ",\n  ") + "\n]"
 }
 
-// escapeGlob makes of a path a glob that means it alone. DuckDB takes ~ for the home folder.
+// escapeGlob returns a glob that matches only path. DuckDB takes ~ for the home folder.
 func escapeGlob(path string) string {
 	path = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 	if strings.HasPrefix(path, "~") {
@@ -226,9 +224,9 @@ func escapeGlob(path string) string {
 	return path
 }
 
-// duckDBRows is CSV. All fields are texts there, as what stands for a missing value does so only where
-// no text is wanted.
-func (r *Recipe) duckDBRows(b chunkio.Batch, files, arguments string) string {
+// duckDBCSVRows reads CSV with all fields as texts, because text columns may keep the values that mean missing
+// elsewhere.
+func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string {
 	t := b.Text
 	fields := make([]string, len(t.Names))
 	taken := map[string]bool{}
@@ -237,13 +235,13 @@ func (r *Recipe) duckDBRows(b chunkio.Batch, files, arguments string) string {
 	}
 	for j, name := range t.Names {
 		if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Name == name }) {
-			// SQL does not tell upper case from lower, and knows no empty name.
-			own := cmp.Or(name, "_")
-			for n := 2; taken[strings.ToLower(own)]; n++ {
-				own = fmt.Sprintf("%s_%d", name, n)
+			// SQL ignores case in names, and has no empty name.
+			uniqueName := cmp.Or(name, "_")
+			for n := 2; taken[strings.ToLower(uniqueName)]; n++ {
+				uniqueName = fmt.Sprintf("%s_%d", name, n)
 			}
-			name = own
-			taken[strings.ToLower(own)] = true
+			name = uniqueName
+			taken[strings.ToLower(uniqueName)] = true
 		}
 		fields[j] = duckDBString(name) + ": 'VARCHAR'"
 	}
@@ -252,7 +250,7 @@ func (r *Recipe) duckDBRows(b chunkio.Batch, files, arguments string) string {
 		separator = `E'\t'`
 	}
 	single := len(t.Names) == 1
-	if single { // a row with an empty field is told from an empty line by its quotes
+	if single { // quotes distinguish a row with an empty field from an empty line
 		arguments += ", allow_quoted_nulls = false"
 	}
 	rows := fmt.Sprintf("read_csv(%s, auto_detect = false, header = %t, delim = %s, quote = '\"', escape = '\"'%s,\n  columns = {%s})",
@@ -263,26 +261,26 @@ func (r *Recipe) duckDBRows(b chunkio.Batch, files, arguments string) string {
 	return r.selectRows(b, rows)
 }
 
-// selectRows reads rows of texts with null in place of what stands for a missing value.
+// selectRows selects from rows of texts, with null for missing values.
 func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	var fit, list []string
 	for k, c := range r.Columns {
-		own := quoteDuckDB(c.Name)
+		quotedName := quoteDuckDB(c.Name)
 		switch v := b.Values[k]; {
 		case v.Folder != "":
 			list = append(list, quoteDuckDB(v.Folder))
 		case c.Key || v.Absent:
 		case v.Type == "string" && b.Text.TextNulls:
-			list = append(list, withoutNulls(own, trimmed(own), b.Text)+" AS "+own)
+			list = append(list, nullIfMissing(quotedName, trimExpression(quotedName), b.Text)+" AS "+quotedName)
 		case v.Type == "string":
-			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", own))
+			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", quotedName))
 		default:
 			fit = append(fit, duckDBString(c.Name))
 		}
 	}
 	if len(fit) > 0 {
-		text := trimmed("COLUMNS([" + strings.Join(fit, ", ") + "])")
-		list = append(list, withoutNulls(text, text, b.Text))
+		text := trimExpression("COLUMNS([" + strings.Join(fit, ", ") + "])")
+		list = append(list, nullIfMissing(text, text, b.Text))
 	}
 	if len(list) == 0 {
 		return rows
@@ -290,11 +288,10 @@ func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	return fmt.Sprintf("(\n  SELECT %s\n  FROM %s)", strings.Join(list, ", "), rows)
 }
 
-// trimmed takes the blanks off a text.
-func trimmed(text string) string { return fmt.Sprintf(`trim(%s, E' \t')`, text) }
+func trimExpression(text string) string { return fmt.Sprintf(`trim(%s, E' \t')`, text) }
 
-// withoutNulls is a value, or null if its text stands for a missing one.
-func withoutNulls(value, text string, layout *chunkio.TextLayout) string {
+// nullIfMissing returns the expression value, or null if text means a missing value.
+func nullIfMissing(value, text string, layout *chunkio.TextLayout) string {
 	if len(layout.Nulls) == 0 {
 		return value
 	}

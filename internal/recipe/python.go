@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// python is the names as a list, and the lines that read these columns with pyarrow.
-func (r *Recipe) python() string {
+func (r *Recipe) pythonText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\ncolumns = [\n", r.chosen())
+	fmt.Fprintf(&b, "# %s\ncolumns = [\n", r.describeChoice())
 	for _, c := range r.Columns {
-		fmt.Fprintf(&b, "    %s,\n", quoted(c.Name))
+		fmt.Fprintf(&b, "    %s,\n", quoteString(c.Name))
 	}
 	b.WriteString("]\n")
 	form := map[Form]string{Parquet: "parquet", CSV: "csv", NDJSON: "json", Arrow: "ipc"}[r.Form]
@@ -24,24 +23,24 @@ func (r *Recipe) python() string {
 		b.WriteString("import glob\n\n")
 	}
 	b.WriteString("import pyarrow.dataset as ds\n")
-	what := "columns"
-	if slices.ContainsFunc(r.Columns, func(c Column) bool { return !c.plain() }) {
+	selected := "columns"
+	if slices.ContainsFunc(r.Columns, func(c Column) bool { return !c.isInputColumn() }) {
 		b.WriteString("import pyarrow.compute as pc\n")
-		what = "fields"
+		selected = "fields"
 	}
 	b.WriteString("\npaths = [\n")
 	for _, s := range r.Sources {
-		fmt.Fprintf(&b, "    %s,\n", quoted(s))
+		fmt.Fprintf(&b, "    %s,\n", quoteString(s))
 	}
 	b.WriteString("]\n")
 	paths := "paths"
 	if globs {
 		paths = "sorted(f for p in paths for f in glob.glob(p, recursive=True))"
 	}
-	if what == "fields" {
+	if selected == "fields" {
 		b.WriteString("fields = {\n")
 		for _, c := range r.Columns {
-			fmt.Fprintf(&b, "    %s: %s,\n", quoted(c.Name), pythonField(c))
+			fmt.Fprintf(&b, "    %s: %s,\n", quoteString(c.Name), pythonField(c))
 		}
 		b.WriteString("}\n")
 	}
@@ -49,12 +48,12 @@ func (r *Recipe) python() string {
 	if r.Hive {
 		partitioning = ", partitioning=\"hive\""
 	}
-	fmt.Fprintf(&b, "frame = ds.dataset(%s, format=%q%s).to_table(columns=%s).to_pandas()\n", paths, form, partitioning, what)
+	fmt.Fprintf(&b, "frame = ds.dataset(%s, format=%q%s).to_table(columns=%s).to_pandas()\n", paths, form, partitioning, selected)
 	return b.String()
 }
 
-// pythonReads reports whether pyarrow opens the sources by their names: local ones, or one object of a
-// store that it knows.
+// pythonReads reports whether pyarrow can open the sources by name: local ones, or one object of a store that
+// it supports.
 func pythonReads(sources []string) bool {
 	if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, "://") }) {
 		return true
@@ -62,11 +61,10 @@ func pythonReads(sources []string) bool {
 	return len(sources) == 1 && (strings.HasPrefix(sources[0], "s3://") || strings.HasPrefix(sources[0], "gs://"))
 }
 
-// pythonField is a column as an expression of pyarrow.
 func pythonField(c Column) string {
 	var path []string
 	for _, p := range c.Path {
-		path = append(path, quoted(p))
+		path = append(path, quoteString(p))
 	}
 	field := "ds.field(" + strings.Join(path, ", ") + ")"
 	if c.Element >= 0 {

@@ -1,5 +1,5 @@
-// Package recipe writes a selection for other tools: as a query in SQL ([SQL]), as lines of
-// Python, or as YAML. Names may be anything: they are quoted as each language wants it.
+// Package recipe writes a selection for other tools: as an SQL query ([SQL]), as lines of Python, or as YAML.
+// Names may contain anything: they are quoted as each language requires.
 package recipe
 
 import (
@@ -13,32 +13,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Recipe is what is handed on: the chosen columns in the order of their ranks, and of what.
+// Recipe is a selection to hand on: the chosen columns in the order of their ranks, and their source.
 type Recipe struct {
 	Selection *stream.Selection
 	Columns   []Column
-	Sources   []string        // what is read, as Python takes it; empty where it cannot
-	Form      Form            // of these
-	Hive      bool            // their folders are partitions, key=value
-	Batches   []chunkio.Batch // what is read, for DuckDB, of which Values has the Columns
-	Glob      string          // of DuckDB that means all of the files and no other; empty for none
-	Table     string          // to select from, in place of files, as the user wrote it
+	Sources   []string        // inputs as Python names them; empty if it cannot
+	Form      Form            // of Sources
+	Hive      bool            // folders of Sources are partitions, key=value
+	Batches   []chunkio.Batch // inputs for DuckDB, whose Values are parallel to Columns
+	Glob      string          // for DuckDB, matches exactly the files; empty for none
+	Table     string          // to select from, instead of files, as the user wrote it
 	Dialect   string          // of SQL: one of [Dialects]
 }
 
 // Column is one chosen column.
 type Column struct {
-	Name string // flattened, which the result calls it
-	// Path is the column of the input, and behind it the fields inside its structs.
+	Name string // flattened, as in the result
+	// Path is the input column's name, followed by names of fields inside its structs.
 	Path    []string
-	Element int  // of the list there, from 0; -1 for the value itself
+	Element int  // index in the list there, from 0; -1 for the value itself
 	Key     bool // it is a partition key
 }
 
-// plain reports whether the column is one of the input.
-func (c Column) plain() bool { return len(c.Path) == 1 && c.Element < 0 }
+func (c Column) isInputColumn() bool { return len(c.Path) == 1 && c.Element < 0 }
 
-// Form is what files are.
+// Form is the format of files.
 type Form string
 
 // The forms that other tools read.
@@ -49,12 +48,12 @@ const (
 	Arrow   Form = "arrow"
 )
 
-// ReadsFiles reports whether a format of that dialect, FROM that table, is a query that reads files itself.
+// ReadsFiles reports whether a recipe of this format, dialect and table is a query that reads files itself.
 func ReadsFiles(format, dialect, table string) bool {
 	return format == "sql" && dialect == Dialects()[0] && table == ""
 }
 
-// Formats are the forms of a recipe, by name.
+// Formats lists the formats of a recipe.
 func Formats() []string { return []string{"sql", "py", "yaml"} }
 
 // Write writes the recipe in one of [Formats].
@@ -68,11 +67,11 @@ func (r *Recipe) Write(w io.Writer, format string) error {
 	var err error
 	switch format {
 	case "sql":
-		text, err = r.sql()
+		text, err = r.sqlQuery()
 	case "py":
-		text = r.python()
+		text = r.pythonText()
 	default:
-		text = r.yaml()
+		text = r.yamlText()
 	}
 	if err == nil {
 		_, err = io.WriteString(w, text)
@@ -80,22 +79,22 @@ func (r *Recipe) Write(w io.Writer, format string) error {
 	return err
 }
 
-// yaml lists the columns, and what they were chosen from. A quoted string of Go is one of YAML.
-func (r *Recipe) yaml() string {
+// yamlText lists the columns and their origin. A quoted string of Go is valid in YAML.
+func (r *Recipe) yamlText() string {
 	var b strings.Builder
 	s := r.Selection
 	fmt.Fprintf(&b, "method: %q\nversion: %q\nseed: %d\nrows: %d\nfeatures: %d\ncolumns:\n", s.Method, s.Version, s.Seed, s.Rows, s.Features)
 	for _, c := range r.Columns {
-		fmt.Fprintf(&b, "  - %s\n", quoted(c.Name))
+		fmt.Fprintf(&b, "  - %s\n", quoteString(c.Name))
 	}
 	return b.String()
 }
 
-// quoted is a string as Go, Python and YAML write it: of the escapes that Go uses all three have the same.
-func quoted(s string) string { return strconv.Quote(s) }
+// quoteString quotes for Go, Python and YAML: they share all escapes that Go uses.
+func quoteString(s string) string { return strconv.Quote(s) }
 
-// chosen is "the 3 columns that ufs-stream chose of 600".
-func (r *Recipe) chosen() string {
+// describeChoice returns "the 3 columns that ufs-stream chose from 600 features, …".
+func (r *Recipe) describeChoice() string {
 	columns := "columns"
 	if len(r.Columns) == 1 {
 		columns = "column"

@@ -70,12 +70,13 @@ FROM input;
 	} {
 		var b strings.Builder
 		if err := sample(dialect).Write(&b, "sql"); err != nil || b.String() != strings.ReplaceAll(want, "~", "`") {
-			t.Errorf("%s: %v\n%s", dialect, err, b.String())
+			t.Errorf("%s: error %v; got\n%s\nwant\n%s", dialect, err, b.String(), want)
 		}
 	}
 }
 
-// TestFilesInStores: DuckDB's own spelling of stores, and what it needs for them; what a query cannot tell it is refused.
+// TestFilesInStores: DuckDB's own spelling of stores, and its requirements for them; settings that a query
+// cannot express are refused.
 func TestFilesInStores(t *testing.T) {
 	for url, want := range map[string]string{
 		"s3://b/k.parquet":                           "-- DuckDB reads s3:// with its extension httpfs, and the credentials of a secret: CREATE SECRET (TYPE s3, …)\n|FROM read_parquet('s3://b/k.parquet');\n",
@@ -106,10 +107,10 @@ func TestRefusals(t *testing.T) {
 	r := sample("duckdb")
 	r.Selection.LeftOut = []stream.LeftOut{{Name: "EMB_3"}}
 	if err := r.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), `"emb_3" and "EMB_3"`) {
-		t.Error(err)
+		t.Errorf("names that differ in case: got %v", err)
 	}
 	if err := r.Write(new(strings.Builder), "yaml"); err != nil {
-		t.Error(err)
+		t.Errorf("writing YAML: %v", err)
 	}
 	nul := sample("spark")
 	nul.Columns[1].Path = []string{"a", "b\x00"}
@@ -123,7 +124,7 @@ func TestRefusals(t *testing.T) {
 	r.Columns[0].Name = "\xff"
 	for _, format := range Formats() {
 		if err := r.Write(new(strings.Builder), format); err == nil || !strings.Contains(err.Error(), "UTF-8") {
-			t.Errorf("%s: %v", format, err)
+			t.Errorf("%s with a name that is no UTF-8: got %v", format, err)
 		}
 	}
 }
@@ -138,7 +139,7 @@ func TestYAMLNames(t *testing.T) {
 	}
 	var b strings.Builder
 	if err := r.Write(&b, "yaml"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing YAML: %v", err)
 	}
 	_, list, _ := strings.Cut(b.String(), "columns:\n")
 	for i, line := range strings.Split(strings.TrimSuffix(list, "\n"), "\n") {

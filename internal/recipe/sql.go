@@ -10,10 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Dialects are those of SQL that queries are written in, the default first.
+// Dialects lists the SQL dialects of queries, the default first.
 func Dialects() []string { return []string{"duckdb", "spark", "bigquery"} }
 
-// CheckDialect refuses one that is unknown.
+// CheckDialect refuses an unknown dialect.
 func CheckDialect(name string) error {
 	if !slices.Contains(Dialects(), name) {
 		return stream.Usagef("{dialect} %s: want %s%s", name, strings.Join(Dialects(), ", "), suggest.DidYouMean(name, Dialects()))
@@ -21,31 +21,30 @@ func CheckDialect(name string) error {
 	return nil
 }
 
-// input is the table to select from that the user has to put in.
-const input = "input"
+// tablePlaceholder stands for a table that the user has to name.
+const tablePlaceholder = "input"
 
-// sql is a query of the columns.
-func (r *Recipe) sql() (string, error) {
+func (r *Recipe) sqlQuery() (string, error) {
 	if err := r.checkNames(); err != nil {
 		return "", err
 	}
-	quote, value := identifier(`"`), duckDBValue
+	quote, value := identifierQuoter(`"`), duckDBValue
 	switch r.Dialect {
 	case "spark":
-		quote, value = identifier("`"), sparkValue
+		quote, value = identifierQuoter("`"), sparkValue
 	case "bigquery":
 		quote, value = bigQueryIdentifier, bigQueryValue
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "-- %s\n", r.chosen())
+	fmt.Fprintf(&b, "-- %s\n", r.describeChoice())
 	from := r.Table
 	if ReadsFiles("sql", r.Dialect, r.Table) {
-		query, err := r.duckDB()
+		query, err := r.duckDBQuery()
 		return b.String() + query, err
 	}
 	if from == "" {
-		from = input
-		fmt.Fprintf(&b, "-- put the name of your table in place of %s\n", input)
+		from = tablePlaceholder
+		fmt.Fprintf(&b, "-- put the name of your table in place of %s\n", tablePlaceholder)
 	}
 	b.WriteString("SELECT\n")
 	names := map[string]bool{}
@@ -55,7 +54,7 @@ func (r *Recipe) sql() (string, error) {
 		if r.Dialect == "bigquery" {
 			name = bigQueryName(name, names)
 		}
-		if !c.plain() || name != c.Name {
+		if !c.isInputColumn() || name != c.Name {
 			text += " AS " + quote(name)
 		}
 		if i < len(r.Columns)-1 {
@@ -67,8 +66,8 @@ func (r *Recipe) sql() (string, error) {
 	return b.String(), nil
 }
 
-// checkNames refuses a chosen column whose name SQL cannot say: an empty one, and one that differs from
-// another one's by the case of its letters only, which SQL does not tell apart.
+// checkNames refuses chosen columns with names that SQL cannot express: an empty one, and one that differs from
+// another name only in case, which SQL ignores.
 func (r *Recipe) checkNames() error {
 	for _, c := range r.Columns {
 		if c.Name == "" || slices.Contains(c.Path, "") {
@@ -102,16 +101,15 @@ func (r *Recipe) checkNames() error {
 	return nil
 }
 
-// identifier quotes a name; a quote inside it is written twice.
-func identifier(quote string) func(string) string {
+func identifierQuoter(quote string) func(string) string {
 	return func(name string) string { return quote + strings.ReplaceAll(name, quote, quote+quote) + quote }
 }
 
-// DuckDB is the column as an expression of DuckDB.
-func (c Column) DuckDB() string { return duckDBValue(c, identifier(`"`)) }
+// DuckDB returns the column as a DuckDB expression.
+func (c Column) DuckDB() string { return duckDBValue(c, identifierQuoter(`"`)) }
 
-// duckDBValue is a column in DuckDB, whose lists begin at 1. A field is taken from its struct by a
-// function: "a"."b" may also be column b of a table a.
+// duckDBValue returns a column's expression in DuckDB, whose lists begin at 1. A function takes a field from
+// its struct: "a"."b" may also mean column b of a table a.
 func duckDBValue(c Column, quote func(string) string) string {
 	text := quote(c.Path[0])
 	for _, field := range c.Path[1:] {
@@ -123,28 +121,26 @@ func duckDBValue(c Column, quote func(string) string) string {
 	return text
 }
 
-// duckDBString is a string of DuckDB, which knows no escapes in it.
+// duckDBString quotes a string of DuckDB, which has no escapes in strings.
 func duckDBString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// sparkValue is a column in Spark, whose arrays begin at 0 in brackets.
 func sparkValue(c Column, quote func(string) string) string {
-	text := dotted(c, quote)
+	text := dottedPath(c, quote)
 	if c.Element >= 0 {
 		text += fmt.Sprintf("[%d]", c.Element)
 	}
 	return text
 }
 
-// bigQueryValue is a column in BigQuery.
 func bigQueryValue(c Column, quote func(string) string) string {
-	text := dotted(c, quote)
+	text := dottedPath(c, quote)
 	if c.Element >= 0 {
 		text += fmt.Sprintf("[OFFSET(%d)]", c.Element)
 	}
 	return text
 }
 
-func dotted(c Column, quote func(string) string) string {
+func dottedPath(c Column, quote func(string) string) string {
 	parts := make([]string, len(c.Path))
 	for i, p := range c.Path {
 		parts[i] = quote(p)
@@ -157,7 +153,7 @@ func bigQueryIdentifier(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`", "\n", `\n`, "\r", `\r`).Replace(name) + "`"
 }
 
-// bigQueryName is the name of a column of a result, where BigQuery takes letters, digits and _ only.
+// bigQueryName makes a unique name for a result column: BigQuery allows only letters, digits and _.
 func bigQueryName(name string, taken map[string]bool) string {
 	clean := strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -168,10 +164,10 @@ func bigQueryName(name string, taken map[string]bool) string {
 	if clean == "" || unicode.IsDigit(rune(clean[0])) {
 		clean = "_" + clean
 	}
-	own := clean
-	for i := 2; taken[strings.ToLower(own)]; i++ {
-		own = fmt.Sprintf("%s_%d", clean, i)
+	unique := clean
+	for i := 2; taken[strings.ToLower(unique)]; i++ {
+		unique = fmt.Sprintf("%s_%d", clean, i)
 	}
-	taken[strings.ToLower(own)] = true
-	return own
+	taken[strings.ToLower(unique)] = true
+	return unique
 }

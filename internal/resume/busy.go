@@ -1,6 +1,6 @@
 package resume
 
-// busyError is of a folder that another run has locked.
-type busyError struct{ by string }
+// busyError reports a folder that another run has locked.
+type busyError struct{ holder string }
 
-func (e *busyError) Error() string { return "another run" + e.by + " has the lock" }
+func (e *busyError) Error() string { return "another run" + e.holder + " has the lock" }

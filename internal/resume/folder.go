@@ -13,48 +13,49 @@ import (
 )
 
 const (
-	// Suffix ends the names of all that a run keeps in its folder: Forget removes these and
-	// nothing else, as a user may name a folder that has files of his own.
+	// Suffix ends the names of all files that a run saves in its folder: Forget removes these and nothing else,
+	// as the user's own files may be in the folder too.
 	Suffix = ".ufs-state"
 
 	lockName = "lock" + Suffix
 
 	// DefaultEvery is the time between saves.
 	DefaultEvery = 30 * time.Second
-	// share bounds what saving costs: the time between saves is so many times that of the last.
-	share = 50
+	// intervalPerSaveCost bounds the cost of saving: the time between saves is at least 50 times that of the
+	// last.
+	intervalPerSaveCost = 50
 )
 
-// Options say how a folder is kept.
+// Options of a checkpoint folder.
 type Options struct {
-	Every time.Duration // between saves, at least; 0 means DefaultEvery, less that no chance is left out, for tests
-	// Unasked is a folder that the user has not named: what it holds of another run is removed,
-	// and where it cannot be written the run goes on without. Remarks say so.
+	Every time.Duration // minimum between saves; 0 means DefaultEvery; below 0 every chance is used, for tests
+	// Unasked marks a folder that the user has not named: states of another run in it are removed, and if it
+	// cannot be written the run continues without it. Remarks report both.
 	Unasked bool
 	Note    func(stream.Text) // takes remarks; nil drops them
 }
 
-// Folder is the checkpoint folder of a run, which no other works in until Close or Forget.
-// Not safe for concurrent use.
+// Folder is the checkpoint folder of a run, locked against other runs until Close or Forget. Not safe for
+// concurrent use.
 type Folder struct {
-	path string
-	root *os.Root // itself: all that it holds is opened below it
-	opt  Options
-	lock *lock
-	made bool // by Open, so that Forget removes it
-	off  bool // an unasked one that could not be written
+	path           string
+	dir            *os.Root // the folder: all its files are opened below it
+	opt            Options
+	lock           *lock
+	createdByOpen  bool // then Forget removes it
+	savingDisabled bool // an Unasked folder could not be written
 
-	holds bool   // states of this very run
-	runs  []*Run // its parts
+	hasOwnStates bool   // states of this very run
+	runs         []*Run // the parts of the run
 
-	now  func() time.Time
-	last time.Time     // of a save, or of Open
-	cost time.Duration // of the last save
+	now      func() time.Time
+	lastSave time.Time     // or Open, if nothing was saved
+	saveCost time.Duration // time that the last save took
 }
 
-// Open makes the folder if there is none, for this user alone, and locks it. It fails with a
-// *stream.UsageError while another run works in it, and with a *stream.OutputError where it cannot be
-// made, or others could read or write what is saved there.
+// Open makes the folder if it does not exist, for this user alone, and locks it. It fails with a
+// *stream.UsageError if another run has locked it, and with a *stream.OutputError if it cannot be made, or
+// others could read or write the states.
 func Open(path string, opt Options) (*Folder, error) {
 	f := &Folder{path: path, opt: opt, now: time.Now}
 	if f.opt.Every == 0 {
@@ -64,27 +65,26 @@ func Open(path string, opt Options) (*Folder, error) {
 		return nil, err
 	}
 	var err error
-	if f.lock, err = takeLock(f.root); err != nil {
-		f.root.Close()
+	if f.lock, err = takeLock(f.dir); err != nil {
+		f.dir.Close()
 		var busy *busyError
 		if errors.As(err, &busy) {
-			return nil, stream.Usagef("{checkpoint} %s: another run%s works in this folder; wait until it ends, or name another {checkpoint}", path, busy.by)
+			return nil, stream.Usagef("{checkpoint} %s: another run%s works in this folder; wait until it ends, or name another {checkpoint}", path, busy.holder)
 		}
-		return nil, &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.Textf("choose another {checkpoint} folder")}
+		return nil, &stream.OutputError{Path: path, Err: stripPathError(err), Remedy: stream.Textf("choose another {checkpoint} folder")}
 	}
-	f.last = f.now()
+	f.lastSave = f.now()
 	return f, nil
 }
 
-// plain is an error without the name of a system call.
-func plain(err error) error {
-	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		return at.Err
+func stripPathError(err error) error {
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		return pathErr.Err
 	}
 	return err
 }
 
-// Path is where the folder is; empty for none.
+// Path returns the folder's path; empty for a nil Folder.
 func (f *Folder) Path() string {
 	if f == nil {
 		return ""
@@ -92,43 +92,40 @@ func (f *Folder) Path() string {
 	return f.path
 }
 
-// Holds says that the folder has states of this very run, from which it would go on.
-func (f *Folder) Holds() bool { return f != nil && f.holds }
+// Holds reports whether the folder has states of this very run to continue from.
+func (f *Folder) Holds() bool { return f != nil && f.hasOwnStates }
 
-func (f *Folder) note(format string, args ...any) {
+func (f *Folder) addRemark(format string, args ...any) {
 	if f.opt.Note != nil {
 		f.opt.Note(stream.Textf(format, args...))
 	}
 }
 
-// due says that the last save is long enough ago.
-func (f *Folder) due() bool { return f.opt.due(f.now().Sub(f.last), f.cost) }
+func (f *Folder) isSaveDue() bool { return f.opt.isSaveDue(f.now().Sub(f.lastSave), f.saveCost) }
 
-// due says that so much time after a save, which took so long, another is due.
-func (o *Options) due(since, cost time.Duration) bool {
-	return o.Every < 0 || since >= max(o.Every, share*cost)
+func (o *Options) isSaveDue(since, cost time.Duration) bool {
+	return o.Every < 0 || since >= max(o.Every, intervalPerSaveCost*cost)
 }
 
-// saved notes that a save has ended that took so long.
-func (f *Folder) saved(begin time.Time) {
-	f.last = f.now()
-	f.cost = f.last.Sub(begin)
+func (f *Folder) recordSave(begin time.Time) {
+	f.lastSave = f.now()
+	f.saveCost = f.lastSave.Sub(begin)
 }
 
-// Sync puts on the disk what waits for its time: call it where a run ends before its result is there.
+// Sync writes the logged states to disk: call it if a run ends before its result is complete.
 func (f *Folder) Sync() error {
-	if f == nil || f.lock == nil || f.off {
+	if f == nil || f.lock == nil || f.savingDisabled {
 		return nil
 	}
 	for _, r := range f.runs {
-		if err := r.log.sync(); err != nil {
-			return r.failed(err)
+		if err := r.log.syncToDisk(); err != nil {
+			return r.asSaveError(err)
 		}
 	}
 	return nil
 }
 
-// Close gives the folder to other runs and leaves what it holds. It may be called again.
+// Close unlocks the folder for other runs and leaves its states. It may be called again.
 func (f *Folder) Close() error {
 	if f == nil || f.lock == nil {
 		return nil
@@ -138,54 +135,53 @@ func (f *Folder) Close() error {
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	empty := len(f.list("")) == 0
-	if empty { // nothing was saved: nothing is left behind
-		l.remove(f.root)
+	empty := len(f.stateNames("")) == 0
+	if empty { // nothing was saved: leave no trace
+		l.remove(f.dir)
 	}
-	err := errors.Join(l.release(), f.root.Close())
-	if empty && f.made {
-		_ = os.Remove(f.path) // it may have got files of others
+	err := errors.Join(l.release(), f.dir.Close())
+	if empty && f.createdByOpen {
+		_ = os.Remove(f.path) // fails if others have put files in it
 	}
 	return err
 }
 
-// Forget removes what the folder holds, gives it to other runs, and removes it where it
-// has nothing else and a run of this program made it.
+// Forget removes the folder's states and unlocks it. It also removes the folder if nothing else is in it and a
+// run of this program made it.
 func (f *Folder) Forget() error {
 	if f == nil || f.lock == nil {
 		return nil
 	}
-	failed := f.clear()
-	f.made = f.made || f.opt.Unasked
+	failed := f.removeStates()
+	f.createdByOpen = f.createdByOpen || f.opt.Unasked
 	return errors.Join(failed, f.Close())
 }
 
-// clear removes all that the folder holds.
-func (f *Folder) clear() (failed error) {
-	f.holds = false
+func (f *Folder) removeStates() (failed error) {
+	f.hasOwnStates = false
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	for _, name := range f.names(func(name string) bool { return isState(name) || isDebris(name) }) {
-		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
-			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: plain(err), Remedy: atomicfile.Remedy(err)}
+	for _, name := range f.matchingNames(func(name string) bool { return isState(name) || isDebris(name) }) {
+		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
+			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: atomicfile.Remedy(err)}
 		}
 	}
 	return failed
 }
 
-// giveUp goes on without an unasked folder that could not be written, and gives back what it takes: the disk
-// may be full, and the result is to go there.
-func (f *Folder) giveUp(why error) {
-	f.off = true
-	f.note("nothing more is saved for an interruption: %v", why)
-	if err := f.clear(); err != nil {
-		f.note("%v", err)
+// disableSaving continues without an Unasked folder that could not be written, and frees its space: the disk
+// may be full, and the result needs it.
+func (f *Folder) disableSaving(why error) {
+	f.savingDisabled = true
+	f.addRemark("nothing more is saved for an interruption: %v", why)
+	if err := f.removeStates(); err != nil {
+		f.addRemark("%v", err)
 	}
 }
 
-// Forget removes the states in the folder at path once the run's result is safe. Where there
-// is no such folder, or another run works in it by now, nothing is removed.
+// Forget removes the states in the folder at path once the run's result is safe. It removes nothing if the
+// folder does not exist or another run has locked it by now.
 func Forget(path string, opt Options) error {
 	if path == "" {
 		return nil
@@ -203,14 +199,12 @@ func Forget(path string, opt Options) error {
 	return f.Forget()
 }
 
-// list is the names of the states in the folder that begin so; the lock is none.
-func (f *Folder) list(prefix string) []string {
-	return f.names(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
+func (f *Folder) stateNames(prefix string) []string {
+	return f.matchingNames(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
 }
 
-// names returns the wanted names in the folder.
-func (f *Folder) names(wanted func(name string) bool) (names []string) {
-	entries, err := fs.ReadDir(f.root.FS(), ".")
+func (f *Folder) matchingNames(wanted func(name string) bool) (names []string) {
+	entries, err := fs.ReadDir(f.dir.FS(), ".")
 	if err != nil {
 		return nil
 	}
@@ -222,10 +216,9 @@ func (f *Folder) names(wanted func(name string) bool) (names []string) {
 	return names
 }
 
-// isState reports whether a state has that name.
 func isState(name string) bool { return strings.HasSuffix(name, Suffix) && name != lockName }
 
-// isDebris reports whether that is what a killed run has left of a state that it was writing.
+// isDebris reports whether this is the file of a state that a killed run was writing.
 func isDebris(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, Suffix+".")
 }

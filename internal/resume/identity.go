@@ -10,18 +10,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Identity is what shapes a state: a run goes on from the states of one that agrees in all of it.
+// Identity holds everything that shapes a state: a run continues only from states with an equal one.
 type Identity struct {
-	What    string            `json:"what"` // the states are of, as a plural: "statistics of a Gram matrix"
+	What    string            `json:"what"` // the kind of states, in the plural: "statistics of a Gram matrix"
 	Inputs  []stream.Input    `json:"inputs,omitempty"`
 	Columns []stream.Column   `json:"columns,omitempty"`
-	Options map[string]string `json:"options,omitempty"` // by their names
-	// Facts are what else shapes the state, by words that people know: "instruction set".
+	Options map[string]string `json:"options,omitempty"` // by option name
+	// Facts hold everything else that shapes the state, under plain words such as "instruction set".
 	Facts map[string]string `json:"facts,omitempty"`
 }
 
-// digest tells it from others.
-func (i *Identity) digest() (string, error) {
+func (i *Identity) sha256Hex() (string, error) {
 	text, err := json.Marshal(i)
 	if err != nil {
 		return "", err
@@ -30,32 +29,31 @@ func (i *Identity) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// differs says first what is not as the saved run had it. The zero Text says that all is.
-func (i *Identity) differs(saved *Identity) stream.Text {
+// firstDifference describes the first difference from the saved run, or returns the zero Text.
+func (i *Identity) firstDifference(saved *Identity) stream.Text {
 	if i.What != saved.What {
 		return stream.Textf("it holds %s, not %s", saved.What, i.What)
 	}
-	if t := inputsDiffer(i.Inputs, saved.Inputs); t.Format != "" {
+	if t := inputDifference(i.Inputs, saved.Inputs); t.Format != "" {
 		return t
 	}
-	if t := columnsDiffer(i.Columns, saved.Columns); t.Format != "" {
+	if t := columnDifference(i.Columns, saved.Columns); t.Format != "" {
 		return t
 	}
-	for _, name := range namesOf(i.Options, saved.Options) {
+	for _, name := range sortedKeys(i.Options, saved.Options) {
 		if now, then := i.Options[name], saved.Options[name]; now != then {
-			return stream.Textf("%v is %s, and was %s", stream.Option(name), shown(now), shown(then))
+			return stream.Textf("%v is %s, and was %s", stream.Option(name), shortenValue(now), shortenValue(then))
 		}
 	}
-	for _, name := range namesOf(i.Facts, saved.Facts) {
+	for _, name := range sortedKeys(i.Facts, saved.Facts) {
 		if now, then := i.Facts[name], saved.Facts[name]; now != then {
-			return stream.Textf("the %s is %s, and was %s", name, shown(now), shown(then))
+			return stream.Textf("the %s is %s, and was %s", name, shortenValue(now), shortenValue(then))
 		}
 	}
 	return stream.Text{}
 }
 
-// namesOf are the keys of both, in order.
-func namesOf(a, b map[string]string) []string {
+func sortedKeys(a, b map[string]string) []string {
 	all := maps.Clone(a)
 	if all == nil {
 		all = make(map[string]string)
@@ -64,8 +62,7 @@ func namesOf(a, b map[string]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// shown is a value in a message.
-func shown(value string) string {
+func shortenValue(value string) string {
 	const most = 60
 	switch {
 	case value == "":
@@ -76,7 +73,7 @@ func shown(value string) string {
 	return value
 }
 
-func inputsDiffer(now, then []stream.Input) stream.Text {
+func inputDifference(now, then []stream.Input) stream.Text {
 	for k := range min(len(now), len(then)) {
 		a, b := now[k], then[k]
 		switch {
@@ -95,7 +92,7 @@ func inputsDiffer(now, then []stream.Input) stream.Text {
 	return stream.Text{}
 }
 
-func columnsDiffer(now, then []stream.Column) stream.Text {
+func columnDifference(now, then []stream.Column) stream.Text {
 	for k := range min(len(now), len(then)) {
 		if now[k].Name != then[k].Name {
 			return stream.Textf("feature %d is %s, and was %s", k+1, now[k].Name, then[k].Name)

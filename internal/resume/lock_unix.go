@@ -17,8 +17,8 @@ import (
 // lock is a file that is locked while its process lives.
 type lock struct{ f *os.File }
 
-// takeLock locks the lock of a folder, which it makes. On file systems without locks it takes
-// none: then nothing keeps two runs apart.
+// takeLock makes and locks the lock file of a folder. On file systems without locks nothing keeps two runs
+// apart.
 func takeLock(in *os.Root) (*lock, error) {
 	for {
 		f, err := openLock(in)
@@ -27,13 +27,13 @@ func takeLock(in *os.Root) (*lock, error) {
 		}
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 			defer f.Close()
-			return nil, &busyError{owner(f)}
+			return nil, &busyError{lockHolderText(f)}
 		}
-		// Who had it until now may have removed the file, and another may have made a new one.
+		// The previous holder may have removed the file, and another run made a new one.
 		if mine, err := f.Stat(); err == nil {
-			if there, err := in.Lstat(lockName); err == nil && os.SameFile(mine, there) {
+			if current, err := in.Lstat(lockName); err == nil && os.SameFile(mine, current) {
 				if f.Truncate(0) == nil {
-					fmt.Fprintf(f, "%d\n", os.Getpid()) // for the message of a second run only
+					fmt.Fprintf(f, "%d\n", os.Getpid()) // only for the message of a second run
 				}
 				return &lock{f}, nil
 			}
@@ -42,7 +42,6 @@ func takeLock(in *os.Root) (*lock, error) {
 	}
 }
 
-// openLock opens the file of the lock, or makes it.
 func openLock(in *os.Root) (*os.File, error) {
 	for {
 		f, err := ownfile.Open(in, lockName, os.O_RDWR)
@@ -55,8 +54,7 @@ func openLock(in *os.Root) (*os.File, error) {
 	}
 }
 
-// owner says which process has the lock, if its file tells.
-func owner(f *os.File) string {
+func lockHolderText(f *os.File) string {
 	b := make([]byte, 32)
 	n, _ := f.ReadAt(b, 0)
 	pid := strings.TrimSpace(string(b[:n]))

@@ -11,8 +11,8 @@ import (
 // lock is a file that nobody else can open while its process lives.
 type lock struct{ handle windows.Handle }
 
-// takeLock opens the lock of a folder, which it makes, for this process alone. The system removes
-// it as it is closed, also after a kill.
+// takeLock makes and opens the lock file of a folder for this process alone. The system removes it when it is
+// closed, also after a kill.
 func takeLock(in *os.Root) (*lock, error) {
 	path := filepath.Join(in.Name(), lockName)
 	name, err := windows.UTF16PtrFromString(path)

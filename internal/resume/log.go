@@ -19,38 +19,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// log is a file of states that come one after another and are never replaced, as the results of finished
-// passes. A state is there as soon as it is written, also after a kill, and is on the disk with the next
-// sync, which waits for its time: passes of a fraction of a second would wait for the disk as long as they
-// take. So it is written as it is, without packing (2 ms for 4 MiB; packed and synced, 60). All numbers are
-// little-endian:
+// log is a file of states that are appended and never replaced, such as the results of finished passes. A state
+// survives a kill as soon as it is written, and reaches the disk with the next sync, which is delayed: passes
+// of a fraction of a second would wait for the disk as long as they take. So states are written unpacked (2 ms
+// for 4 MiB; packed and synced, 60). All numbers are little-endian:
 //
 //	magic "ufslog 1", digest of the run (64 bytes)
 //	a state: length of its head uint32, of its numbers in bytes uint64, head (JSON), numbers,
 //	         xxhash64 of all of this
 //
-// A state that is cut off or not as it was written ends the log: it and what is behind are made again.
+// A state that is cut off or fails its checksum ends the log: it and the states after it are computed again.
 type log struct {
 	file   *os.File
-	states map[string]logged
-	end    int64 // behind the last state
-	synced int64 // up to here it is on the disk
+	states map[string]loggedState
+	end    int64 // after the last state
+	synced int64 // everything before this offset is on the disk
 }
 
-// logged is a state of a log.
-type logged struct {
-	head logHead
-	body int64 // where its numbers begin
+type loggedState struct {
+	head          logHead
+	numbersOffset int64 // offset of its numbers in the file
 }
 
 type logHead struct {
 	Name    string            `json:"name"`
 	Marks   map[string]string `json:"marks,omitempty"`
-	Lengths []int             `json:"lengths"` // of the runs of numbers
+	Lengths []int             `json:"lengths"` // numbers in each slice
 }
 
-// fill says that the numbers take so many bytes.
-func (h *logHead) fill(bytes int64) bool {
+// matchesBytes reports whether numbers of these lengths take this many bytes.
+func (h *logHead) matchesBytes(bytes int64) bool {
 	for _, n := range h.Lengths {
 		if n < 0 || int64(n) > bytes/8 {
 			return false
@@ -61,33 +59,32 @@ func (h *logHead) fill(bytes int64) bool {
 }
 
 const (
-	logMagic   = "ufslog 1"
-	logPrefix  = 4 + 8
-	mostLogged = 1 << 20 // bytes of a head
-	logEntry   = "log"
+	logMagic     = "ufslog 1"
+	logPrefix    = 4 + 8
+	maxHeadBytes = 1 << 20 // of a JSON head
+	logStateName = "log"
 )
 
-// openLog opens the log of the run, which begins anew where there is none.
 func (r *Run) openLog() (*log, error) {
 	if r.log != nil {
 		return r.log, nil
 	}
-	path := r.file(logEntry)
-	file, err := ownfile.Open(r.folder.root, r.name(logEntry), os.O_RDWR)
+	path := r.filePath(logStateName)
+	file, err := ownfile.Open(r.folder.dir, r.fileName(logStateName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = ownfile.Make(r.folder.root, r.name(logEntry), 0o600)
+		file, err = ownfile.Make(r.folder.dir, r.fileName(logStateName), 0o600)
 	}
 	if err != nil {
 		return nil, err
 	}
-	l := &log{file: file, states: make(map[string]logged)}
-	if err := l.read(r.digest); err != nil {
+	l := &log{file: file, states: make(map[string]loggedState)}
+	if err := l.readStates(r.digest); err != nil {
 		file.Close()
 		return nil, err
 	}
 	if info, err := file.Stat(); err == nil && info.Size() > l.end {
 		if l.end > 0 {
-			r.folder.note("the end of %s is not as it was written: what it held is made again", path)
+			r.folder.addRemark("the end of %s is not as it was written: what it held is made again", path)
 		}
 		if err := file.Truncate(l.end); err != nil {
 			file.Close()
@@ -98,12 +95,11 @@ func (r *Run) openLog() (*log, error) {
 	return l, nil
 }
 
-// read finds the states of the log.
-func (l *log) read(digest string) error {
+func (l *log) readStates(digest string) error {
 	from := bufio.NewReaderSize(l.file, 1<<18)
 	head := make([]byte, len(logMagic)+len(digest))
 	if _, err := io.ReadFull(from, head); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil // nothing of it was written, or not all
+		return nil // nothing was written, or only a part of the beginning
 	} else if err != nil {
 		return err
 	}
@@ -112,62 +108,62 @@ func (l *log) read(digest string) error {
 	}
 	l.end = int64(len(head))
 	for {
-		one, size, err := readLogged(from, l.end)
+		state, size, err := readLoggedState(from, l.end)
 		switch {
-		case errors.Is(err, io.EOF) || errors.Is(err, errNotAsWritten):
+		case errors.Is(err, io.EOF) || errors.Is(err, errStateDamaged):
 			l.synced = l.end
 			return nil
 		case err != nil:
 			return err
 		}
-		l.states[one.head.Name] = one
+		l.states[state.head.Name] = state
 		l.end += size
 	}
 }
 
-var errNotAsWritten = errors.New("it is not as it was written")
+var errStateDamaged = errors.New("it is not as it was written")
 
-// readLogged reads a state at offset at, whose numbers it passes over.
-func readLogged(from io.Reader, at int64) (one logged, size int64, err error) {
+// readLoggedState reads a state at offset at, and skips its numbers.
+func readLoggedState(from io.Reader, at int64) (state loggedState, size int64, err error) {
 	sum := xxhash.New()
 	both := io.TeeReader(from, sum)
 	cut := func(err error) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errNotAsWritten
+			return errStateDamaged
 		}
 		return err
 	}
 	prefix := make([]byte, logPrefix)
 	if _, err := io.ReadFull(both, prefix); err != nil {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
 	head, body := int64(binary.LittleEndian.Uint32(prefix)), int64(binary.LittleEndian.Uint64(prefix[4:]))
-	if head > mostLogged || body < 0 {
-		return one, 0, errNotAsWritten
+	if head > maxHeadBytes || body < 0 {
+		return state, 0, errStateDamaged
 	}
 	text := make([]byte, head)
 	if _, err := io.ReadFull(both, text); err != nil {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
 	if n, err := io.CopyN(sum, from, body); n < body {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
 	tail := make([]byte, 8)
 	if _, err := io.ReadFull(from, tail); err != nil {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
-	if sum.Sum64() != binary.LittleEndian.Uint64(tail) || json.Unmarshal(text, &one.head) != nil || !one.head.fill(body) {
-		return one, 0, errNotAsWritten
+	if sum.Sum64() != binary.LittleEndian.Uint64(tail) || json.Unmarshal(text, &state.head) != nil || !state.head.matchesBytes(body) {
+		return state, 0, errStateDamaged
 	}
-	one.body = at + logPrefix + head
-	return one, logPrefix + head + body + 8, nil
+	state.numbersOffset = at + logPrefix + head
+	return state, logPrefix + head + body + 8, nil
 }
 
-// append writes a state behind the last one. One that fails leaves the log as it was.
-func (l *log) append(digest string, head logHead, numbers [][]float64) (err error) {
+// appendState writes a state after the last one. If that fails, the log is unchanged.
+func (l *log) appendState(digest string, head logHead, numbers [][]float64) (err error) {
 	defer func() {
 		if err != nil {
-			_ = l.file.Truncate(l.end) // what cannot be cut off is no state either
+			_ = l.file.Truncate(l.end) // a rest that cannot be cut off fails its checksum
 		}
 	}()
 	at := l.end
@@ -181,7 +177,7 @@ func (l *log) append(digest string, head logHead, numbers [][]float64) (err erro
 	if err != nil {
 		return err
 	}
-	if len(text) > mostLogged {
+	if len(text) > maxHeadBytes {
 		return fmt.Errorf("a state of %d bytes of marks", len(text))
 	}
 	body := int64(0)
@@ -207,13 +203,12 @@ func (l *log) append(digest string, head logHead, numbers [][]float64) (err erro
 	if _, err := l.file.WriteAt(binary.LittleEndian.AppendUint64(nil, sum.Sum64()), at+size); err != nil {
 		return err
 	}
-	l.states[head.Name] = logged{head, at + logPrefix + int64(len(text))}
+	l.states[head.Name] = loggedState{head, at + logPrefix + int64(len(text))}
 	l.end = at + size + 8
 	return nil
 }
 
-// sync puts the log on the disk.
-func (l *log) sync() error {
+func (l *log) syncToDisk() error {
 	if l == nil || l.synced == l.end {
 		return nil
 	}
@@ -224,17 +219,16 @@ func (l *log) sync() error {
 	return nil
 }
 
-// closeLog gives up the file of the log, before it is removed or left.
 func (r *Run) closeLog() {
 	if r.log != nil {
-		r.log.file.Close() // all of it is written
+		r.log.file.Close() // everything is written
 		r.log = nil
 	}
 }
 
 // Append implements stream.Checkpoint.
 func (n Numbers) Append(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error {
-	if n.Run == nil || n.folder.off {
+	if n.Run == nil || n.folder.savingDisabled {
 		return nil
 	}
 	begin := n.folder.now()
@@ -242,40 +236,39 @@ func (n Numbers) Append(ctx context.Context, name string, marks map[string]strin
 	for i, x := range numbers {
 		head.Lengths[i] = len(x)
 	}
-	err := n.identify(context.WithoutCancel(ctx))
+	err := n.saveIdentity(context.WithoutCancel(ctx))
 	if err == nil {
 		var l *log
 		if l, err = n.openLog(); err == nil {
-			err = l.append(n.digest, head, numbers)
+			err = l.appendState(n.digest, head, numbers)
 		}
 	}
 	if err != nil {
-		return n.failed(err)
+		return n.asSaveError(err)
 	}
-	n.stands, n.folder.holds = true, true
+	n.hasStates, n.folder.hasOwnStates = true, true
 	if !n.Due() {
 		return nil
 	}
-	if err := n.log.sync(); err != nil {
-		return n.failed(err)
+	if err := n.log.syncToDisk(); err != nil {
+		return n.asSaveError(err)
 	}
-	n.folder.saved(begin)
+	n.folder.recordSave(begin)
 	return nil
 }
 
-// logged finds a state in the log; false where it has none of that name.
-func (n Numbers) logged(name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
-	if n.Run == nil || !n.known || n.folder.off {
+func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
+	if n.Run == nil || !n.isIdentified || n.folder.savingDisabled {
 		return nil, false, nil
 	}
-	if _, err := n.folder.root.Lstat(n.name(logEntry)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := n.folder.dir.Lstat(n.fileName(logStateName)); errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	l, err := n.openLog()
 	if err != nil {
 		return nil, false, err
 	}
-	one, ok := l.states[name]
+	state, ok := l.states[name]
 	if !ok {
 		return nil, false, nil
 	}
@@ -285,27 +278,28 @@ func (n Numbers) logged(name string, numbers [][]float64) (marks map[string]stri
 		lengths[i] = len(x)
 		total += 8 * int64(len(x))
 	}
-	if !slices.Equal(lengths, one.head.Lengths) {
-		return nil, false, Damaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, one.head.Lengths, lengths))
+	if !slices.Equal(lengths, state.head.Lengths) {
+		return nil, false, Damaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, state.head.Lengths, lengths))
 	}
-	from := bufio.NewReaderSize(io.NewSectionReader(l.file, one.body, total), 1<<16)
+	from := bufio.NewReaderSize(io.NewSectionReader(l.file, state.numbersOffset, total), 1<<16)
 	for _, x := range numbers {
 		if _, err := vector(x).ReadFrom(from); err != nil {
 			return nil, false, Damaged(l.file.Name(), err)
 		}
 	}
-	return one.head.Marks, true, nil
+	return state.head.Marks, true, nil
 }
 
-// failed is an error of saving: an unasked folder is given up instead.
-func (r *Run) failed(err error) error {
+// asSaveError turns an error of saving into a checkpoint error; for an Unasked folder it disables saving and
+// returns nil.
+func (r *Run) asSaveError(err error) error {
 	if r.folder.opt.Unasked {
-		r.known, r.stands = false, false
-		r.folder.giveUp(err)
+		r.isIdentified, r.hasStates = false, false
+		r.folder.disableSaving(err)
 		return nil
 	}
 	if !errors.As(err, new(*stream.OutputError)) && !errors.As(err, new(*stream.DataError)) {
-		err = &stream.OutputError{Path: r.folder.path, Err: plain(err), Remedy: atomicfile.Remedy(err)}
+		err = &stream.OutputError{Path: r.folder.path, Err: stripPathError(err), Remedy: atomicfile.Remedy(err)}
 	}
 	return stream.Errorf("checkpoint: %w", err)
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// FuzzLog: a log with a state of any head and numbers, of a right checksum, and anything behind it, is read to where
-// it is sound: each state lies in it, and one that is appended then is there with all before it the next time.
+// FuzzLog: a log with a state of any head and numbers, with a right checksum, and anything after it, is read as
+// far as it is sound: each state lies in it, and a state appended then is present the next time, with all
+// before it.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte(`{"name":"pass2","lengths":[1,2]}`), make([]byte, 24), []byte("torn"))
 	f.Add([]byte(`{"name":"pass1","marks":{"a":"b"},"lengths":[]}`), []byte{}, []byte{})
@@ -26,15 +27,15 @@ func FuzzLog(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "states.log")
 	read := func(t *testing.T, file *os.File) *log {
 		must.Get(file.Seek(0, 0))(t)
-		l := &log{file: file, states: map[string]logged{}}
-		must.Do(t, l.read(digest))
+		l := &log{file: file, states: map[string]loggedState{}}
+		must.Do(t, l.readStates(digest))
 		return l
 	}
 	f.Fuzz(func(t *testing.T, head, body, behind []byte) {
 		file := must.Get(os.Create(path))(t)
 		defer file.Close()
-		sound := &log{file: file, states: map[string]logged{}}
-		must.Do(t, sound.append(digest, logHead{Name: "first", Lengths: []int{2}}, [][]float64{{1, 2}}))
+		sound := &log{file: file, states: map[string]loggedState{}}
+		must.Do(t, sound.appendState(digest, logHead{Name: "first", Lengths: []int{2}}, [][]float64{{1, 2}}))
 		state := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
 		state = binary.LittleEndian.AppendUint64(state, uint64(len(body)))
 		state = append(append(state, head...), body...)
@@ -47,10 +48,10 @@ func FuzzLog(f *testing.F) {
 			t.Fatalf("it ends at %d, and is sound to %d at least of %d", l.end, sound.end, size)
 		}
 		for name, one := range l.states {
-			at := one.body
+			at := one.numbersOffset
 			for _, n := range one.head.Lengths {
 				if n < 0 || at < 0 || at > l.end {
-					t.Fatalf("state %q: %d numbers at %d of %d", name, one.head.Lengths, one.body, l.end)
+					t.Fatalf("state %q: %d numbers at %d of %d", name, one.head.Lengths, one.numbersOffset, l.end)
 				}
 				at += 8 * int64(n)
 			}
@@ -59,7 +60,7 @@ func FuzzLog(f *testing.F) {
 			}
 		}
 		must.Do(t, file.Truncate(l.end))
-		must.Do(t, l.append(digest, logHead{Name: "last", Lengths: []int{1}}, [][]float64{{3}}))
+		must.Do(t, l.appendState(digest, logHead{Name: "last", Lengths: []int{1}}, [][]float64{{3}}))
 		again := read(t, file)
 		if !slices.Equal(slices.Sorted(maps.Keys(again.states)), slices.Sorted(maps.Keys(l.states))) || again.end != l.end {
 			t.Errorf("states %v to %d, and then %v to %d", l.states, l.end, again.states, again.end)
@@ -67,13 +68,13 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzStages: what a state says of its scratch files is refused, or names files of its own folder that can be.
+// FuzzStages: a state's list of scratch files is refused, or names possible files of its own folder.
 func FuzzStages(f *testing.F) {
 	for _, mark := range []string{"", "null", "[]", `[{"name":"a","file":"rows.x.0` + dataSuffix + `","bytes":8,"record":8}]`, `[{"file":"../a` + dataSuffix + `","bytes":1,"record":1}]`, `[{"file":"a/b` + dataSuffix + `","bytes":1,"record":1}]`, `[{"file":"` + dataSuffix + `","bytes":-1,"record":0}]`, "{}"} {
 		f.Add(mark)
 	}
 	f.Fuzz(func(t *testing.T, mark string) {
-		files, err := filesOf(mark)
+		files, err := parseFiles(mark)
 		if err != nil {
 			return
 		}

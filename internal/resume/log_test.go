@@ -56,7 +56,7 @@ func recalled(t *testing.T, r *Run) int {
 	return len(all)
 }
 
-// TestLog: what was appended is there for the next run, though nothing waited for the disk.
+// TestLog: appended states are present in the next run, although nothing waited for the disk.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	r := appended(t, dir)
@@ -89,11 +89,11 @@ func TestLog(t *testing.T) {
 }
 
 // TestLogEnds: a log that is cut anywhere, or has a byte changed, holds the states before that place and no
-// others, and goes on from there.
+// others, and continues from there.
 func TestLogEnds(t *testing.T) {
 	dir := t.TempDir()
 	r := appended(t, dir)
-	path := r.file(logEntry)
+	path := r.filePath(logStateName)
 	must.Do(t, r.folder.Close())
 	whole := must.Get(os.ReadFile(path))(t)
 	seen := make(map[int]bool)
@@ -103,9 +103,9 @@ func TestLogEnds(t *testing.T) {
 		f, r, err := reopened(t, dir, Options{}, ofRun())
 		must.Do(t, err)
 		defer f.Close()
-		if _, err := r.openLog(); err != nil { // only its beginning says so
+		if _, err := r.openLog(); err != nil { // only a damaged beginning is an error
 			if !errors.As(err, new(*stream.DataError)) || most > 0 {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: opening the log: got %v, want a DataError only if its beginning is damaged", what, err)
 			}
 			return
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Numbers keeps runs of float64 in the states of a Run, bit by bit: a [stream.Checkpoint].
+// Numbers stores slices of float64 in the states of a Run, bit by bit: a [stream.Checkpoint].
 type Numbers struct{ *Run }
 
 // Save implements stream.Checkpoint.
@@ -24,7 +24,7 @@ func (n Numbers) Save(ctx context.Context, name string, marks map[string]string,
 
 // Load implements stream.Checkpoint.
 func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (marks map[string]string, ok bool, err error) {
-	if marks, ok, err := n.logged(name, numbers); ok || err != nil {
+	if marks, ok, err := n.loadFromLog(name, numbers); ok || err != nil {
 		return marks, ok, err
 	}
 	s, err := n.Run.Load(ctx, name)
@@ -43,19 +43,19 @@ func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (m
 	return s.Marks, true, nil
 }
 
-// vector is numbers as bytes, little-endian, without their number.
+// vector encodes its numbers as little-endian bytes, without their count.
 type vector []float64
 
 // WriteTo implements io.WriterTo.
 func (v vector) WriteTo(w io.Writer) (int64, error) {
-	to := &counted{w: w}
+	to := &countingWriter{w: w}
 	err := putRaw(to, v)
 	return to.n, err
 }
 
-// ReadFrom implements io.ReaderFrom: it wants as many numbers as v has.
+// ReadFrom implements io.ReaderFrom: it fills v.
 func (v vector) ReadFrom(r io.Reader) (int64, error) {
-	from := &counting{r: r}
+	from := &countingReader{r: r}
 	err := getRaw(from, v)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = stream.Errorf("a run of numbers ends early")

@@ -11,40 +11,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openRoot makes and opens the folder. States hold rows of the input, and a run goes on from whatever they hold: the
-// folder is this user's, and nobody else can write in it or has put anything in it that would be used.
+// openRoot makes and opens the folder. States contain rows of the input, and a run trusts them: the folder must
+// belong to this user, and nobody else may be able to write in it or have put usable files in it.
 func (f *Folder) openRoot() (err error) {
 	f.path = filepath.Clean(f.path)
 	parent, name := filepath.Dir(f.path), filepath.Base(f.path)
 	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return f.unusable(f.path, plain(err))
+		return f.errUnusable(f.path, stripPathError(err))
 	}
 	switch err := os.Mkdir(f.path, 0o700); {
 	case err == nil:
-		f.made = true
+		f.createdByOpen = true
 	case !errors.Is(err, fs.ErrExist):
-		return f.unusable(f.path, plain(err))
+		return f.errUnusable(f.path, stripPathError(err))
 	}
-	if f.opt.Unasked { // a link there was made by nobody who knew of this run
-		f.root, err = openUnasked(parent, name)
+	if f.opt.Unasked { // a link there was not made by the user for this run
+		f.dir, err = openImplicitFolder(parent, name)
 	} else {
-		f.root, err = openAsked(f.path)
+		f.dir, err = openNamedFolder(f.path)
 	}
 	if err != nil {
-		return f.unusable(f.path, plain(err))
+		return f.errUnusable(f.path, stripPathError(err))
 	}
-	if f.made {
+	if f.createdByOpen {
 		return nil
 	}
-	if err := f.shutOut(); err != nil {
-		f.root.Close()
+	if err := f.excludeOtherUsers(); err != nil {
+		f.dir.Close()
 		return err
 	}
 	return nil
 }
 
-// openUnasked opens the folder of that name, which no user has named.
-func openUnasked(parent, name string) (*os.Root, error) {
+// openImplicitFolder opens a folder that the user did not name.
+func openImplicitFolder(parent, name string) (*os.Root, error) {
 	in, err := os.OpenRoot(parent)
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func openUnasked(parent, name string) (*os.Root, error) {
 	return ownfile.OpenFolder(in, name)
 }
 
-// openAsked opens the folder at path, through links too.
-func openAsked(path string) (*os.Root, error) {
+// openNamedFolder opens the folder at path, also through links.
+func openNamedFolder(path string) (*os.Root, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	if err != nil {
 		return nil, err
@@ -76,32 +76,33 @@ func openAsked(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// shutOut takes from others the rights in states, and in a folder that holds nothing else. It refuses one that
-// they can write in and that is there for something else too, and one with a state that is not this user's.
-func (f *Folder) shutOut() error {
-	own := true
-	for _, name := range f.names(func(string) bool { return true }) {
+// excludeOtherUsers removes the rights of other users to the states, and to the folder if it holds nothing
+// else. It refuses a folder that others can write in and that holds other files too, and one with a state that
+// is not this user's.
+func (f *Folder) excludeOtherUsers() error {
+	onlyOurs := true
+	for _, name := range f.matchingNames(func(string) bool { return true }) {
 		if !isState(name) && !isDebris(name) && name != lockName {
-			own = false
+			onlyOurs = false
 			continue
 		}
-		info, err := ownfile.Look(f.root, name)
-		if err == nil && ownfile.OthersRights(info) != 0 { // an older release has made it
-			err = f.root.Chmod(name, 0o600)
+		info, err := ownfile.Look(f.dir, name)
+		if err == nil && ownfile.OthersRights(info) != 0 { // an older release made it
+			err = f.dir.Chmod(name, 0o600)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return f.unusable(filepath.Join(f.path, name), plain(err))
+			return f.errUnusable(filepath.Join(f.path, name), stripPathError(err))
 		}
 	}
-	info, err := f.root.Stat(".")
+	info, err := f.dir.Stat(".")
 	if err != nil {
-		return f.unusable(f.path, plain(err))
+		return f.errUnusable(f.path, stripPathError(err))
 	}
 	switch rights := ownfile.OthersRights(info); {
 	case rights == 0:
-	case own:
-		if err := f.root.Chmod(".", 0o700); err != nil {
-			return f.unusable(f.path, fmt.Errorf("other users have rights in it: %w", plain(err)))
+	case onlyOurs:
+		if err := f.dir.Chmod(".", 0o700); err != nil {
+			return f.errUnusable(f.path, fmt.Errorf("other users have rights in it: %w", stripPathError(err)))
 		}
 	case rights&0o022 != 0:
 		return &stream.OutputError{Path: f.path, Err: errors.New("other users can write in it, and it holds more than a checkpoint"),
@@ -110,8 +111,7 @@ func (f *Folder) shutOut() error {
 	return nil
 }
 
-// unusable is the error for a folder, or what is in it, that no checkpoint can be in.
-func (f *Folder) unusable(path string, err error) error {
+func (f *Folder) errUnusable(path string, err error) error {
 	remedy := stream.Textf("choose another {checkpoint} folder")
 	switch {
 	case path != f.path:

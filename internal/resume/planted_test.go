@@ -29,7 +29,7 @@ func asRoot(t *testing.T) bool {
 	return true
 }
 
-// TestPrivateFolder: a checkpoint is this user's alone, whatever the umask lets others do.
+// TestPrivateFolder: a checkpoint is this user's alone, even if the umask gives rights to others.
 func TestPrivateFolder(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := filepath.Join(t.TempDir(), "state")
@@ -58,8 +58,8 @@ func TestPrivateFolder(t *testing.T) {
 	must.Do(t, f.Close())
 }
 
-// TestFolderOfOthersRights: an earlier checkpoint that others can read or write is closed to them and gone on
-// with; a folder that holds something else stays as it is, and is refused where others can write.
+// TestFolderOfOthersRights: an earlier checkpoint that others can read or write is closed to them and
+// continued; a folder that holds other files stays as it is, and is refused if others can write there.
 func TestFolderOfOthersRights(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -104,8 +104,8 @@ func TestFolderOfOthersRights(t *testing.T) {
 	}
 }
 
-// TestPlantedInFolder: what is no file of this user alone at the name of a lock, a log or a state is refused, by its
-// name and with what to do, and what links lead to stays as it was.
+// TestPlantedInFolder: anything but a file of this user alone at the name of a lock, a log or a state is
+// refused, with its name and a remedy, and link targets stay as they were.
 func TestPlantedInFolder(t *testing.T) {
 	for _, name := range []string{lockName, "part.identity" + Suffix, "part.log" + Suffix, "part.one" + Suffix, "part.x.0" + dataSuffix, ".part.one" + Suffix + ".1-00000001.ufs-tmp"} {
 		for what, plant := range map[string]func(at, victim string) error{
@@ -140,7 +140,7 @@ func TestPlantedInFolder(t *testing.T) {
 	}
 }
 
-// TestPlantedLater: what comes to lie at the name of a state, a log or a scratch file while a run works there is not
+// TestPlantedLater: anything that appears at the name of a state, a log or a scratch file during a run is not
 // followed either.
 func TestPlantedLater(t *testing.T) {
 	own := t.TempDir()
@@ -154,7 +154,7 @@ func TestPlantedLater(t *testing.T) {
 		st := s.Stage("x", stream.InMemory{})
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)
-		for _, name := range []string{r.name("one"), r.name(logEntry), "part.x.0" + dataSuffix} {
+		for _, name := range []string{r.fileName("one"), r.fileName(logStateName), "part.x.0" + dataSuffix} {
 			must.Do(t, plant(victim, filepath.Join(dir, name)))
 		}
 		n := Numbers{r}
@@ -162,8 +162,8 @@ func TestPlantedLater(t *testing.T) {
 			t.Errorf("before the folder has states none is looked for: %v", err)
 		}
 		must.Do(t, n.Save(t.Context(), "one", nil, []float64{1})) // in place of the link
-		must.Do(t, os.Remove(filepath.Join(dir, r.name("one"))))
-		must.Do(t, plant(victim, filepath.Join(dir, r.name("one"))))
+		must.Do(t, os.Remove(filepath.Join(dir, r.fileName("one"))))
+		must.Do(t, plant(victim, filepath.Join(dir, r.fileName("one"))))
 		if _, _, err := n.Load(t.Context(), "one", make([]float64, 1)); err == nil {
 			t.Error("a link is read as a state")
 		}
@@ -179,8 +179,9 @@ func TestPlantedLater(t *testing.T) {
 	}
 }
 
-// TestPlantedFolder: a folder of another user is no checkpoint, nor is a link at the name of one that no user has
-// named; a link that the user names is followed. What is not this user's is not missed in the end.
+// TestPlantedFolder: a folder of another user cannot be a checkpoint, nor can a link at the name of a folder
+// that no user has named; a link that the user names is followed. Forgetting
+// such a folder does nothing, without an error.
 func TestPlantedFolder(t *testing.T) {
 	dir := t.TempDir()
 	folder, link, pipe := filepath.Join(dir, "folder"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")

@@ -46,7 +46,7 @@ func saved(t *testing.T) string {
 	return dir
 }
 
-// TestGoesOn: what was saved is there again, bit by bit, for the very same run; Forget leaves nothing.
+// TestGoesOn: saved numbers are loaded bit by bit by the very same run; Forget leaves nothing.
 func TestGoesOn(t *testing.T) {
 	dir := saved(t)
 	f, r, err := reopened(t, dir, Options{}, ofRun())
@@ -77,7 +77,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestNothingSaved: a run that saved nothing leaves no folder behind that it made, and no file in others.
+// TestNothingSaved: a run that saved nothing leaves no folder that it made, and no file in others.
 func TestNothingSaved(t *testing.T) {
 	own, made := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	must.Do(t, os.WriteFile(filepath.Join(own, "mine.ufs"), nil, 0o600))
@@ -98,7 +98,7 @@ func TestNothingSaved(t *testing.T) {
 	}
 }
 
-// TestRefusesOthers: the states of another run are refused by the name of what differs, and stay.
+// TestRefusesOthers: the states of another run are refused with the name of a difference, and stay.
 func TestRefusesOthers(t *testing.T) {
 	dir := saved(t)
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestRefusesOthers(t *testing.T) {
 		f, _, err := reopened(t, dir, Options{}, id)
 		var usage *stream.UsageError
 		if !errors.As(err, &usage) {
-			t.Errorf("%s: %v", c.want, err)
+			t.Errorf("%s: got %v, want a UsageError", c.want, err)
 			continue
 		}
 		if text := usage.Spell(func(o string) string { return "--" + o }); !strings.Contains(text, c.want) || !strings.Contains(text, dir) || !strings.Contains(text, "remove") {
@@ -136,8 +136,8 @@ func TestRefusesOthers(t *testing.T) {
 	}
 }
 
-// TestUnasked: of a folder that nobody named, states of another run are removed with a remark, and
-// what cannot be written there ends no run.
+// TestUnasked: in a folder that nobody named, states of another run are removed with a remark, and failures to
+// write there end no run.
 func TestUnasked(t *testing.T) {
 	dir := saved(t)
 	id := ofRun()
@@ -152,8 +152,8 @@ func TestUnasked(t *testing.T) {
 	must.Do(t, r.Save(t.Context(), "two", nil))
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "part.one"+Suffix, "x"), 0o777)) // in the way
 	must.Do(t, r.Save(t.Context(), "one", nil))
-	if r.Due() || f.Holds() || r.Has("two") || len(f.list("")) != 1 {
-		t.Errorf("given up, the folder has %q; said %q", f.list(""), said)
+	if r.Due() || f.Holds() || r.Has("two") || len(f.stateNames("")) != 1 {
+		t.Errorf("given up, the folder has %q; said %q", f.stateNames(""), said)
 	}
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "part.one"+Suffix)))
 	must.Do(t, f.Forget())
@@ -162,14 +162,14 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// TestOneRunAtATime: a second run in a folder is refused, with what to do, until the first ends.
+// TestOneRunAtATime: a second run in a folder is refused, with a remedy, until the first ends.
 func TestOneRunAtATime(t *testing.T) {
 	dir := t.TempDir()
 	f := must.Get(Open(dir, Options{}))(t)
 	_, err := Open(dir, Options{})
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "another run") {
-		t.Errorf("%v", err)
+		t.Errorf("opening a locked folder: got %v, want a UsageError that names %s and another run", err, dir)
 	}
 	must.Do(t, Forget(dir, Options{})) // the other's
 	must.Do(t, f.Close())
@@ -183,12 +183,12 @@ func TestNoPlace(t *testing.T) {
 	must.Do(t, os.WriteFile(file, nil, 0o600))
 	var out *stream.OutputError
 	if _, err := Open(filepath.Join(file, "x"), Options{}); !errors.As(err, &out) || strings.Contains(err.Error(), "mkdir") {
-		t.Errorf("%v", err)
+		t.Errorf("opening a folder below a file: got %v, want an OutputError without the system call", err)
 	}
 }
 
-// TestDamage: every file, with a byte of it changed or cut off there, every seventh of them, is a *stream.DataError that
-// names the file and says to remove it, and never other numbers.
+// TestDamage: every file, with any seventh byte changed or cut off there, is a *stream.DataError that names the
+// file and advises to remove it, and never gives other numbers.
 func TestDamage(t *testing.T) {
 	dir := saved(t)
 	for _, name := range []string{"part.identity" + Suffix, "part.one" + Suffix} {
@@ -216,7 +216,7 @@ func TestDamage(t *testing.T) {
 				err := load()
 				var data *stream.DataError
 				if strings.Contains(name, "identity") && err == nil {
-					continue // behind the header nothing is used
+					continue // after the header nothing is used
 				}
 				if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), "remove it") {
 					t.Fatalf("%s, byte %d: %v", name, at, err)
@@ -233,12 +233,12 @@ func TestPace(t *testing.T) {
 	f := must.Get(Open(t.TempDir(), Options{Every: 10 * time.Second}))(t)
 	defer f.Close()
 	f.now = func() time.Time { return now }
-	f.last = now
+	f.lastSave = now
 	r := must.Get(f.Run(t.Context(), "part", ofRun()))(t)
 	for _, c := range []struct {
 		cost, wait time.Duration
 	}{{0, 10 * time.Second}, {time.Second, 50 * time.Second}, {100 * time.Millisecond, 10 * time.Second}} {
-		f.saved(now.Add(-c.cost))
+		f.recordSave(now.Add(-c.cost))
 		now = now.Add(c.wait - 1)
 		if r.Due() {
 			t.Errorf("due before %v after a save of %v", c.wait, c.cost)
@@ -270,6 +270,6 @@ func TestSavesAfterTheEnd(t *testing.T) {
 	cancel()
 	must.Do(t, Numbers{r}.Save(ctx, "one", nil, []float64{1}))
 	if _, ok, err := (Numbers{r}).Load(t.Context(), "one", make([]float64, 1)); !ok || err != nil {
-		t.Errorf("%v, %v", ok, err)
+		t.Errorf("loading the saved numbers: got %v, %v, want true, nil", ok, err)
 	}
 }

@@ -16,169 +16,167 @@ import (
 )
 
 const (
-	kind          = "checkpoint" // of a container
+	containerKind = "checkpoint" // of a StatsHeader
 	identityEntry = "identity"
 	digestEntry   = "digest"
 	markPrefix    = "mark "
 )
 
-// Run is the states of one part of a run, as the gathering of its statistics, in a folder.
+// Run holds the states of one part of a run, such as the gathering of its statistics, in a folder.
 type Run struct {
-	folder *Folder
-	part   string // begins the names of its files
-	id     Identity
-	digest string
-	stands bool // the folder has states of this very run
-	known  bool // the folder says whose its states are
+	folder       *Folder
+	part         string // begins the names of its files
+	id           Identity
+	digest       string
+	hasStates    bool // the folder has states of this very run
+	isIdentified bool // the folder has the identity file of this run
 
-	log *log // of Numbers; nil until it is asked for
+	log *log // for Numbers; nil until it is opened
 }
 
-// Run opens the states of the part of a run that id describes. part begins the names of their
-// files: letters only. States of another run are a *stream.UsageError that names what differs;
-// of an unasked folder they are removed, with a remark. Damaged ones are a *stream.DataError.
+// Run opens the states of the part of a run that id describes. Its file names begin with part, which has
+// letters only. States of another run are a *stream.UsageError that names a difference; in an Unasked folder
+// they are removed, with a remark. Damaged ones are a *stream.DataError.
 func (f *Folder) Run(ctx context.Context, part string, id Identity) (*Run, error) {
-	r, why, err := f.open(ctx, part, id)
+	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
 		return r, err
 	}
 	if f.opt.Unasked {
-		f.note("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
+		f.addRemark("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
 		return r, r.Clear()
 	}
-	return nil, f.refusal(why)
+	return nil, f.errOtherRun(why)
 }
 
-// Own is Run, but refuses the states of another run in every folder: for a run in whose place
-// another may come, which they may be of.
+// Own is Run, but refuses the states of another run in every folder: for a run in a place that other runs may
+// use later, so that the states may be theirs.
 func (f *Folder) Own(ctx context.Context, part string, id Identity) (*Run, error) {
-	r, why, err := f.open(ctx, part, id)
+	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
 		return r, err
 	}
-	return nil, f.refusal(why)
+	return nil, f.errOtherRun(why)
 }
 
-func (f *Folder) refusal(why stream.Text) error {
+func (f *Folder) errOtherRun(why stream.Text) error {
 	return stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
 }
 
-// open is Run without a decision on the states of another run: why says how that differs.
-func (f *Folder) open(ctx context.Context, part string, id Identity) (r *Run, why stream.Text, err error) {
+// openRun is Run without a decision on the states of another run: why describes their difference.
+func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run, why stream.Text, err error) {
 	if f == nil {
 		return nil, why, nil
 	}
-	digest, err := id.digest()
+	digest, err := id.sha256Hex()
 	if err != nil {
 		return nil, why, err
 	}
 	r = &Run{folder: f, part: part, id: id, digest: digest}
 	f.runs = append(f.runs, r)
-	path := r.file(identityEntry)
-	if _, err := f.root.Lstat(r.name(identityEntry)); errors.Is(err, fs.ErrNotExist) {
-		return r, why, r.Clear() // states that nothing tells the run of
+	path := r.filePath(identityEntry)
+	if _, err := f.dir.Lstat(r.fileName(identityEntry)); errors.Is(err, fs.ErrNotExist) {
+		return r, why, r.Clear() // states without an identity
 	}
-	h, err := chunkio.ReadStatsHeader(ctx, path, f.reading())
+	h, err := chunkio.ReadStatsHeader(ctx, path, f.fetchOptions())
 	if err != nil {
 		return nil, why, Damaged(path, err)
 	}
-	if h.Kind == kind && h.Options[digestEntry] == digest {
-		r.known = true
-		r.stands = slices.ContainsFunc(f.list(part+"."), func(file string) bool { return file != r.name(identityEntry) && !strings.HasSuffix(file, dataSuffix) })
-		f.holds = f.holds || r.stands
+	if h.Kind == containerKind && h.Options[digestEntry] == digest {
+		r.isIdentified = true
+		r.hasStates = slices.ContainsFunc(f.stateNames(part+"."), func(file string) bool {
+			return file != r.fileName(identityEntry) && !strings.HasSuffix(file, dataSuffix)
+		})
+		f.hasOwnStates = f.hasOwnStates || r.hasStates
 		return r, why, nil
 	}
 	var saved Identity
-	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != kind || err != nil {
+	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != containerKind || err != nil {
 		return nil, why, Damaged(path, stream.Errorf("it does not say which run it is of"))
 	}
 	saved.Inputs, saved.Columns = h.Inputs, h.Columns
-	if why = id.differs(&saved); why.Format == "" {
+	if why = id.firstDifference(&saved); why.Format == "" {
 		return nil, why, Damaged(path, stream.Errorf("it says two things of the run that it is of"))
 	}
 	return r, why, nil
 }
 
-// Damaged places an error of a state that cannot be used, whose remedy is to remove it.
+// Damaged places an error of an unusable state, whose remedy is to remove it.
 func Damaged(path string, err error) error {
-	at := stream.Dataf(path, "%w", err)
-	if own := (*stream.DataError)(nil); errors.As(err, &own) {
-		at.Err = own.Err
+	dataErr := stream.Dataf(path, "%w", err)
+	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
+		dataErr.Err = inner.Err
 	}
-	at.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and what it held is made again")
-	return at
+	dataErr.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and what it held is made again")
+	return dataErr
 }
 
-// reading is how states are read: nobody else may have put them there.
-func (f *Folder) reading() chunkio.FetchOptions { return chunkio.FetchOptions{Folder: f.root} }
+func (f *Folder) fetchOptions() chunkio.FetchOptions { return chunkio.FetchOptions{Folder: f.dir} }
 
-// name returns the name of the file of a state in the folder.
-func (r *Run) name(state string) string { return r.part + "." + state + Suffix }
+func (r *Run) fileName(state string) string { return r.part + "." + state + Suffix }
 
-// file is where a state is.
-func (r *Run) file(state string) string { return filepath.Join(r.folder.path, r.name(state)) }
+func (r *Run) filePath(state string) string { return filepath.Join(r.folder.path, r.fileName(state)) }
 
 // Clear removes all states of the part.
 func (r *Run) Clear() error {
 	if r == nil {
 		return nil
 	}
-	r.known, r.stands = false, false
+	r.isIdentified, r.hasStates = false, false
 	r.closeLog()
-	for _, name := range r.folder.list(r.part + ".") {
-		if err := r.folder.remove(name); err != nil {
+	for _, name := range r.folder.stateNames(r.part + ".") {
+		if err := r.folder.removeFile(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remove removes a file of the folder, if it is there.
-func (f *Folder) remove(name string) error {
-	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &stream.OutputError{Path: filepath.Join(f.path, name), Err: plain(err), Remedy: stream.PlainText("remove it")}
+func (f *Folder) removeFile(name string) error {
+	if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: stream.PlainText("remove it")}
 	}
 	return nil
 }
 
-// Due says that it is time to save: Options.Every has passed since the last save, and fifty
-// times as long as that took.
-func (r *Run) Due() bool { return r != nil && !r.folder.off && r.folder.due() }
+// Due reports whether to save: Options.Every has passed since the last save, and fifty times as long as that
+// took.
+func (r *Run) Due() bool { return r != nil && !r.folder.savingDisabled && r.folder.isSaveDue() }
 
-// Stands says that the folder has states of this very run.
-func (r *Run) Stands() bool { return r != nil && r.stands }
+// Stands reports whether the folder has states of this very run.
+func (r *Run) Stands() bool { return r != nil && r.hasStates }
 
-// Save replaces the state of a name at once and whole. The marks are small facts beside the
-// sections. It fails with a *stream.OutputError; an unasked folder is given up instead.
+// Save replaces a state atomically. The marks are small facts in addition to the sections. It fails with a
+// *stream.OutputError; for an Unasked folder it disables saving instead.
 func (r *Run) Save(ctx context.Context, name string, marks map[string]string, sections ...chunkio.Section) error {
-	if r == nil || r.folder.off {
+	if r == nil || r.folder.savingDisabled {
 		return nil
 	}
 	begin := r.folder.now()
-	err := r.save(context.WithoutCancel(ctx), name, marks, sections)
+	err := r.saveState(context.WithoutCancel(ctx), name, marks, sections)
 	if err != nil {
-		return r.failed(err)
+		return r.asSaveError(err)
 	}
-	r.stands, r.folder.holds = true, true
-	r.folder.saved(begin)
+	r.hasStates, r.folder.hasOwnStates = true, true
+	r.folder.recordSave(begin)
 	return nil
 }
 
-// save is Save after an interruption, too: that is when it matters most.
-func (r *Run) save(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
-	if err := r.identify(ctx); err != nil {
+// saveState is also called after an interruption, when it matters most.
+func (r *Run) saveState(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
+	if err := r.saveIdentity(ctx); err != nil {
 		return err
 	}
-	h := chunkio.StatsHeader{Kind: kind, Options: map[string]string{digestEntry: r.digest}}
+	h := chunkio.StatsHeader{Kind: containerKind, Options: map[string]string{digestEntry: r.digest}}
 	for mark, value := range marks {
 		h.Options[markPrefix+mark] = value
 	}
-	return r.replace(ctx, name, h, sections...)
+	return r.writeState(ctx, name, h, sections...)
 }
 
-// replace writes a state at once and whole, for this user alone.
-func (r *Run) replace(ctx context.Context, name string, h chunkio.StatsHeader, sections ...chunkio.Section) error {
-	f, err := atomicfile.CreateIn(ctx, r.folder.root, r.name(name), r.file(name))
+// writeState writes a state atomically, readable by this user alone.
+func (r *Run) writeState(ctx context.Context, name string, h chunkio.StatsHeader, sections ...chunkio.Section) error {
+	f, err := atomicfile.CreateIn(ctx, r.folder.dir, r.fileName(name), r.filePath(name))
 	if err != nil {
 		return err
 	}
@@ -189,87 +187,87 @@ func (r *Run) replace(ctx context.Context, name string, h chunkio.StatsHeader, s
 	return f.Commit()
 }
 
-// identify says in the folder whose its states are, before the first.
-func (r *Run) identify(ctx context.Context) error {
-	if r.known {
+// saveIdentity stores the run's identity in the folder, before its first state.
+func (r *Run) saveIdentity(ctx context.Context) error {
+	if r.isIdentified {
 		return nil
 	}
 	rest := r.id
-	rest.Inputs, rest.Columns = nil, nil // which the header has places for
+	rest.Inputs, rest.Columns = nil, nil // the header has fields for these
 	text, err := json.Marshal(rest)
 	if err != nil {
 		return err
 	}
-	h := chunkio.StatsHeader{Kind: kind, Inputs: r.id.Inputs, Columns: r.id.Columns,
+	h := chunkio.StatsHeader{Kind: containerKind, Inputs: r.id.Inputs, Columns: r.id.Columns,
 		Options: map[string]string{digestEntry: r.digest, identityEntry: string(text)}}
-	if err := r.replace(ctx, identityEntry, h); err != nil {
+	if err := r.writeState(ctx, identityEntry, h); err != nil {
 		return err
 	}
-	r.known = true
+	r.isIdentified = true
 	return nil
 }
 
-// Drop removes the state of a name, if there is one.
+// Drop removes a state, if it exists.
 func (r *Run) Drop(name string) error {
 	if r == nil {
 		return nil
 	}
-	return r.folder.remove(r.name(name))
+	return r.folder.removeFile(r.fileName(name))
 }
 
-// State is a state that was saved, open to be read.
+// State is a saved state, open for reading.
 type State struct {
 	Marks map[string]string
 	Path  string
 	file  *chunkio.StatsReader
 }
 
-// Load opens the state of a name, all of whose checksums are right; nil where there is none.
+// Load opens a state and verifies its checksums; it returns nil if there is none.
 func (r *Run) Load(ctx context.Context, name string) (*State, error) {
-	if r == nil || !r.known || r.folder.off {
+	if r == nil || !r.isIdentified || r.folder.savingDisabled {
 		return nil, nil
 	}
-	path := r.file(name)
-	if _, err := r.folder.root.Lstat(r.name(name)); errors.Is(err, fs.ErrNotExist) {
+	path := r.filePath(name)
+	if _, err := r.folder.dir.Lstat(r.fileName(name)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	file, err := chunkio.OpenStats(ctx, path, r.folder.reading())
+	file, err := chunkio.OpenStats(ctx, path, r.folder.fetchOptions())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
 		return nil, Damaged(path, err)
 	}
-	if file.Header.Kind != kind || file.Header.Options[digestEntry] != r.digest {
+	if file.Header.Kind != containerKind || file.Header.Options[digestEntry] != r.digest {
 		return nil, errors.Join(Damaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
 	}
 	s := &State{Marks: make(map[string]string), Path: path, file: file}
 	for entry, value := range file.Header.Options {
-		if mark, is := strings.CutPrefix(entry, markPrefix); is {
+		if mark, isMark := strings.CutPrefix(entry, markPrefix); isMark {
 			s.Marks[mark] = value
 		}
 	}
 	return s, nil
 }
 
-// Has says that there is a state of that name.
+// Has reports whether there is a state of that name.
 func (r *Run) Has(name string) bool {
-	if r == nil || !r.known {
+	if r == nil || !r.isIdentified {
 		return false
 	}
-	_, err := r.folder.root.Lstat(r.name(name))
+	_, err := r.folder.dir.Lstat(r.fileName(name))
 	return err == nil
 }
 
-// Count is the number of states whose names begin so.
+// Count returns the number of states whose names begin with prefix.
 func (r *Run) Count(prefix string) int {
-	if r == nil || !r.known {
+	if r == nil || !r.isIdentified {
 		return 0
 	}
-	return len(r.folder.list(r.part + "." + prefix))
+	return len(r.folder.stateNames(r.part + "." + prefix))
 }
 
-// Close closes its file.
+// Close closes the state's file.
 func (s *State) Close() error { return s.file.Close() }
 
 // Has reports whether there is a section of that name.
@@ -282,7 +280,7 @@ func (s *State) Read(section string, to io.ReaderFrom) error {
 		return Damaged(s.Path, err)
 	}
 	if _, err := to.ReadFrom(body); errors.As(err, new(*stream.UsageError)) || errors.As(err, new(*stream.MemoryError)) {
-		return stream.Errorf("%s: %w", s.Path, err) // right in itself
+		return stream.Errorf("%s: %w", s.Path, err) // not damaged
 	} else if err != nil {
 		return Damaged(s.Path, err)
 	}

@@ -11,45 +11,45 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stageFile is a scratch file of a stage: a named one, or one that stands for memory, which is
-// copied to a named file when the stage is saved.
+// stageFile is a scratch file of a stage: either a file in the folder or memory, which is copied to such a file
+// when the stage is saved.
 type stageFile struct {
-	stream.ScratchFile // the named file itself, or memory
-	of                 *stage
+	stream.ScratchFile // the file in the folder, or memory
+	stage              *stage
 	mark               fileMark
-	memory             bool
-	named              *scratch.Kept // nil for memory that was not saved yet
-	holds              bool          // a state in the folder names it
+	inMemory           bool
+	diskFile           *scratch.Kept // nil for memory that was not saved yet
+	inSavedState       bool          // the saved state lists it
 }
 
 // Make implements [stream.Stage].
 func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile, error) {
-	f := &stageFile{of: st, mark: fileMark{Name: name, Bytes: total, Record: record}}
+	f := &stageFile{stage: st, mark: fileMark{Name: name, Bytes: total, Record: record}}
 	var state *scratch.State
-	if st.found {
-		own, ok := st.take(name)
-		if !ok || own.Bytes != total || own.Record != record {
-			path := st.in.run.file(st.name)
+	if st.isResumed {
+		mark, ok := st.takeLoadedFile(name)
+		if !ok || mark.Bytes != total || mark.Record != record {
+			path := st.stages.run.filePath(st.name)
 			return nil, Damaged(path, stream.Errorf("%s is not as this run needs it", name))
 		}
-		f.mark, state = own, &own.state
-		f.holds = true
+		f.mark, state = mark, &mark.state
+		f.inSavedState = true
 	} else {
-		f.mark.File = st.newName()
+		f.mark.File = st.unusedFileName()
 	}
 	var err error
 	if disk, ok := st.Scratch.(*scratch.Space); ok {
-		if f.named, err = disk.Keep(st.in.run.folder.root, f.mark.File, name, total, record, state); err != nil {
+		if f.diskFile, err = disk.Keep(st.stages.run.folder.dir, f.mark.File, name, total, record, state); err != nil {
 			return nil, err
 		}
-		f.ScratchFile = f.named
+		f.ScratchFile = f.diskFile
 	} else {
-		f.memory = true
+		f.inMemory = true
 		if f.ScratchFile, err = st.Scratch.Make(name, total, record); err != nil {
 			return nil, err
 		}
 		if state != nil {
-			if err := f.restore(state); err != nil {
+			if err := f.fillMemory(state); err != nil {
 				return nil, errors.Join(err, f.Close())
 			}
 		}
@@ -58,19 +58,17 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 	return f, nil
 }
 
-// newName is a file that is not there.
-func (st *stage) newName() string {
+func (st *stage) unusedFileName() string {
 	for {
-		name := fmt.Sprintf("%s.%s.%d%s", st.in.run.part, st.name, st.made, dataSuffix)
-		st.made++
-		if _, err := st.in.run.folder.root.Lstat(name); errors.Is(err, os.ErrNotExist) {
+		name := fmt.Sprintf("%s.%s.%d%s", st.stages.run.part, st.name, st.nextFileNumber, dataSuffix)
+		st.nextFileNumber++
+		if _, err := st.stages.run.folder.dir.Lstat(name); errors.Is(err, os.ErrNotExist) {
 			return name
 		}
 	}
 }
 
-// records goes through the records of memory.
-func (f *stageFile) records(mode stream.ScratchMode, do func(i int, record []byte) error) (err error) {
+func (f *stageFile) forEachRecord(mode stream.ScratchMode, visit func(i int, record []byte) error) (err error) {
 	p := f.Pass(mode)
 	defer func() { err = errors.Join(err, p.Close()) }()
 	for i := range int((f.mark.Bytes + int64(f.mark.Record) - 1) / int64(f.mark.Record)) {
@@ -78,60 +76,58 @@ func (f *stageFile) records(mode stream.ScratchMode, do func(i int, record []byt
 		if err != nil {
 			return err
 		}
-		if err := do(i, record); err != nil {
+		if err := visit(i, record); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// restore fills memory from its named file.
-func (f *stageFile) restore(state *scratch.State) (err error) {
-	if f.named, err = f.of.in.dumps.Keep(f.of.in.run.folder.root, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
+func (f *stageFile) fillMemory(state *scratch.State) (err error) {
+	if f.diskFile, err = f.stage.stages.memoryCopies.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
 		return err
 	}
-	return f.records(stream.ScratchWrite, f.named.Read)
+	return f.forEachRecord(stream.ScratchWrite, f.diskFile.Read)
 }
 
-// state makes durable what the file holds.
-func (f *stageFile) state() (s scratch.State, err error) {
-	if f.memory {
-		if f.named == nil {
-			if f.named, err = f.of.in.dumps.Keep(f.of.in.run.folder.root, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, nil); err != nil {
+// durableState makes the file's contents durable, and returns their places.
+func (f *stageFile) durableState() (s scratch.State, err error) {
+	if f.inMemory {
+		if f.diskFile == nil {
+			if f.diskFile, err = f.stage.stages.memoryCopies.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, nil); err != nil {
 				return s, err
 			}
 		}
-		if err := f.records(stream.ScratchRead, f.named.Write); err != nil {
+		if err := f.forEachRecord(stream.ScratchRead, f.diskFile.Write); err != nil {
 			return s, err
 		}
 	}
-	return f.named.State()
+	return f.diskFile.State()
 }
 
-// settle says whether the state in the folder names the file.
-func (f *stageFile) settle(holds bool) {
-	if f.holds = holds; holds {
-		f.named.Settle()
+func (f *stageFile) setInSavedState(holds bool) {
+	if f.inSavedState = holds; holds {
+		f.diskFile.Settle()
 	}
 }
 
-// Close implements [stream.ScratchFile]: what no state names is removed.
+// Close implements [stream.ScratchFile]; it removes a file that no state lists.
 func (f *stageFile) Close() error {
-	st := f.of
+	st := f.stage
 	st.files = slices.DeleteFunc(st.files, func(o *stageFile) bool { return o == f })
 	err := f.ScratchFile.Close()
-	if f.memory && f.named != nil {
-		err = errors.Join(err, f.named.Close())
+	if f.inMemory && f.diskFile != nil {
+		err = errors.Join(err, f.diskFile.Close())
 	}
-	if !f.holds {
-		err = errors.Join(err, st.in.run.folder.remove(f.mark.File))
+	if !f.inSavedState {
+		err = errors.Join(err, st.stages.run.folder.removeFile(f.mark.File))
 	}
 	return err
 }
 
-func stepsText(steps int) string { return strconv.Itoa(steps) }
+func formatSteps(steps int) string { return strconv.Itoa(steps) }
 
-func stepsOf(mark string) (int, error) {
+func parseSteps(mark string) (int, error) {
 	n, err := strconv.Atoi(mark)
 	if err != nil || n < 0 {
 		return 0, stream.Errorf("it does not say how many steps were made")

@@ -74,8 +74,8 @@ func keptStage(t *testing.T, dir string) {
 	must.Do(t, errors.Join(disk.Close(), folder.Close()))
 }
 
-// A stage goes on with its values, its steps and the bytes of its files as they were saved, and
-// what a killed run has left beside them is removed; the files of others stay.
+// A stage continues with its values, its steps and the bytes of its files as they were saved; other leftovers
+// of a killed run are removed, and the files of others stay.
 func TestStageGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	keptStage(t, dir)
@@ -91,7 +91,7 @@ func TestStageGoesOn(t *testing.T) {
 	s := must.Get(r.Stages(t.Context(), func(step int) { steps = step }))(t)
 	for path, there := range map[string]bool{left: false, own: true} {
 		if _, err := os.Stat(path); (err == nil) != there {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, want it to exist: %t", path, err, there)
 		}
 	}
 	for _, space := range []stream.Scratch{scratch.New(scratch.Options{Dir: dir}), stream.InMemory{}} {
@@ -130,8 +130,8 @@ func TestStageEnds(t *testing.T) {
 		t.Errorf("progress %d, value %v", progress, x)
 	}
 	// One that is over sooner than a save is due leaves nothing.
-	if err := s.Stage("y", stream.InMemory{}).End(t.Context(), &x); err != nil || len(s.run.folder.list("part.y")) > 0 {
-		t.Errorf("%v, %v", err, s.run.folder.list("part.y"))
+	if err := s.Stage("y", stream.InMemory{}).End(t.Context(), &x); err != nil || len(s.run.folder.stateNames("part.y")) > 0 {
+		t.Errorf("a short stage: got error %v and states %v, want none", err, s.run.folder.stateNames("part.y"))
 	}
 }
 
@@ -172,7 +172,7 @@ func TestStageDamaged(t *testing.T) {
 			must.Do(t, os.WriteFile(path, broken, 0o600))
 			var at *stream.DataError
 			if err := goOn(); !errors.As(err, &at) || at.Path != path || !strings.Contains(err.Error(), "remove") {
-				t.Errorf("%s: %v", path, err)
+				t.Errorf("%s is damaged: got %v, want a DataError that advises to remove it", path, err)
 			}
 		}
 		must.Do(t, os.Remove(path))
@@ -220,8 +220,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A run that is to end saves the step under way and ends then, where steps are short; before
-// any, and where they are long, it ends at once.
+// An interrupted run saves the current step and ends then if steps are short; before any step, and if they are
+// long, it ends at once.
 func TestDelay(t *testing.T) {
 	for _, c := range []struct {
 		step  time.Duration
@@ -238,11 +238,11 @@ func TestDelay(t *testing.T) {
 			now = now.Add(c.step)
 			must.Do(t, st.Save(inner, 1))
 		}
-		saved := len(folder.list("part.x"))
+		saved := len(folder.stateNames("part.x"))
 		cancel()
 		if c.waits {
-			if err := st.Save(inner, 2); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.list("part.x")) != saved+1 {
-				t.Errorf("steps of %v: %v, %v, %v", c.step, err, inner.Err(), folder.list("part.x"))
+			if err := st.Save(inner, 2); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.stateNames("part.x")) != saved+1 {
+				t.Errorf("steps of %v: %v, %v, %v", c.step, err, inner.Err(), folder.stateNames("part.x"))
 			}
 		} else {
 			<-inner.Done()
@@ -252,7 +252,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// Where a folder that nobody asked for is full, the run goes on without.
+// If a folder that nobody named is full, the run continues without it.
 func TestStageWithoutRoom(t *testing.T) {
 	for _, unasked := range []bool{false, true} {
 		s, folder := staged(t, t.TempDir(), Options{Every: -1, Unasked: unasked})
@@ -261,23 +261,23 @@ func TestStageWithoutRoom(t *testing.T) {
 		raise(t, f, stream.ScratchWrite)
 		must.Do(t, os.MkdirAll(filepath.Join(folder.path, "part.x.0"+dataSuffix, "x"), 0o700)) // in the way
 		err := st.Save(t.Context(), 1)
-		if unasked != (err == nil) || unasked != folder.off || !unasked && !errors.Is(err, ownfile.ErrForeign) {
-			t.Errorf("unasked %t: %v, given up %t", unasked, err, folder.off)
+		if unasked != (err == nil) || unasked != folder.savingDisabled || !unasked && !errors.Is(err, ownfile.ErrForeign) {
+			t.Errorf("unasked %t: %v, given up %t", unasked, err, folder.savingDisabled)
 		}
 		must.Do(t, os.RemoveAll(filepath.Join(folder.path, "part.x.0"+dataSuffix)))
 		must.Do(t, f.Close())
 	}
 }
 
-// Before anything is saved, what that will take is known from the files.
+// Before the first save, its cost is estimated from the files.
 func TestFirstSaveWaits(t *testing.T) {
 	s, folder := staged(t, t.TempDir(), Options{Every: time.Second})
 	now := time.Unix(0, 0)
 	folder.now = func() time.Time { return now }
 	st := s.Stage("x", stream.InMemory{}).(*stage)
-	st.files = []*stageFile{{mark: fileMark{Bytes: bytesPerSecond / 10}}} // a tenth of a second, of which a fiftieth
+	st.files = []*stageFile{{mark: fileMark{Bytes: assumedDiskSpeed / 10}}} // a tenth of a second, of which a fiftieth
 	for after, want := range map[time.Duration]bool{time.Second: false, 4900 * time.Millisecond: false, 5 * time.Second: true} {
-		if got := st.due(now.Add(after)); got != want {
+		if got := st.isSaveDue(now.Add(after)); got != want {
 			t.Errorf("due after %v: %t", after, got)
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// values are what a [stream.Stage] keeps beside its files, little-endian, each behind the
-// number of numbers in it.
+// values are the variables of a [stream.Stage] in addition to its files, little-endian, each after its count of
+// numbers.
 type values []any
 
 const valuesBuffer = 4096 // numbers
 
 // WriteTo implements io.WriterTo.
 func (v values) WriteTo(w io.Writer) (int64, error) {
-	to := &counted{w: w}
+	to := &countingWriter{w: w}
 	for _, x := range v {
 		var err error
 		switch x := x.(type) {
@@ -55,7 +55,7 @@ func (v values) WriteTo(w io.Writer) (int64, error) {
 
 // ReadFrom implements io.ReaderFrom: values of fixed length must be as long as they were.
 func (v values) ReadFrom(r io.Reader) (int64, error) {
-	from := &counting{r: r}
+	from := &countingReader{r: r}
 	for _, x := range v {
 		var err error
 		switch x := x.(type) {
@@ -105,7 +105,7 @@ func putNumbers[T any](w io.Writer, x []T) error {
 	return putRaw(w, x)
 }
 
-// putRaw writes numbers alone, by a buffer.
+// putRaw writes numbers without their count, through a buffer.
 func putRaw[T any](w io.Writer, x []T) error {
 	var buf []byte
 	for len(x) > 0 {
@@ -122,24 +122,23 @@ func putRaw[T any](w io.Writer, x []T) error {
 	return nil
 }
 
-// getRaw reads as many numbers as x has.
 func getRaw[T any](r io.Reader, x []T) error {
 	buf := make([]byte, binary.Size(x[:min(len(x), valuesBuffer)]))
 	for len(x) > 0 {
-		some := x[:min(len(x), valuesBuffer)]
-		buf = buf[:binary.Size(some)]
+		chunk := x[:min(len(x), valuesBuffer)]
+		buf = buf[:binary.Size(chunk)]
 		if _, err := io.ReadFull(r, buf); err != nil {
 			return err
 		}
-		if _, err := binary.Decode(buf, binary.LittleEndian, some); err != nil {
+		if _, err := binary.Decode(buf, binary.LittleEndian, chunk); err != nil {
 			return err
 		}
-		x = x[len(some):]
+		x = x[len(chunk):]
 	}
 	return nil
 }
 
-// getNumbers grows with what is there, whatever the length says.
+// getNumbers allocates as it reads, because a damaged length may be huge.
 func getNumbers[T any](r io.Reader) (x []T, err error) {
 	var left uint64
 	if err := binary.Read(r, binary.LittleEndian, &left); err != nil {
@@ -147,12 +146,12 @@ func getNumbers[T any](r io.Reader) (x []T, err error) {
 	}
 	buf := make([]T, min(left, valuesBuffer))
 	for left > 0 {
-		some := buf[:min(left, valuesBuffer)]
-		if err := binary.Read(r, binary.LittleEndian, some); err != nil {
+		chunk := buf[:min(left, valuesBuffer)]
+		if err := binary.Read(r, binary.LittleEndian, chunk); err != nil {
 			return nil, err
 		}
-		x = append(x, some...)
-		left -= uint64(len(some))
+		x = append(x, chunk...)
+		left -= uint64(len(chunk))
 	}
 	return x, nil
 }
@@ -175,23 +174,23 @@ func getOne[T any](r io.Reader, x *T) error {
 	return err
 }
 
-type counted struct {
+type countingWriter struct {
 	w io.Writer
 	n int64
 }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
-type counting struct {
+type countingReader struct {
 	r io.Reader
 	n int64
 }
 
-func (c *counting) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err

@@ -1,15 +1,15 @@
-// Package ridge solves the weighted least squares that row-sparse regressions repeat.
+// Package ridge solves the weighted least squares problem that row-sparse regressions solve repeatedly.
 //
 // For a target Y of n rows and c columns the W, d×c, that minimizes ‖XW − Y‖² + w·Tr(WᵀR⁻²W) for a
 // weight w and a diagonal R is, with G = XᵀX,
 //
 //	W = (G + wR⁻²)⁻¹XᵀY = R·P⁻¹·R·XᵀY,   P = RGR + wI,
 //
-// which is finite where R has a 0: there W has a row of zeros. Where G is a factor, X itself, it is
+// which is finite even if R has a 0: then W has a row of zeros. If G is given as a factor, X itself, it is
 //
 //	W = R·(XR)ᵀ·K⁻¹·Y,   K = XR(XR)ᵀ + wI,
 //
-// of order n in place of d; the two are the same W, as (XR)ᵀK = P(XR)ᵀ.
+// of order n instead of d; the two are the same W, as (XR)ᵀK = P(XR)ᵀ.
 package ridge
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Solver solves for one G, in full or a factor.
+// Solver solves for one G, in full or as a factor.
 type Solver struct {
 	team *kernel.Team
 	g    *gram.Matrix
 
-	// Of the last Set: P in full and K of a factor, which is the owner's scratch then, its Cholesky
-	// factor, and its trace, which is more than its largest eigenvalue.
+	// Of the last Set: P of a full G or K of a factor, which the caller may use as scratch afterwards, its Cholesky
+	// factor, and its trace, which bounds its largest eigenvalue.
 	P     kernel.Matrix[float64]
 	Chol  linalg.Cholesky
 	Trace float64
@@ -32,10 +32,10 @@ type Solver struct {
 	root []float64 // R
 }
 
-// Target is what a regression is to fit.
+// Target is the target of a regression.
 type Target struct {
 	XY []float64              // XᵀY, d×c row-major
-	Y  kernel.Matrix[float64] // Y, n×c; of no use where G is in full
+	Y  kernel.Matrix[float64] // Y, n×c; unused if G is in full
 }
 
 // New returns a Solver of G, which it keeps.
@@ -47,7 +47,7 @@ func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	return &Solver{team: team, g: g, P: kernel.RowMajor(make([]float64, n*n), n, n, n)}
 }
 
-// Bytes is what a Solver for d features and c columns holds, with the W it returns; rank is that of a
+// Bytes bounds the memory of a Solver for d features and c columns, including the W it returns; rank is that of a
 // factor, or 0.
 func Bytes(d, rank, c int) int64 {
 	order, block := d, 0
@@ -57,17 +57,17 @@ func Bytes(d, rank, c int) int64 {
 	return 8*int64(order)*int64(order) + linalg.CholeskyBytes(order) + 8*int64(block)*int64(rank) + 8*int64(rank)*int64(c) + 8*int64(d)*int64(c+1)
 }
 
-// blockFeatures are scaled at a time.
+// blockFeatures features are scaled at a time.
 const blockFeatures = 256
 
-// Set takes R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d of a factor.
-// The error wraps [linalg.ErrNotPositiveDefinite]: w is lost to rounding beside G.
+// Set sets R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d for a factor. The error wraps
+// [linalg.ErrNotPositiveDefinite]: then w is lost to rounding next to G.
 func (s *Solver) Set(root []float64, weight float64) error {
 	s.root = root
 	if s.g.IsFactor() {
-		s.products()
+		s.fillRowProducts()
 	} else {
-		s.scale()
+		s.fillScaledGram()
 	}
 	s.Trace = 0
 	for i := range s.P.Rows {
@@ -78,19 +78,19 @@ func (s *Solver) Set(root []float64, weight float64) error {
 	return s.Chol.Factor(s.team, s.P)
 }
 
-// scale writes RGR to P.
-func (s *Solver) scale() {
+// fillScaledGram writes RGR to P.
+func (s *Solver) fillScaledGram() {
 	d := s.g.D
-	for i, left := range s.root {
+	for i, rowFactor := range s.root {
 		row := s.P.Data[i*d:][:d]
 		for j, v := range s.g.Sym[i*d:][:d] {
-			row[j] = left * v * s.root[j]
+			row[j] = rowFactor * v * s.root[j]
 		}
 	}
 }
 
-// products writes the upper triangle of XR(XR)ᵀ to P.
-func (s *Solver) products() {
+// fillRowProducts writes the upper triangle of XR(XR)ᵀ to P.
+func (s *Solver) fillRowProducts() {
 	d, n := s.g.D, s.g.Rank
 	clear(s.P.Data)
 	room := make([]float64, min(blockFeatures, d)*n)
@@ -108,8 +108,7 @@ func (s *Solver) products() {
 	})
 }
 
-// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W), to which a row with an R
-// of 0 adds nothing.
+// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W), without the rows of W for which R is 0.
 func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 	d := s.g.D
 	w = make([]float64, d*c)
@@ -118,17 +117,17 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 		y := kernel.RowMajor(make([]float64, s.g.Rank*c), s.g.Rank, c, c)
 		s.Chol.SolveTo(s.team, y, to.Y)
 		s.Up(y, m)
-		s.times(w, w, c) // (XR)ᵀK⁻¹Y
+		s.multiplyByRoot(w, w, c) // (XR)ᵀK⁻¹Y
 	} else {
-		s.times(w, to.XY, c)
+		s.multiplyByRoot(w, to.XY, c)
 		s.Chol.SolveTo(s.team, m, m) // P⁻¹RXᵀY
 	}
 	penalty = kernel.Dot(w, w) // W is R times this
-	s.times(w, w, c)
+	s.multiplyByRoot(w, w, c)
 	return w, penalty
 }
 
-// Up adds XᵀY to the d×c matrix xy, of a factor.
+// Up adds XᵀY to the d×c matrix xy, for a factor.
 func (s *Solver) Up(y, xy kernel.Matrix[float64]) {
 	r := s.g.Rank
 	s.g.Panels(s.team.Threads(), func(from, count int, features []float64) {
@@ -136,8 +135,8 @@ func (s *Solver) Up(y, xy kernel.Matrix[float64]) {
 	})
 }
 
-// times writes R times from, d×c, to dst, which may be from.
-func (s *Solver) times(dst, from []float64, c int) {
+// multiplyByRoot writes R times from, d×c, to dst, which may be from.
+func (s *Solver) multiplyByRoot(dst, from []float64, c int) {
 	for i, root := range s.root {
 		for j, v := range from[i*c:][:c] {
 			dst[i*c+j] = root * v

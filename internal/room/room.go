@@ -7,25 +7,25 @@ import (
 	"runtime/metrics"
 )
 
-// least is worth asking about: what is smaller is within every margin.
-const least = 1 << 20
+// minBytes is the smallest allocation that For checks: smaller ones are within every margin.
+const minBytes = 1 << 20
 
-// For collects garbage now, if so many bytes more would not fit beside it into the memory limit. With
-// room enough it costs microseconds, else milliseconds for what lives in few large buffers.
+// For collects garbage now if the given bytes would not fit into the memory limit together with it. If there is room
+// this takes microseconds, else milliseconds for a heap of few large buffers.
 func For(bytes int64) {
-	if bytes >= least && Used()+bytes > debug.SetMemoryLimit(-1) {
+	if bytes >= minBytes && Used()+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()
 	}
 }
 
-// Make is make([]T, n) with room made for it.
+// Make returns make([]T, n), after making room for it.
 func Make[T any](n int) []T {
 	For(int64(n) * int64(reflect.TypeFor[T]().Size()))
 	return make([]T, n)
 }
 
-// Used is what the runtime counts against its limit, with garbage but without free pages, which a
-// large allocation takes or has given back to the system.
+// Used returns the bytes that the runtime counts against its limit. It includes garbage but not free pages, which a
+// large allocation takes or has returned to the system.
 func Used() int64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room/roomtest"
 )
 
-// Garbage makes room for what does not fit beside it, and stays where there is room for both.
+// Garbage is collected if a new allocation does not fit next to it, and stays if both fit.
 func TestMake(t *testing.T) {
 	const n = 4 << 20
 	roomtest.Collects(t, 8*n, func() {

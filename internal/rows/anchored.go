@@ -5,23 +5,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EntryBytes is what an entry of B takes in scratch: a value and a column.
+// EntryBytes is the scratch memory of an entry of B: a value and a column.
 const EntryBytes = 8 + 4
 
-// Anchored is Z, and then B = ZΔ^(−1/2), of the anchor graph L = I − BBᵀ: n×m with Count
-// entries a row, in scratch. A record is a block's values, and then their columns.
+// Anchored is Z, and then B = ZΔ^(−1/2), of the anchor graph L = I − BBᵀ: n×m with Count entries a row, in
+// scratch. A record holds a block's values followed by their columns.
 type Anchored struct {
 	M, Count int
 	File     stream.ScratchFile
 	Delta    []float64 // m: Δ, the sums of the columns of Z
 
-	near     *kernel.Nearest
+	nearest  *kernel.Nearest
 	weights  func(weight, square []float64) bool
 	index    []int32
 	distance []float64
 }
 
-// NewAnchored makes the file for n rows in blocks of at most block rows.
+// NewAnchored makes the file for n rows in blocks of at most the given height.
 func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*Anchored, error) {
 	entries := EntryBytes * count
 	f, err := scratch.Make("the anchor graph", n*int64(entries), block*entries)
@@ -35,19 +35,17 @@ func (g *Anchored) Rows(record []byte, h int) kernel.Sparse {
 		Value: View[float64](record[:8*entries]), Index: View[int32](record[8*entries:])[:entries]}
 }
 
-// Place sets the anchors, m×d, and what makes weights of the squared distances of a row:
-// anchor.Weights, which this package leaves to callers, as package anchor's tests import
-// greedy.
+// Place sets the anchors, m×d, and the function from a row's squared distances to weights: anchor.Weights,
+// passed by callers because the tests of package anchor import greedy.
 func (g *Anchored) Place(team *kernel.Team, points kernel.Matrix[float64], weights func(weight, square []float64) bool) {
-	g.near, g.weights = kernel.NewNearest(team, points, g.Count+1), weights
+	g.nearest, g.weights = kernel.NewNearest(team, points, g.Count+1), weights
 }
 
-// Weigh writes the weights of a block's rows on their nearest anchors to its rows of Z,
-// and adds them to Δ.
+// Weigh writes the weights of a block's rows on their nearest anchors to its rows of Z, and adds them to Δ.
 func (g *Anchored) Weigh(z kernel.Sparse, x kernel.Matrix[float64]) error {
 	k := g.Count
 	g.index, g.distance = Room(g.index, z.Rows*(k+1)), Room(g.distance, z.Rows*(k+1))
-	g.near.To(g.index, g.distance, x)
+	g.nearest.To(g.index, g.distance, x)
 	for i := range z.Rows {
 		copy(z.Index[i*k:][:k], g.index[i*(k+1):])
 		if !g.weights(z.Value[i*k:][:k], g.distance[i*(k+1):][:k+1]) {

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Dense reads all n rows of d features into memory, row-major, so that a row is one run of
-// numbers. put writes the rows of a chunk, scaled, column by column with a stride of ld. It
-// holds DenseBytes. A source that has another number of rows has changed.
+// Dense reads all n rows of d features into memory, row-major, so that a row is contiguous. put writes the rows
+// of a chunk, scaled, column by column with a stride of ld. It holds DenseBytes. A source with another number
+// of rows has changed.
 func (s *Source) Dense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
 	var columns []float64
@@ -26,7 +26,7 @@ func (s *Source) Dense(ctx context.Context, workers, n, d int, put func(dst []fl
 		put(columns, h, c)
 		to := x.Data[first*d:]
 		EachRun(workers, h, func(_, from, until int) {
-			const wide = 64 // columns, so that the lines of a run stay in the nearest cache
+			const wide = 64 // columns, so that the cache lines of a run stay in the nearest cache
 			for left := 0; left < d; left += wide {
 				for i := from; i < until; i++ {
 					for j := left; j < min(d, left+wide); j++ {
@@ -44,20 +44,20 @@ func (s *Source) Dense(ctx context.Context, workers, n, d int, put func(dst []fl
 	return x, err
 }
 
-// DenseBytes bounds what Dense holds: the rows, and the columns of one chunk.
+// DenseBytes bounds the memory of Dense: the rows, and the columns of one chunk.
 func DenseBytes(n int64, d int) int64 {
 	return 8*n*int64(d) + 8*min(n, int64(stream.BlockRows(d)))*int64(d)
 }
 
-// Within is the pass over rows that are in memory, for [Nearest].
+// Within returns the pass over rows in memory, for [Nearest].
 func Within(x kernel.Matrix[float64]) PassFunc {
-	return func(ctx context.Context, _ string, do func(int, kernel.Matrix[float64]) error) error {
+	return func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
 		const block = 1024 // rows between two looks at the context
 		for first := 0; first < x.Rows; first += block {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := do(first, x.Sub(first, 0, min(block, x.Rows-first), x.Cols)); err != nil {
+			if err := visit(first, x.Sub(first, 0, min(block, x.Rows-first), x.Cols)); err != nil {
 				return err
 			}
 		}

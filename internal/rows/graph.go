@@ -12,8 +12,8 @@ type Graph struct {
 	Value []float64
 }
 
-// Join joins rows that are among the nearest of each other, either way. near has the same
-// number of neighbours of each of n rows. Values are squared distances.
+// Join connects two rows if one is among the nearest of the other. near has the same number of neighbours for
+// each of n rows. Values are squared distances.
 func Join(near []Neighbour, n int) *Graph {
 	k := len(near) / max(n, 1)
 	g := &Graph{Start: make([]int, n+1)}

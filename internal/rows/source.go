@@ -1,9 +1,8 @@
-// Package rows is what methods that iterate over rows have in common: reading a source
-// again and again, a record of scratch for every block of rows, and the graphs that join
-// rows.
+// Package rows serves methods that iterate over rows: it reads a source repeatedly, stores a scratch record for
+// every block of rows, and builds the graphs that connect rows.
 //
 //  1. A [Source] is read in passes, which deliver the same blocks every time.
-//  2. What belongs to rows lies in scratch files, a record for each block; [Each] and a
+//  2. Data of rows is stored in scratch files, with a record for each block; [Each] and a
 //     [Walk] go through several files in step.
 //  3. [Nearest] finds the nearest rows of each, and [Join] makes a [Graph] of them;
 //     [Anchored] is the graph of rows that share anchors, L = I − BBᵀ with
@@ -25,38 +24,38 @@ type Source struct {
 	OnPass func(pass int, what string)
 	Passes int // so far
 
-	// The blocks that have rows, known from the first pass on.
-	First  []int // rows before each block
-	Height []int // rows of each block
-	N      int   // all rows
-	known  bool
+	// The blocks that have rows, known after the first pass.
+	First       []int // rows before each block
+	Height      []int // rows of each block
+	N           int   // all rows
+	blocksKnown bool
 }
 
 type adderFunc func(*stream.Chunk) error
 
 func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
 
-// Mark is a place between two blocks of a pass.
+// Mark is a position between two blocks of a pass.
 type Mark struct {
-	Next   int64 // position of the row behind it; 0 is the beginning
-	Number int   // blocks with rows before it
+	Next   int64 // position of the next row; 0 is the beginning
+	Number int   // number of blocks with rows before it
 }
 
-// Pass calls do for every block that has rows, numbered from 0. It fails where the
-// blocks differ from the first pass.
-func (s *Source) Pass(ctx context.Context, what string, do func(number int, c *stream.Chunk) error) error {
-	return s.PassFrom(ctx, what, Mark{}, do, nil)
+// Pass calls visit for every block that has rows, numbered from 0. It fails if the blocks differ from the first
+// pass.
+func (s *Source) Pass(ctx context.Context, what string, visit func(number int, c *stream.Chunk) error) error {
+	return s.PassFrom(ctx, what, Mark{}, visit, nil)
 }
 
 // PassFrom is Pass for the blocks from a mark of another pass on; after, unless it is nil, is called with the
-// mark behind every block. A first pass that does not begin at the beginning learns nothing of the blocks.
-func (s *Source) PassFrom(ctx context.Context, what string, from Mark, do func(number int, c *stream.Chunk) error, after func(Mark) error) error {
+// mark after every block. A first pass that does not start at the beginning does not record the blocks.
+func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit func(number int, c *stream.Chunk) error, after func(Mark) error) error {
 	s.Passes++
 	if s.OnPass != nil {
 		s.OnPass(s.Passes, what)
 	}
-	number, learns := from.Number, !s.known && from.Number == 0
-	if learns { // also where an earlier pass was broken off
+	number, learns := from.Number, !s.blocksKnown && from.Number == 0
+	if learns { // also after an earlier pass that was interrupted
 		s.First, s.Height, s.N = nil, nil, 0
 	}
 	opt := stream.FoldOptions{Meter: s.Meter, Next: from.Next}
@@ -70,16 +69,16 @@ func (s *Source) PassFrom(ctx context.Context, what string, from Mark, do func(n
 		case learns:
 			s.First, s.Height = append(s.First, s.N), append(s.Height, c.Rows)
 			s.N += c.Rows
-		case s.known && (number >= len(s.Height) || s.Height[number] != c.Rows):
+		case s.blocksKnown && (number >= len(s.Height) || s.Height[number] != c.Rows):
 			return Changed()
 		}
 		number++
-		return do(number-1, c)
+		return visit(number-1, c)
 	}))
-	if err == nil && s.known && number != len(s.Height) {
+	if err == nil && s.blocksKnown && number != len(s.Height) {
 		return Changed()
 	}
-	s.known = s.known || learns && err == nil
+	s.blocksKnown = s.blocksKnown || learns && err == nil
 	return err
 }
 
@@ -88,7 +87,7 @@ func Changed() error {
 	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
 }
 
-// RefuseWeights fails for a chunk with row weights, which only greedy has.
+// RefuseWeights fails for a chunk with row weights, which only greedy supports.
 func RefuseWeights(c *stream.Chunk) error {
 	if c.Weight == nil {
 		return nil
@@ -96,16 +95,16 @@ func RefuseWeights(c *stream.Chunk) error {
 	return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
 }
 
-// RunRows is the number of rows that a worker takes at a time. Sums over runs are added
-// up in order, so that rounding does not depend on the workers.
+// RunRows is the number of rows that a worker takes at a time. Sums over runs are added in order, so that
+// rounding does not depend on the workers.
 const RunRows = 128
 
-// EachRun calls do for all runs of n rows.
-func EachRun(workers, n int, do func(run, from, to int)) {
-	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { do(t, t*RunRows, min(n, (t+1)*RunRows)) })
+// EachRun calls visit for all runs of n rows.
+func EachRun(workers, n int, visit func(run, from, to int)) {
+	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { visit(t, t*RunRows, min(n, (t+1)*RunRows)) })
 }
 
-// Room returns room for n values: in s where it is long enough.
+// Room returns a slice of n values, in s if its capacity suffices.
 func Room[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return room.Make[T](n)

@@ -8,28 +8,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Walk is a run over the records of several scratch files in step, one for each block of
-// rows. A nil pass has nil records.
+// Walk passes over the records of several scratch files in step, one for each block of rows. A nil pass has nil
+// records.
 type Walk []stream.ScratchPass
 
-// Read starts a pass over a file that reads; over no file it is nil.
-func Read(f stream.ScratchFile) stream.ScratchPass { return begin(f, stream.ScratchRead) }
+// Read starts a pass that reads; for a nil file it returns nil.
+func Read(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchRead) }
 
 // Write starts a pass that writes.
-func Write(f stream.ScratchFile) stream.ScratchPass { return begin(f, stream.ScratchWrite) }
+func Write(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchWrite) }
 
 // Modify starts a pass that reads and writes back.
-func Modify(f stream.ScratchFile) stream.ScratchPass { return begin(f, stream.ScratchModify) }
+func Modify(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchModify) }
 
-func begin(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass {
+func beginPass(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass {
 	if f == nil {
 		return nil
 	}
 	return f.Pass(mode)
 }
 
-// Next lends the records of the next block, written to records, until the call of Next or
-// Close that follows.
+// Next lends the records of the next block, stored in records, until the following call of Next or Close.
 func (w Walk) Next(records [][]byte) (err error) {
 	for i, p := range w {
 		if p == nil {
@@ -42,7 +41,7 @@ func (w Walk) Next(records [][]byte) (err error) {
 	return nil
 }
 
-// Close ends the walk. It returns err, joined with what could not be written.
+// Close ends the walk. It returns err, joined with write errors.
 func (w Walk) Close(err error) error {
 	for _, p := range w {
 		if p != nil {
@@ -53,7 +52,7 @@ func (w Walk) Close(err error) error {
 }
 
 // Each walks through all blocks, and ends the passes.
-func Each(ctx context.Context, blocks int, do func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
+func Each(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
 	w, records := Walk(passes), make([][]byte, len(passes))
 	defer func() { err = w.Close(err) }()
 	for b := range blocks {
@@ -63,14 +62,14 @@ func Each(ctx context.Context, blocks int, do func(block int, records [][]byte) 
 		if err := w.Next(records); err != nil {
 			return err
 		}
-		if err := do(b, records); err != nil {
+		if err := visit(b, records); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Discard closes files; nil ones it skips.
+// Discard closes files and skips nil ones.
 func Discard(files ...stream.ScratchFile) (err error) {
 	for _, f := range files {
 		if f != nil {
@@ -80,8 +79,8 @@ func Discard(files ...stream.ScratchFile) (err error) {
 	return err
 }
 
-// View is a record's bytes as numbers. Records never leave the process, so that the byte
-// order is the machine's; they are aligned to 8 bytes.
+// View returns a record's bytes as numbers. Records never leave the process, so that the byte order is the
+// machine's; they are aligned to 8 bytes.
 func View[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
 	var zero T
 	if len(record) == 0 {

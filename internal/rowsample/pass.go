@@ -11,40 +11,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Chunks implements stream.Source. Blocks are those of the table under the same options that
-// have drawn rows; between two of them the first counts as high as up to the second. Tables that
-// were numbered apart may put more rows into a block than it is high: these are several blocks.
+// Chunks implements stream.Source. Its blocks are the table's blocks under the same options that contain drawn rows;
+// each block's height extends to the next one. Merged tables with overlapping row numbers may put more rows into a
+// block than its height: then it is divided.
 func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.Options.Columns))}
 		p.yield = func(c *stream.Chunk) bool { return yield(c, nil) }
-		if err := p.run(ctx, r); err != nil && !errors.Is(err, errStopped) {
+		if err := p.readRows(ctx, r); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
 	}
 }
 
-// errStopped ends a pass whose reader wants no more.
+// errStopped ends a pass whose reader stopped.
 var errStopped = errors.New("stopped")
 
-// pass is one pass over the sample, with the block that is being filled.
+// pass is one pass over the sample, with the current block.
 type pass struct {
 	*Source
 	yield func(*stream.Chunk) bool
 
-	chunk   stream.Chunk
-	data    []float64 // of dense rows, column by column, most high
-	csr     stream.CSR
-	rows    int // of the block, dropped ones too
-	counts  []stream.MissingCount
-	missing bool // a count is not 0
+	chunk      stream.Chunk
+	data       []float64 // of dense rows, column by column, mostInBlock rows each
+	csr        stream.CSR
+	rows       int // of the block, including dropped ones
+	counts     []stream.MissingCount
+	hasMissing bool // some count is not 0
 }
 
-func (p *pass) run(ctx context.Context, r stream.Range) error {
+func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 	if r.All() {
 		r.To = p.Rows()
 	}
-	in, err := p.open()
+	in, err := p.openSample()
 	if err != nil {
 		return err
 	}
@@ -54,40 +54,39 @@ func (p *pass) run(ctx context.Context, r stream.Range) error {
 	p.chunk.Start = r.From
 	for i, position := range p.head.positions {
 		if p.head.readRow(read, values); read.Err() != nil {
-			return p.broken(read.Err())
+			return p.errDamaged(read.Err())
 		}
-		if !p.drawn[i] || position < r.From || position >= r.To {
+		if !p.isDrawn[i] || position < r.From || position >= r.To {
 			continue
 		}
-		if at := p.block(i); p.rows == 0 {
+		if at := p.blockStart(i); p.rows == 0 {
 			current = at
-		} else if at != current || p.rows == p.height() {
+		} else if at != current || p.rows == p.blockHeight() {
 			next := max(at, r.From)
 			if at == current {
 				next = position
 			}
-			if err := p.flush(ctx, next); err != nil {
+			if err := p.deliverBlock(ctx, next); err != nil {
 				return err
 			}
 			current = at
 		}
-		if err := p.add(values, position); err != nil {
+		if err := p.addRow(values, position); err != nil {
 			return err
 		}
 	}
-	// The section's checksum is verified at its very end.
+	// The section's checksum is verified at its end.
 	var one [1]byte
 	if _, err := io.ReadFull(in, one[:]); !errors.Is(err, io.EOF) {
-		return p.broken(errors.Join(err, errors.New("the sample is longer than its rows")))
+		return p.errDamaged(errors.Join(err, errors.New("the sample is longer than its rows")))
 	}
 	if p.rows == 0 {
 		return nil
 	}
-	return p.flush(ctx, r.To)
+	return p.deliverBlock(ctx, r.To)
 }
 
-// broken places an error of reading that has no place.
-func (p *pass) broken(err error) error {
+func (p *pass) errDamaged(err error) error {
 	if errors.As(err, new(*stream.DataError)) {
 		return err
 	}
@@ -96,8 +95,7 @@ func (p *pass) broken(err error) error {
 	return e
 }
 
-// add appends a row to the block, as the policy for missing entries has it.
-func (p *pass) add(values []float64, position int64) error {
+func (p *pass) addRow(values []float64, position int64) error {
 	p.rows++
 	dropped := false
 	for k, j := range p.Index {
@@ -106,10 +104,10 @@ func (p *pass) add(values []float64, position int64) error {
 			continue
 		}
 		if p.Missing == stream.MissingError {
-			return p.missingAt(k, position, x)
+			return p.errMissingAt(k, position, x)
 		}
 		p.counts[k].Add(x)
-		p.missing, dropped = true, p.Missing == stream.MissingDropRow
+		p.hasMissing, dropped = true, p.Missing == stream.MissingDropRow
 	}
 	if dropped {
 		return nil
@@ -120,11 +118,11 @@ func (p *pass) add(values []float64, position int64) error {
 		return nil
 	}
 	if p.data == nil {
-		p.data = make([]float64, p.most*len(p.Index))
+		p.data = make([]float64, p.mostInBlock*len(p.Index))
 	}
 	at := len(p.chunk.Positions) - 1
 	for k, j := range p.Index {
-		p.data[k*p.most+at] = values[j]
+		p.data[k*p.mostInBlock+at] = values[j]
 	}
 	return nil
 }
@@ -141,26 +139,25 @@ func (p *pass) addSparse(values []float64) {
 	p.csr.RowPtr = append(p.csr.RowPtr, len(p.csr.Index))
 }
 
-// missingAt is the error for a missing entry.
-func (p *pass) missingAt(column int, position int64, x float64) error {
+func (p *pass) errMissingAt(column int, position int64, x float64) error {
 	var kind stream.MissingCount
 	kind.Add(x)
-	what := "NaN"
+	kindName := "NaN"
 	switch {
 	case kind.Nulls > 0:
-		what = "null"
+		kindName = "null"
 	case kind.Infs > 0:
-		what = "infinite"
+		kindName = "infinite"
 	}
 	return &stream.DataError{
 		Path: p.Path, RowGroup: -1, Row: position, Column: p.Options.Columns[column].Name,
-		Err:    fmt.Errorf("%w: %s", stream.ErrMissing, what),
+		Err:    fmt.Errorf("%w: %s", stream.ErrMissing, kindName),
 		Remedy: stream.Textf("choose {missing} mean, zero or drop-row, or {exclude} the column"),
 	}
 }
 
-// flush delivers the block, which ends where the next one starts.
-func (p *pass) flush(ctx context.Context, next int64) error {
+// deliverBlock yields the block, which ends at the start next of the next one.
+func (p *pass) deliverBlock(ctx context.Context, next int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -168,7 +165,7 @@ func (p *pass) flush(ctx context.Context, next int64) error {
 	d := len(p.Index)
 	c.Block, c.Rows, c.Cols = int(next-c.Start), len(c.Positions), d
 	c.Missing = nil
-	if p.missing {
+	if p.hasMissing {
 		c.Missing = p.counts
 	}
 	switch {
@@ -180,12 +177,12 @@ func (p *pass) flush(ctx context.Context, next int64) error {
 	case c.Rows == 0:
 		c.Data, c.Stride = []float64{}, 0
 	default:
-		c.Data, c.Stride = p.data[:(d-1)*p.most+c.Rows], p.most
+		c.Data, c.Stride = p.data[:(d-1)*p.mostInBlock+c.Rows], p.mostInBlock
 	}
 	if !p.yield(c) {
 		return errStopped
 	}
-	c.Start, c.Positions, p.rows, p.missing = next, c.Positions[:0], 0, false
+	c.Start, c.Positions, p.rows, p.hasMissing = next, c.Positions[:0], 0, false
 	p.csr = stream.CSR{RowPtr: p.csr.RowPtr[:0], Index: p.csr.Index[:0], Value: p.csr.Value[:0]}
 	clear(p.counts)
 	return nil

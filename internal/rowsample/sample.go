@@ -17,26 +17,26 @@ const (
 	magic       = "ufsrows1"
 )
 
-// Sample is the rows of lowest hash with their row groups. Unlike the sample that anchors
-// are taken from it is written in the order of the table, and tells kinds of missing entries.
+// Sample holds the rows of lowest hash with their row groups. Unlike the sample for anchors it is written in the order
+// of the table, and records kinds of missing entries.
 type Sample struct{ *anchor.Sampler }
 
 // New returns an empty sample of d columns.
 func New(d int, opt anchor.SamplerOptions) Sample { return Sample{anchor.NewSampler(d, opt)} }
 
-// Bytes bounds what a Sample of so many rows and columns holds, also while it is written.
+// Bytes bounds the memory of a Sample, including while it is written.
 func Bytes(rows, d int) int64 {
 	b := anchor.SamplerBytes(rows, d)
 	if b == math.MaxInt64 {
 		return b
 	}
-	return b + 64*int64(rows) // heads in another order
+	return b + 64*int64(rows) // heads in a second order
 }
 
 // Merge makes s the sample of the rows of both; see [anchor.Sampler.Merge].
 func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
 
-// MergedBytes is what [Bytes] says of s once o is merged, where it is not nil.
+// MergedBytes is [Bytes] of s after o is merged, if it is not nil.
 func (s Sample) MergedBytes(o *Sample) int64 {
 	rows := s.Len()
 	if o != nil {
@@ -45,9 +45,9 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 	return Bytes(rows, s.Columns())
 }
 
-// The binary form, 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d,
-// seed, rows to keep, rows n, the n positions in order, the n starts of their row groups, and n
-// times d values, where the bits of a NaN tell its kind (see stream.Missed).
+// The binary form, in 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d, seed, rows to keep,
+// rows n, the n positions in order, the n starts of their row groups, and n times d values; the bits of a NaN determine
+// its kind (see stream.Missed).
 
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
@@ -66,14 +66,14 @@ func (s Sample) WriteTo(w io.Writer) (int64, error) {
 	}
 	for _, r := range rows {
 		for _, x := range r.Values {
-			e.Word(canonical(x))
+			e.Word(canonicalBits(x))
 		}
 	}
 	return e.Finish()
 }
 
-// canonical are the bits of a value; NaNs of one kind have the same.
-func canonical(x float64) uint64 {
+// canonicalBits are the bits of a value; NaNs of one kind have the same bits.
+func canonicalBits(x float64) uint64 {
 	bits := math.Float64bits(x)
 	if x != x && bits != stream.NullBits && bits != stream.InfBits {
 		return math.Float64bits(math.NaN())
@@ -81,17 +81,16 @@ func canonical(x float64) uint64 {
 	return bits
 }
 
-// head is what comes before the values.
-type head struct {
+// sampleHead is the part of the file before the values.
+type sampleHead struct {
 	d                 int
 	seed              uint64
 	keep              int
 	positions, starts []int64
 }
 
-// readHead reads the head; fits says whether so many rows and columns may be there. Memory grows
-// with what is read.
-func readHead(r *words.Reader, fits func(rows, d int) error) (h head) {
+// readHead reads the head; fits returns an error if the sample is too large. Memory grows only with the data read.
+func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 	r.Magic(magic, "sample of rows")
 	r.Expect(4)
 	h.d = int(r.Count("number of columns", mostColumns))
@@ -112,7 +111,7 @@ func readHead(r *words.Reader, fits func(rows, d int) error) (h head) {
 			if r.Err() != nil {
 				return nil
 			}
-			v := r.Count(what, math.MaxInt64-1) // the end behind a row is a number too
+			v := r.Count(what, math.MaxInt64-1) // the position after a row must be a valid number too
 			check(i, v)
 			list = append(list, v)
 		}
@@ -133,26 +132,25 @@ func readHead(r *words.Reader, fits func(rows, d int) error) (h head) {
 	return h
 }
 
-// readRow reads the values of a row.
-func (h *head) readRow(r *words.Reader, row []float64) {
+func (h *sampleHead) readRow(r *words.Reader, row []float64) {
 	r.Expect(int64(h.d))
 	for j := range row {
 		x := r.Float()
-		if math.IsInf(x, 0) || x != x && canonical(x) != math.Float64bits(x) {
+		if math.IsInf(x, 0) || x != x && canonicalBits(x) != math.Float64bits(x) {
 			r.Fail("a row has a value that is none")
 		}
 		row[j] = x
 	}
 }
 
-// ReadFrom replaces s by what WriteTo wrote, with its seed and number of rows to keep, and reads
-// no further; it keeps s's other options. It fails with a *stream.MemoryError before it reads any row.
-// s is unchanged on error.
+// ReadFrom replaces s by the sample that WriteTo wrote, with its seed and number of rows to keep, and reads no further;
+// it keeps the other options of s. It fails with a *stream.MemoryError before it reads any row. s is unchanged on
+// error.
 func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
-	return words.Replace(s, from, s.decode)
+	return words.Replace(s, from, s.decodeSample)
 }
 
-func (s *Sample) decode(r *words.Reader) *Sample {
+func (s *Sample) decodeSample(r *words.Reader) *Sample {
 	opt := s.Options()
 	h := readHead(r, func(rows, d int) error {
 		if need := Bytes(rows, d); need > opt.Limit {

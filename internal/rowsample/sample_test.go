@@ -42,7 +42,7 @@ func newTable(n, d int, seed uint64, cuts ...int64) table {
 	return t
 }
 
-// keep adds the rows from one position to another, so many at a time.
+// keep adds the rows from one position to another, in chunks of the given height.
 func (t table) keep(tb testing.TB, s Sample, from, to, height int) {
 	tb.Helper()
 	for at := from; at < to; at += height {
@@ -66,7 +66,7 @@ func (t table) sample(tb testing.TB, rows int) Sample {
 // of is a Source of a written sample.
 func of(tb testing.TB, b []byte) *Source {
 	tb.Helper()
-	d := int(binary.LittleEndian.Uint64(b[8:])) // as it says itself
+	d := int(binary.LittleEndian.Uint64(b[8:])) // as stored in its head
 	return must.Get(Open(d, func() (io.Reader, error) { return bytes.NewReader(b), nil }))(tb)
 }
 
@@ -99,7 +99,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 }
 
 // The chunks have the rows of lowest hash, in order, in the blocks of the table, under each
-// policy and for some of the columns; a naive twin says which.
+// policy and for some of the columns; a naive twin chooses them.
 func TestChunksAreTheDrawnRows(t *testing.T) {
 	const d = 4
 	h := int64(stream.BlockRows(2)) // 8192
@@ -230,7 +230,7 @@ func TestPasses(t *testing.T) {
 	var bad *stream.DataError
 	for _, err := range of(t, wordstest.Bytes(t, tab.sample(t, 4))).With(options).Chunks(t.Context(), stream.Range{}) {
 		if err != nil && (!errors.As(err, &bad) || !errors.Is(err, stream.ErrMissing)) {
-			t.Error(err)
+			t.Errorf("reading a sample with a missing value: got error %v, want a DataError that wraps ErrMissing", err)
 		}
 	}
 	if bad == nil || bad.Row != 3 || bad.Column != "b" || bad.Path != "kept.ufs" {
@@ -264,7 +264,7 @@ func TestTablesNumberedApart(t *testing.T) {
 	if rows != n*tables || end != n*tables {
 		t.Errorf("%d rows up to position %d, want %d", rows, end, n*tables)
 	}
-	if most := 10*int64(h*d) + 100*int64(n*tables+d) + 2*reading; s.MinMemory() > most {
+	if most := 10*int64(h*d) + 100*int64(n*tables+d) + 2*sectionBytes; s.MinMemory() > most {
 		t.Errorf("a pass is to hold %d bytes, more than %d", s.MinMemory(), most)
 	}
 }

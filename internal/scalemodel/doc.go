@@ -1,6 +1,5 @@
-// Package scalemodel estimates how long a job takes on N machines, and from which N on more
-// machines hardly help: plain arithmetic over rates that were measured, or that are assumed
-// and say so. Nothing in it reads data or knows a cluster.
+// Package scalemodel estimates the time of a job on N machines, and the N from which on more machines hardly help:
+// plain arithmetic over rates that were measured, or are marked as assumed. It neither reads data nor knows a cluster.
 //
 // For n rows of d features in F files of G row groups, B bytes, on N machines of c cores:
 //
@@ -16,10 +15,10 @@
 //	plan         = ⌈F/16⌉·latency + G·d·footer
 //	total(N)     = plan + Σ over rounds (scan + merge) + select
 //
-// A single machine plans, merges and uploads nothing. Scanning shrinks with N until every
-// row group has its machine; merging grows with N, or √N; what is left stays. So the time has
-// a minimum, and before it a knee: the last N up to which each doubling saved a tenth at least.
+// A single machine plans, merges and uploads nothing. The time of scanning falls with N until every row group has its
+// own machine; merging grows with N, or √N; the rest is constant. So the time has a minimum, and before it a knee: the
+// last N up to which each doubling saved at least a tenth.
 //
-// What it leaves out: machines of unequal speed and those that fail, waiting for machines,
-// and that a scan of many cores may be less than c times as fast as of one.
+// It ignores machines of unequal speed or that fail, waiting for machines, and that c cores may scan less than c times
+// as fast as one.
 package scalemodel

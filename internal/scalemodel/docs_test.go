@@ -13,11 +13,11 @@ import (
 // page is where the model is shown.
 const page = "../../docs/scale.md"
 
-// TestPage: what docs/scale.md shows is what the model says. UFS_UPDATE_GOLDEN=1 writes it.
+// TestPage: docs/scale.md shows the model's results. UFS_UPDATE_GOLDEN=1 writes it.
 func TestPage(t *testing.T) {
 	b, err := os.ReadFile(page)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the page: %v", err)
 	}
 	text := string(b)
 	for name, block := range map[string]string{"rates": ratesTable(), "machines": machinesTables(), "measured": measuredTable()} {
@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	if text != string(b) && os.Getenv("UFS_UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the project
-			t.Fatal(err)
+			t.Fatalf("writing the page: %v", err)
 		}
 	}
 }
@@ -43,11 +43,11 @@ func TestPage(t *testing.T) {
 func TestPageHasAllFormulas(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the package comment: %v", err)
 	}
 	shown, err := os.ReadFile(page)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the page: %v", err)
 	}
 	formulas := 0
 	for _, line := range strings.Split(string(doc), "\n") {
@@ -150,7 +150,7 @@ func measuredTable() string {
 			// On one machine: the least of one level and two is for machines side by side.
 			part := j.partBytes(Gram)
 			merge = fmt.Sprintf("%.2f s", m.merge)
-			modelled = fmt.Sprintf("%.2f s", float64(n)*(r.of(partTime)+part/r.of(mergeRate)))
+			modelled = fmt.Sprintf("%.2f s", float64(n)*(r.rateValue(partTime)+part/r.rateValue(mergeRate)))
 			parts = humanize.IBytes(uint64(p.Parts))
 		}
 		fmt.Fprintf(&b, "| %d | %.2f s | %.2f s | %+.0f %% | %.2f s | %s | %s | %s | %s |\n", n, slowest, p.Scan, 100*(p.Scan/slowest-1), sum,

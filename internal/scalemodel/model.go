@@ -5,19 +5,19 @@ import "math"
 // Point is the estimate for one number of machines. Times are seconds.
 type Point struct {
 	Machines int
-	Plan     float64 // reading footers, before all else
+	Plan     float64 // reading footers, before anything else
 	Scan     float64 // all rounds, from a machine's start to its part
 	Merge    float64 // all rounds
 	Select   float64
 	Total    float64 // from the first command to the selection
 	Speedup  float64 // over one machine
-	Hours    float64 // that are paid for, while others merge not counted
-	Levels   int     // 0 where nothing is merged
-	Parts    float64 // of all rounds
-	Bound    string  // what most of the time goes to
+	Hours    float64 // paid machine hours, without waiting for merges
+	Levels   int     // of merging; 0 if nothing is merged
+	Parts    float64 // total bytes of the parts of all rounds
+	Bound    string  // the part of the work that takes most of the time
 }
 
-// What most of the time of a Point goes to.
+// The values of Point.Bound.
 const (
 	BoundCompute = "computing"
 	BoundRead    = "reading"
@@ -26,38 +26,38 @@ const (
 	BoundFixed   = "starting" // and opening files, uploading parts, selecting
 )
 
-// Estimate is the model for one number of machines, 1 or more.
+// Estimate applies the model to a number of machines, 1 or more.
 func Estimate(j Job, r Rates, machines int) Point {
-	p := estimate(j, r, machines)
-	p.Speedup = estimate(j, r, 1).Total / p.Total
+	p := estimateTimes(j, r, machines)
+	p.Speedup = estimateTimes(j, r, 1).Total / p.Total
 	return p
 }
 
-func estimate(j Job, r Rates, machines int) Point {
+func estimateTimes(j Job, r Rates, machines int) Point {
 	p := Point{Machines: machines}
 	alone := machines <= 1
 	groups := float64(max(j.Groups, 1))
-	n := math.Min(float64(max(machines, 1)), groups) // the others have nothing to do
+	n := math.Min(float64(max(machines, 1)), groups) // further machines have nothing to do
 	share := math.Ceil(groups/n) / groups
 	files := float64(max(j.Files, 1))
 	var compute, read, fixed float64
-	mergers := 0 // that are started one after the other
+	mergers := 0 // started one after the other
 	for i, kind := range j.Rounds {
-		cpu := share * j.cpu(kind, r) / float64(max(j.Cores, 1))
-		fetch := share * float64(j.Bytes) / math.Min(r.of(machineRate), r.of(storeRate)/n)
+		cpu := share * j.cpuSeconds(kind, r) / float64(max(j.Cores, 1))
+		fetch := share * float64(j.Bytes) / math.Min(r.rateValue(machineRate), r.rateValue(storeRate)/n)
 		if cpu > fetch {
 			compute += cpu
 		} else {
 			read += fetch
 		}
-		start := r.of(startTime)
+		start := r.rateValue(startTime)
 		if alone && i > 0 {
-			start = 0 // one process makes all rounds
+			start = 0 // one process does all rounds
 		}
-		still := start + j.footers(math.Ceil(files/n), share*groups, r)
+		still := start + j.footerSeconds(math.Ceil(files/n), share*groups, r)
 		if !alone {
 			part := j.partBytes(kind)
-			still += part / r.of(machineRate)
+			still += part / r.rateValue(machineRate)
 			merge, levels := mergeTime(r, n, part)
 			p.Merge += merge
 			mergers += levels
@@ -69,11 +69,11 @@ func estimate(j Job, r Rates, machines int) Point {
 	}
 	p.Select = j.selectTime(r)
 	if !alone {
-		p.Plan = j.footers(math.Ceil(files/footersAhead), groups, r)
+		p.Plan = j.footerSeconds(math.Ceil(files/footersAhead), groups, r)
 	}
 	p.Total = p.Plan + p.Scan + p.Merge + p.Select
 	p.Hours = n * p.Scan / 3600
-	starts := float64(mergers) * r.of(startTime)
+	starts := float64(mergers) * r.rateValue(startTime)
 	fixed += p.Select + starts
 	merge := p.Merge - starts
 	switch max(compute, read, merge, p.Plan, fixed) {
@@ -91,18 +91,18 @@ func estimate(j Job, r Rates, machines int) Point {
 	return p
 }
 
-// footersAhead is how many footers a plan asks a store for at a time (chunkio).
+// footersAhead is the number of footers that a plan requests at a time (chunkio).
 const footersAhead = 16
 
-// Of a part in a store merge asks for its header, then for its version and its bytes, with several
-// on their way while one is added.
-const partRequests, ahead = 3, 8
+// To read a part from a store, merge requests its header, its version and its bytes: partRequests requests, with
+// requestsAhead in progress while one part is added.
+const partRequests, requestsAhead = 3, 8
 
-// mergeTime is the time to merge n parts of so many bytes, one after the other or in groups of
-// about √n that are merged side by side and then together.
+// mergeTime is the time to merge n parts of part bytes each, one after the other, or in about √n groups that are merged
+// in parallel and then together.
 func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
-	each := max(r.of(partTime)+part/r.of(mergeRate), part/r.of(machineRate), partRequests*r.of(latencyTime)/ahead)
-	around := r.of(startTime) + part/r.of(machineRate)
+	each := max(r.rateValue(partTime)+part/r.rateValue(mergeRate), part/r.rateValue(machineRate), partRequests*r.rateValue(latencyTime)/requestsAhead)
+	around := r.rateValue(startTime) + part/r.rateValue(machineRate)
 	one := around + n*each
 	group := math.Ceil(math.Sqrt(n))
 	two := 2*around + (group+math.Ceil(n/group))*each
@@ -112,13 +112,13 @@ func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	return one, 1
 }
 
-// Knee is the number of machines, of 1, 2, 4, … and one for each row group, up to which each
-// doubling saves a tenth of the time at least, on average since the knee before. Beyond it
-// machines are paid for and hardly used.
+// Knee returns the largest number of machines, of 1, 2, 4, … and one for each row group, up to which each doubling
+// saves at least a tenth of the time, on average since the previous knee. Further machines are paid for and hardly
+// used.
 func Knee(j Job, r Rates) Point {
-	knee := estimate(j, r, 1)
+	knee := estimateTimes(j, r, 1)
 	for n := 2; knee.Machines < j.Groups && n < 2*j.Groups; n *= 2 {
-		p := estimate(j, r, min(n, j.Groups))
+		p := estimateTimes(j, r, min(n, j.Groups))
 		if p.Total <= knee.Total*math.Pow(0.9, math.Log2(float64(p.Machines)/float64(knee.Machines))) {
 			knee = p
 		}

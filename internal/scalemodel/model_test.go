@@ -21,14 +21,14 @@ func free(t *testing.T, but string) Rates {
 		r, err = r.With(but)
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("rates with %q: %v", but, err)
 	}
 	return r
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*math.Abs(b)+1e-3 }
 
-// Each term by itself is what can be counted by hand.
+// Each term by itself equals a calculation by hand.
 func TestTerms(t *testing.T) {
 	j := job(1<<24, 1<<10, 4, Gram) // 2^34 values, 2^37 bytes, 1024 files and groups
 	part := 4.0*(1<<20) + 300*(1<<10)
@@ -73,7 +73,7 @@ func TestLaws(t *testing.T) {
 				j := job(rows, d, 8, rounds...)
 				one := Estimate(j, r, 1)
 				if one.Merge != 0 || one.Levels != 0 || one.Parts != 0 || one.Speedup != 1 {
-					t.Errorf("%+v: %+v", j, one)
+					t.Errorf("%+v on one machine: %+v, want no merging and a speedup of 1", j, one)
 				}
 				for _, n := range []int{1, 2, 3, 10, 100, 1000, 100000} {
 					p := Estimate(j, r, n)
@@ -89,7 +89,7 @@ func TestLaws(t *testing.T) {
 					for _, faster := range []string{"scan=1e9", "profile=1e9", "gram=1e12", "anchors=1e12", "merge=1GB", "part=0s", "footer=0s", "start=0s", "latency=0s", "machine-bandwidth=1GB", "store-bandwidth=100GB"} {
 						quick, err := r.With(faster)
 						if err != nil {
-							t.Fatal(err)
+							t.Fatalf("rates with %q: %v", faster, err)
 						}
 						if q := Estimate(j, quick, n); q.Total > p.Total*(1+1e-9) {
 							t.Errorf("%+v on %d: %s takes %v, not %v", j, n, faster, q.Total, p.Total)
@@ -124,11 +124,11 @@ func TestKnee(t *testing.T) {
 	}
 }
 
-// Rates are overridden by name, each in its unit, and say where they come from.
+// Rates are overridden by name, each in its unit, and record their source.
 func TestWith(t *testing.T) {
 	r, err := Defaults().With("scan=1e8, start=1m30s,store-bandwidth=5GB/s")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("overriding rates: %v", err)
 	}
 	for _, rate := range r {
 		want := map[string]float64{"scan": 1e8, "start": 90, "store-bandwidth": 5e9}[rate.Name]
@@ -136,7 +136,7 @@ func TestWith(t *testing.T) {
 			t.Errorf("%+v, want %v", rate, want)
 		}
 	}
-	if Defaults().of(startTime) == 90 {
+	if Defaults().rateValue(startTime) == 90 {
 		t.Error("the defaults have changed")
 	}
 	for text, says := range map[string]string{

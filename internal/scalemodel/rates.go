@@ -12,7 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Unit is what a rate counts.
+// Unit is the unit of a rate.
 type Unit string
 
 // The units.
@@ -32,10 +32,10 @@ type Rate struct {
 	About  string
 }
 
-// Where the value of a rate comes from.
+// The sources of the value of a rate.
 const (
-	Measured = "measured" // on the machine that the project is built on
-	Assumed  = "assumed"  // a round figure for what differs from place to place
+	Measured = "measured" // on the machine that builds the project
+	Assumed  = "assumed"  // a round figure for a rate that differs from site to site
 	Given    = "given"    // by the user
 )
 
@@ -50,18 +50,16 @@ const (
 // Rates are the figures of the model, by name.
 type Rates []Rate
 
-// Defaults are the rates that were measured where this project is built, and round figures
-// for what no program can know of others' machines. Measured: 2 cores of an Intel Xeon
-// (AVX-512, a virtual machine that colleagues' work kept at a load of 15 to 25), so figures are
-// of user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3
-// runs), which a busy machine lengthens a little, and not of the clock. Files by
-// `bench gen planted`: 400,000 rows of 100 columns (a) and 40,000 of 1,000 (b), 40 million
-// doubles each, 309 and 320 MB.
+// Defaults returns rates measured on the project's build machine, and round figures for rates that no program can know
+// of other sites. Measured: 2 cores of an Intel Xeon (AVX-512, a virtual machine at a load of 15 to 25 by other work),
+// so figures are of user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3 runs), which a
+// busy machine lengthens a little, not of wall time. Files by `bench gen planted`: 400,000 rows of 100 columns (a) and
+// 40,000 of 1,000 (b), 40 million doubles each, 309 and 320 MB.
 func Defaults() Rates {
 	return Rates{
-		// scan --threads 1: (a) 0.66 s, (b) 1.37 s, of which 0.02 s to start. With t = v/scan +
-		// v·d/gram, v = 40e6: scan 70e6, which is 560 MB/s of doubles and, as values count and
-		// not bytes, 21 MB/s of E-MNIST's packed pixels; gram 51e9.
+		// scan --threads 1: (a) 0.66 s, (b) 1.37 s, including 0.02 s to start. With t = v/scan + v·d/gram, v = 40e6:
+		// scan 70e6, which is 560 MB/s of doubles and, as values count and not bytes, 21 MB/s of E-MNIST's packed
+		// pixels; gram 51e9.
 		{scanRate, 70e6, ValuesPerSecond, Measured, "decoding, moments and histograms"},
 		// scan --profile-only: (a) 0.36 s, (b) 0.41 s; E-MNIST's 567 million pixels 4.6 s.
 		{profileRate, 110e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
@@ -84,8 +82,7 @@ func Defaults() Rates {
 	}
 }
 
-// of is the value of the rate with this name.
-func (r Rates) of(name string) float64 {
+func (r Rates) rateValue(name string) float64 {
 	for i := range r {
 		if r[i].Name == name {
 			return r[i].Value
@@ -94,8 +91,8 @@ func (r Rates) of(name string) float64 {
 	panic("scalemodel: no rate " + name) // names are constants of this package
 }
 
-// With is r with some rates as the user gives them: "start=60s,store-bandwidth=5GB". Rates
-// of bytes are sizes a second, times are durations, all others plain numbers.
+// With returns r with some rates overridden by the user: "start=60s,store-bandwidth=5GB". Rates of bytes are sizes a
+// second, times are durations, all others plain numbers.
 func (r Rates) With(text string) (Rates, error) {
 	r = slices.Clone(r)
 	if text == "" {
@@ -111,7 +108,7 @@ func (r Rates) With(text string) (Rates, error) {
 			}
 			return nil, fmt.Errorf("%q: want NAME=VALUE, of %s", setting, strings.Join(names, ", "))
 		}
-		v, err := r[at].Unit.parse(value)
+		v, err := r[at].Unit.parseValue(value)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", setting, err)
 		}
@@ -120,8 +117,8 @@ func (r Rates) With(text string) (Rates, error) {
 	return r, nil
 }
 
-// parse reads a value. Times may be 0, speeds may not.
-func (u Unit) parse(text string) (float64, error) {
+// parseValue accepts 0 for times, but not for speeds.
+func (u Unit) parseValue(text string) (float64, error) {
 	switch u {
 	case Seconds:
 		d, err := time.ParseDuration(text)
@@ -143,7 +140,7 @@ func (u Unit) parse(text string) (float64, error) {
 	return v, nil
 }
 
-// String is the rate for people: "250 MB/s".
+// String formats the rate for people: "250 MB/s".
 func (r Rate) String() string {
 	switch r.Unit {
 	case Seconds:

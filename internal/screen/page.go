@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Page is text for people, on its way to a terminal or a file. It keeps its first error, so that the
-// code that prints need not look at every line. Several goroutines may write lines.
+// Page writes text for people to a terminal or a file. It keeps its first error, so that callers need not check every
+// line. Several goroutines may write lines.
 type Page struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -19,57 +19,57 @@ type Page struct {
 // NewPage returns a Page on w.
 func NewPage(w io.Writer) *Page { return &Page{w: w} }
 
-// Err is the first error of the writer, or nil.
+// Err returns the first error of the writer, or nil.
 func (p *Page) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// Printf is fmt.Printf. Only the format can break a line: whatever an argument holds is shown as [Text].
+// Printf is fmt.Printf. Only the format can break a line: arguments are shown as by [Text].
 func (p *Page) Printf(format string, args ...any) {
 	if false {
-		_ = fmt.Sprintf(format, args...) // go vet checks the formats of whoever calls this
+		_ = fmt.Sprintf(format, args...) // lets go vet check the formats of callers
 	}
 	values := make([]any, len(args))
 	for i, a := range args {
-		if _, number := a.(int); number { // which may also be the width of another one
+		if _, number := a.(int); number { // may also be the width of another argument
 			values[i] = a
 		} else {
-			values[i] = value{a}
+			values[i] = escapedArg{a}
 		}
 	}
-	p.write(fmt.Sprintf(format, values...))
+	p.writeText(fmt.Sprintf(format, values...))
 }
 
-// Write implements io.Writer for what others have composed, such as a help text: its line breaks stay.
+// Write implements io.Writer for composed text, such as a help text: its line breaks stay.
 func (p *Page) Write(b []byte) (int, error) {
-	p.write(Lines(string(b)))
+	p.writeText(Lines(string(b)))
 	return len(b), p.Err()
 }
 
-func (p *Page) write(s string) {
+func (p *Page) writeText(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
-		_, p.err = p.w.Write([]byte(s)) // by no other method: w may be around a writer that has more
+		_, p.err = p.w.Write([]byte(s)) // call no other method: w may wrap a writer that has more
 	}
 }
 
-// value formats itself as what it holds would, and shows the result.
-type value struct{ of any }
+// escapedArg formats itself like its argument, and escapes the result as [Text] does.
+type escapedArg struct{ arg any }
 
 // Format implements fmt.Formatter.
-func (v value) Format(to fmt.State, verb rune) {
-	_, _ = io.WriteString(to, Text(fmt.Sprintf(fmt.FormatString(to, verb), v.of))) // a State does not fail
+func (v escapedArg) Format(to fmt.State, verb rune) {
+	_, _ = io.WriteString(to, Text(fmt.Sprintf(fmt.FormatString(to, verb), v.arg))) // a State does not fail
 }
 
-// longCell is how much of a cell is shown: a name may be longer than any screen, and would make every
+// longCell is the most characters of a cell that are shown: a name may be longer than any screen, and would make every
 // row of its table as long.
 const longCell = 240
 
-// Table writes rows aligned in columns; a column whose head begins with ">" stands to the right. A cell
-// that is longer than any screen loses its middle.
+// Table writes rows aligned in columns; a column whose head begins with ">" is right-aligned. [Cut] shortens long
+// cells.
 func (p *Page) Table(head []string, rows [][]string) {
 	right := make([]bool, len(head))
 	width := make([]int, len(head))
@@ -99,10 +99,10 @@ func (p *Page) Table(head []string, rows [][]string) {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	p.write(b.String())
+	p.writeText(b.String())
 }
 
-// Cut is s without its middle, where it is longer than a cell of a Table may be.
+// Cut removes the middle of s if it is longer than a cell of a Table may be.
 func Cut(s string) string {
 	if len(s) <= longCell || utf8.RuneCountInString(s) <= longCell {
 		return s

@@ -25,7 +25,7 @@ func TestRedact(t *testing.T) {
 		"is it https://h/a?":                                         "is it https://h/a?",
 		"https://h/a#" + secret:                                      "https://h/a",
 		"https://h?" + secret:                                        "https://h",
-		"https://user:" + secret + "@h/a":                            "https://…", // its slash ends what could be a host
+		"https://user:" + secret + "@h/a":                            "https://…", // its slash ends the possible host
 		"https://user:pass@h:80/a?b":                                 "https://…@h:80/a",
 		"https://TOKEN@h/a":                                          "https://…@h/a",
 		"https://user:12/34@h/a":                                     "https://…",

@@ -22,7 +22,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever the character, what is shown is valid, has nothing invisible, and stays when it is shown again.
+// The text shown for any character is valid, has nothing invisible, and does not change when it is shown again.
 func TestTextIsClean(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune+1; r += 1 + r/0x3000 {
 		got := Text(string(r))
@@ -89,7 +89,7 @@ func TestWriter(t *testing.T) {
 		w := NewWriter(&b)
 		for rest := text; rest != ""; rest = rest[min(size, len(rest)):] {
 			if n, err := w.Write([]byte(rest[:min(size, len(rest))])); err != nil || n != min(size, len(rest)) {
-				t.Fatalf("%d, %v", n, err)
+				t.Fatalf("writing %d bytes: wrote %d, %v", min(size, len(rest)), n, err)
 			}
 		}
 		if b.String() != Lines(text) {

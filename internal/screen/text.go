@@ -1,8 +1,7 @@
-// Package screen writes what people read on a terminal. Names of columns, files and classes may
-// hold anything: a line break that forges a line, an escape that moves the cursor, a mark that turns
-// the direction of what follows. [Text] shows such characters as Go writes them in a string, \n, \x1b,
-// \u202e, and takes out what may be secret in a URL. A [Page] does so with every value that is put into it,
-// so that whoever prints need not think of it:
+// Package screen writes text for people to a terminal. Names of columns, files and classes may contain anything: a line
+// break that forges a line, an escape that moves the cursor, a mark that reverses the direction of the following text.
+// [Text] shows such characters as in a Go string, \n, \x1b, \u202e, and removes possible secrets from URLs. A [Page]
+// does so with every argument, so that callers need not:
 //
 //	p := screen.NewPage(os.Stdout)
 //	p.Printf("%s: %d rows\n", name, rows)
@@ -17,15 +16,15 @@ import (
 	"unicode/utf8"
 )
 
-// Text is s as one line of a terminal may show it, by [Redact] without what may be secret. A backslash stays as it is, so that paths of
-// Windows do: the text is for reading, and cannot always be turned back.
-func Text(s string) string { return shown(s, false) }
+// Text returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]). A backslash
+// is not escaped, for the sake of Windows paths: the text is for reading, and cannot always be converted back.
+func Text(s string) string { return escapeText(s, false) }
 
-// Lines is [Text] but for line breaks, which stay.
-func Lines(s string) string { return shown(s, true) }
+// Lines is [Text] but keeps line breaks.
+func Lines(s string) string { return escapeText(s, true) }
 
-// Name is the name of a column among others: in quotes where it is empty, or begins or ends with space, and
-// so would not be seen.
+// Name returns the name of a column for a list of names: in quotes if it is empty, or begins or ends with space, and so
+// would be invisible.
 func Name(s string) string {
 	if s == "" || strings.TrimSpace(s) != s {
 		return `"` + s + `"`
@@ -33,7 +32,7 @@ func Name(s string) string {
 	return s
 }
 
-// Names is [Name] for each of a list.
+// Names applies [Name] to each of a list.
 func Names(list []string) []string {
 	shown := make([]string, len(list))
 	for i, s := range list {
@@ -42,7 +41,7 @@ func Names(list []string) []string {
 	return shown
 }
 
-func shown(s string, lines bool) string {
+func escapeText(s string, lines bool) string {
 	s = Redact(s)
 	if isPlain(s, lines) {
 		return s
@@ -52,7 +51,7 @@ func shown(s string, lines bool) string {
 		r, n := utf8.DecodeRuneInString(rest)
 		if part := rest[:n]; n == 1 && r == utf8.RuneError {
 			b.WriteString(`\x` + strconv.FormatUint(uint64(rest[0])|1<<8, 16)[1:])
-		} else if isShown(r, lines) {
+		} else if isVisible(r, lines) {
 			b.WriteString(part)
 		} else {
 			quoted := strconv.QuoteRuneToASCII(r)
@@ -63,19 +62,18 @@ func shown(s string, lines bool) string {
 	return b.String()
 }
 
-// isPlain reports whether all of s is shown as it is; nearly all there is to show is.
 func isPlain(s string, lines bool) bool {
 	for _, r := range s {
-		if r == utf8.RuneError || !isShown(r, lines) {
+		if r == utf8.RuneError || !isVisible(r, lines) {
 			return false
 		}
 	}
 	return true
 }
 
-// isShown reports whether a character stands for itself: letters, marks, digits, signs and spaces of
-// every script do. Controls do not, nor what is invisible: marks of direction, joiners, the byte order
-// mark, characters that nobody has assigned.
-func isShown(r rune, lines bool) bool {
+// isVisible reports whether a character is shown unescaped: letters, marks, digits, signs and spaces of every script
+// are. Controls are escaped, and so are invisible characters: marks of direction, joiners, the byte order mark,
+// unassigned characters.
+func isVisible(r rune, lines bool) bool {
 	return r >= ' ' && r < 0x7f || lines && r == '\n' || r > 0x7f && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
 }

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Writer shows on a terminal what is not made for one, such as CSV: all but line breaks as [Text] does.
+// Writer makes output that is not meant for a terminal, such as CSV, safe to show on one: as [Lines] does.
 type Writer struct {
 	w    io.Writer
-	part []byte // of a character whose other bytes are still to come
+	part []byte // incomplete last character
 }
 
 // NewWriter returns a Writer to w.

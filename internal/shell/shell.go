@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Quote writes words as a shell takes them. One that could mean something else, as the & of a
-// URL's query, is quoted; what cannot be seen, as a line break, is spelled out.
+// Quote writes words for a POSIX shell. It quotes words with special characters, such as the & of a URL's query, and
+// escapes invisible ones, such as a line break.
 func Quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		switch {
 		case !utf8.ValidString(w) || strings.ContainsFunc(w, isHidden):
-			w = spelledOut(w)
+			w = escapeHidden(w)
 		case w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?[]{}~#!`"):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
@@ -24,9 +24,9 @@ func Quote(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// IsPlain reports whether every shell takes the word for itself without quotes: bash, zsh, fish and PowerShell. Letters
-// of all scripts are, of those that are seen; no other character outside of ASCII is, as PowerShell takes curly quotes
-// and long dashes for straight and short ones. What begins like an option, a home folder or a variable is not plain.
+// IsPlain reports whether bash, zsh, fish and PowerShell all take the word literally without quotes. Visible letters
+// of all scripts are plain. Other characters outside ASCII are not, because PowerShell takes curly quotes and long
+// dashes for straight and short ones. Nor is a word that begins like an option, a home folder or a variable.
 func IsPlain(word string) bool {
 	for i, r := range word {
 		switch {
@@ -42,12 +42,11 @@ func IsPlain(word string) bool {
 	return word != ""
 }
 
-// isHidden is true of what a terminal obeys or does not show: it would be no part of what is copied.
+// isHidden reports whether a terminal obeys a character or does not show it. A copy of the text would lack it.
 func isHidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
-// spelledOut is w in the quotes $'…' of POSIX 2024, bash, zsh, ksh and busybox, byte by byte where it is not
-// printable.
-func spelledOut(w string) string {
+// escapeHidden writes w in quotes $'…' (POSIX 2024, bash, zsh, ksh, busybox), with hidden characters as octal bytes.
+func escapeHidden(w string) string {
 	var b strings.Builder
 	b.WriteString("$'")
 	for rest := w; rest != ""; {
@@ -56,7 +55,7 @@ func spelledOut(w string) string {
 		case r == '\'' || r == '\\':
 			b.WriteString(`\` + part)
 		case r == utf8.RuneError && n == 1, isHidden(r):
-			for i := range n { // three digits: what follows is no fourth one
+			for i := range n { // always three digits, so that a following digit is not part of it
 				fmt.Fprintf(&b, `\%03o`, part[i])
 			}
 		default:

@@ -1,6 +1,6 @@
-// Package slurmtest starts a real Slurm for tests, with daemons, ports and folders of its own:
-// munged, slurmctld and one slurmd on 127.0.0.1, from Debian's packages. Several may run at
-// once, beside one that the machine has. It needs neither root nor systemd nor cgroups.
+// Package slurmtest starts a real Slurm for tests, with its own daemons, ports and folders: munged, slurmctld and one
+// slurmd on 127.0.0.1, from Debian's packages. Several may run at once, next to one of the machine's own. It needs
+// neither root nor systemd nor cgroups.
 package slurmtest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// patience is how long a daemon may take to answer or to end: on a busy machine many times
-// the second that it takes.
-const patience = time.Minute
+// daemonTimeout is the longest time for a daemon to answer or to end. It needs a second, and many times that on a
+// busy machine.
+const daemonTimeout = time.Minute
 
 // Cluster is a running Slurm.
 type Cluster struct {
-	// Env is what a process needs in its environment to use this cluster: "NAME=value".
+	// Env holds the variables by which a process uses this cluster, as "NAME=value".
 	Env []string
 
 	t       testing.TB
@@ -31,11 +31,11 @@ type Cluster struct {
 	daemons []*daemon
 }
 
-// Start starts a cluster of one node with so many CPUs, and stops it when the test ends. Jobs
-// that are still there are killed. It skips the test where Slurm is not installed.
+// Start starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs that
+// remain and stops the cluster. It skips the test if Slurm is not installed.
 func Start(t testing.TB, cpus int) *Cluster {
 	t.Helper()
-	programs := find(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")
+	programs := findPrograms(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")
 	// Not t.TempDir: the path of a Unix socket has at most 107 bytes.
 	dir := must.Get(os.MkdirTemp("", "slurm"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
@@ -43,25 +43,25 @@ func Start(t testing.TB, cpus int) *Cluster {
 		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
-	configure(t, at("slurm.conf"), dir, cpus, freeport.Get(t), freeport.Get(t))
+	writeConfig(t, at("slurm.conf"), dir, cpus, freeport.Get(t), freeport.Get(t))
 	c := &Cluster{Env: []string{"SLURM_CONF=" + at("slurm.conf")}, t: t, dir: dir}
-	t.Cleanup(c.stop)
+	t.Cleanup(c.stopAll)
 
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key) // never fails
 	must.Do(t, os.WriteFile(at("munge.key"), key, 0o600))
-	// --force: the folder is its user's alone, where munged wants it to be everyone's.
-	c.start(programs["munged"], "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
+	// --force: the folder is private to its user, but munged wants it to be accessible to everyone.
+	c.startDaemon(programs["munged"], "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
 		"--pid-file="+at("munge.pid"), "--log-file="+at("munge.log"), "--seed-file="+at("munge.seed"))
-	c.wait("munged listens", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
-	c.start(programs["slurmctld"], "-D", "-i")
-	c.start(programs["slurmd"], "-D", "-N", node)
-	c.wait("the node is idle", func() bool { out, err := c.run("sinfo", "-h", "-o", "%T"); return err == nil && out == "idle" })
+	c.waitUntil("munged listens", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
+	c.startDaemon(programs["slurmctld"], "-D", "-i")
+	c.startDaemon(programs["slurmd"], "-D", "-N", nodeName)
+	c.waitUntil("the node is idle", func() bool { out, err := c.runCommand("sinfo", "-h", "-o", "%T"); return err == nil && out == "idle" })
 	return c
 }
 
-// find looks programs up, in the folder of daemons too, or skips the test.
-func find(t testing.TB, names ...string) map[string]string {
+// findPrograms looks programs up, in /usr/sbin too, or skips the test.
+func findPrograms(t testing.TB, names ...string) map[string]string {
 	t.Helper()
 	paths := map[string]string{}
 	for _, name := range names {
@@ -77,26 +77,25 @@ func find(t testing.TB, names ...string) map[string]string {
 	return paths
 }
 
-// command is a command that uses the cluster.
-func (c *Cluster) command(name string, args ...string) *exec.Cmd {
+func (c *Cluster) newCommand(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...) //nolint:noctx // of a test
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Dir = c.dir
 	return cmd
 }
 
-func (c *Cluster) run(name string, args ...string) (string, error) {
-	out, err := c.command(name, args...).Output()
+func (c *Cluster) runCommand(name string, args ...string) (string, error) {
+	out, err := c.newCommand(name, args...).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// wait waits until something is so, as long as all daemons run.
-func (c *Cluster) wait(what string, isSo func() bool) {
+// waitUntil waits until isSo is true, and fails the test if a daemon ends or time runs out.
+func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Helper()
-	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(20 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(20 * time.Millisecond) {
 		for _, d := range c.daemons {
 			select {
-			case <-d.ended:
+			case <-d.done:
 				c.t.Fatalf("%s ended:\n%s", d.cmd.Path, c.Log())
 			default:
 			}
@@ -105,22 +104,22 @@ func (c *Cluster) wait(what string, isSo func() bool) {
 			return
 		}
 	}
-	c.t.Fatalf("not within %v: %s\n%s", patience, what, c.Log())
+	c.t.Fatalf("not within %v: %s\n%s", daemonTimeout, what, c.Log())
 }
 
-// stop kills the jobs that are left and then the daemons, in the order that lets each end in
-// peace. Steps of jobs are no children of slurmd once they run, so they have to end first.
-func (c *Cluster) stop() {
+// stopAll kills the remaining jobs and then stops the daemons, so that each can end properly. Steps of running jobs
+// are no children of slurmd, so they must end first.
+func (c *Cluster) stopAll() {
 	if c.t.Failed() {
 		c.t.Logf("Slurm's daemons said:\n%s", c.Log())
 	}
 	if len(c.daemons) == 3 {
-		for begin := time.Now(); time.Since(begin) < patience; time.Sleep(100 * time.Millisecond) {
-			left, err := c.run("squeue", "-h", "-o", "%A")
+		for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(100 * time.Millisecond) {
+			left, err := c.runCommand("squeue", "-h", "-o", "%A")
 			if err != nil || left == "" {
 				break
 			}
-			_, _ = c.run("scancel", strings.Fields(left)...) // those that have just ended are none
+			_, _ = c.runCommand("scancel", strings.Fields(left)...) // fails for jobs that have just ended
 		}
 	}
 	for i := len(c.daemons) - 1; i >= 0; i-- {
@@ -128,7 +127,7 @@ func (c *Cluster) stop() {
 	}
 }
 
-// Log is what the daemons have written of late, for the message of a test that fails.
+// Log returns the last output of the daemons, for the message of a failing test.
 func (c *Cluster) Log() string {
 	var b strings.Builder
 	for _, d := range c.daemons {

@@ -27,11 +27,11 @@ fi
 echo "${SLURM_RESTART_COUNT:-0}" >"ended-$SLURM_ARRAY_TASK_ID"
 `), 0o755))
 	submit := func(c *Cluster, args ...string) string {
-		cmd := c.command("sbatch", append([]string{"--parsable", "--output=" + at("log-%j")}, args...)...)
+		cmd := c.newCommand("sbatch", append([]string{"--parsable", "--output=" + at("log-%j")}, args...)...)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+			t.Fatalf("running %v: %v\n%s", cmd.Args, err, out)
 		}
 		return strings.TrimSpace(string(out))
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// configuration is a slurm.conf for one node that is this machine, without systemd, cgroups,
-// accounting and whatever else a test has not. The node says that it has more CPUs and memory
-// than the machine (config_overrides), so that array tasks run side by side on two cores.
+// configTemplate is a slurm.conf for one node, this machine, without systemd, cgroups, accounting
+// and other services that a test lacks. The node claims more CPUs and memory than the machine
+// has (config_overrides), so that array tasks run side by side on two cores.
 //
-// A requeued job waits for as long as a credential is valid and a second more, so that its old
-// credential cannot start it: five seconds are the least that Slurm takes. Nothing else waits
-// long, but what a busy machine may delay has time: messages, and starts of batch scripts.
-var configuration = template.Must(template.New("slurm.conf").Parse(`ClusterName=test
+// A requeued job waits until its old credential has expired, and a second more, so that this
+// credential cannot start it. Slurm's shortest validity is five seconds. Other waits are short, but
+// messages and starts of batch scripts have more time, because a busy machine may delay them.
+var configTemplate = template.Must(template.New("slurm.conf").Parse(`ClusterName=test
 SlurmctldHost={{.Host}}(127.0.0.1)
 SlurmctldPort={{.ControllerPort}}
 SlurmdPort={{.NodePort}}
@@ -51,16 +51,14 @@ NodeName={{.Node}} NodeHostname={{.Host}} NodeAddr=127.0.0.1 CPUs={{.CPUs}} Real
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `))
 
-// node is the name of the one node.
-const node = "one"
+const nodeName = "one"
 
-// configure writes the configuration into a file.
-func configure(t testing.TB, path, dir string, cpus, controllerPort, nodePort int) {
+func writeConfig(t testing.TB, path, dir string, cpus, controllerPort, nodePort int) {
 	t.Helper()
-	host, _, _ := strings.Cut(must.Get(os.Hostname())(t), ".") // what slurmctld takes as its own name
+	host, _, _ := strings.Cut(must.Get(os.Hostname())(t), ".") // slurmctld uses this form of its own name
 	f := must.Get(os.Create(path))(t)
-	must.Do(t, configuration.Execute(f, map[string]any{
-		"Host": host, "Node": node, "Dir": dir, "CPUs": cpus, "User": must.Get(user.Current())(t).Username,
+	must.Do(t, configTemplate.Execute(f, map[string]any{
+		"Host": host, "Node": nodeName, "Dir": dir, "CPUs": cpus, "User": must.Get(user.Current())(t).Username,
 		"ControllerPort": controllerPort, "NodePort": nodePort,
 	}))
 	must.Do(t, f.Close())

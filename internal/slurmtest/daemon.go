@@ -12,30 +12,29 @@ import (
 
 // daemon is a process in the foreground whose output goes to a file.
 type daemon struct {
-	cmd   *exec.Cmd
-	log   string
-	ended chan struct{}
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{}
 }
 
-func (c *Cluster) start(program string, args ...string) {
+func (c *Cluster) startDaemon(program string, args ...string) {
 	c.t.Helper()
-	d := &daemon{cmd: c.command(program, args...), log: filepath.Join(c.dir, filepath.Base(program)+".log"), ended: make(chan struct{})}
+	d := &daemon{cmd: c.newCommand(program, args...), log: filepath.Join(c.dir, filepath.Base(program)+".log"), done: make(chan struct{})}
 	log := must.Get(os.Create(d.log))(c.t)
 	defer log.Close()
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	dieWithParent(d.cmd)
 	must.Do(c.t, d.cmd.Start())
-	go func() { defer close(d.ended); _ = d.cmd.Wait() }()
+	go func() { defer close(d.done); _ = d.cmd.Wait() }()
 	c.daemons = append(c.daemons, d)
 }
 
-// stop asks the daemon to end and kills it where it does not.
 func (d *daemon) stop() {
 	_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
-	case <-d.ended:
-	case <-time.After(patience):
+	case <-d.done:
+	case <-time.After(daemonTimeout):
 		_ = d.cmd.Process.Kill()
-		<-d.ended
+		<-d.done
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent has a process killed when this one ends, even where the go tool kills a test
-// that takes too long and nothing is cleaned up.
+// dieWithParent makes a process die with this one, even if the go tool kills a test that takes too long and no
+// cleanup runs.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

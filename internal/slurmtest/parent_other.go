@@ -4,5 +4,5 @@ package slurmtest
 
 import "os/exec"
 
-// dieWithParent does nothing: only Linux can, and Slurm's packages are Linux's.
+// dieWithParent does nothing: only Linux supports it, and Slurm's packages are for Linux.
 func dieWithParent(*exec.Cmd) {}

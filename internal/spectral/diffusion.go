@@ -9,53 +9,51 @@ import (
 )
 
 const (
-	// An eigenvector on fewer than leastRows rows, or leastShare of them, is left out. Without
-	// this guard one draw of anchors on mnist10k took nothing but border pixels, from a part of 20
-	// rows that hardly touched the others.
+	// An eigenvector on fewer than leastRows rows, or leastShare of them, is left out. Without this guard one draw of
+	// anchors on mnist10k took nothing but border pixels, from a part of 20 rows that hardly touched the others.
 	leastRows  = 3
 	leastShare = 0.004
-	// DefaultDiffusion is t where nothing is said. Over 22 sets with labels the gain in NMI of
-	// package align over greedy is flat from 5 to 20: 6.2, 6.5 (at 10), 6.4 and 6.1 points.
+	// DefaultDiffusion is the default t. Over 22 sets with labels the gain in NMI of package align over greedy is
+	// flat from 5 to 20: 6.2, 6.5 (at 10), 6.4 and 6.1 points.
 	DefaultDiffusion = 10
-	// pairs is L, the number of eigenpairs of the kernel. Weights fall with λ^(2t), so that on
-	// most data the last ones hardly count.
-	pairs = 50
+	// mostPairs is L, the number of eigenpairs of the kernel. Weights fall with λ^(2t), so that on most data the last
+	// ones hardly count.
+	mostPairs = 50
 )
 
-// Diffusion is the diffusion kernel of an anchor graph as features see it: K = Σ w_c·u_c·u_cᵀ with
-// the weights w_c = (λ_c/λ_1)^(2t), n×n, which is never built. To divide by λ_1 changes no
-// choice, and keeps a long diffusion from underflow.
+// Diffusion is the diffusion kernel of an anchor graph, applied to the features: K = Σ w_c·u_c·u_cᵀ with the weights
+// w_c = (λ_c/λ_1)^(2t), n×n, which is never built. Division by λ_1 changes no choice, and keeps a long diffusion from
+// underflow.
 type Diffusion struct {
 	A    []float64 // d: aᵢ = xᵢᵀKxᵢ
 	Norm float64   // ‖K‖, Frobenius' norm: √Σw_c²
 
 	Eigenvalues []float64 // λ_c, descending
 	Components  int       // connected components of the graph
-	Narrow      int       // eigenvectors left out, as they live on too few rows
+	Narrow      int       // eigenvectors left out because they live on too few rows
 	Warnings    []stream.Text
 }
 
-// Diffuse diffuses t > 0 steps on the graph. With S = BᵀB = VΛVᵀ, u_c = Bv_c/√λ_c and
-// Bᵀx̃ᵢ = Cᵢ
+// Diffuse diffuses t > 0 steps on the graph. With S = BᵀB = VΛVᵀ, u_c = Bv_c/√λ_c and Bᵀx̃ᵢ = Cᵢ
 //
 //	aᵢ = Σ_c w_c·(u_cᵀx̃ᵢ)² = Σ_c w_c/λ_c·(v_cᵀCᵢ)².
 //
 // Costs the 50 leading eigenpairs of an m×m matrix and 100·m·d flops, and holds [DiffusionBytes].
 func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) {
-	e, err := EmbedWide(team, g, pairs, max(leastRows, leastShare*float64(g.Rows)))
+	e, err := EmbedWide(team, g, mostPairs, max(leastRows, leastShare*float64(g.Rows)))
 	if err != nil {
 		return nil, err
 	}
 	k := &Diffusion{A: make([]float64, g.D), Eigenvalues: e.Values, Components: e.Components, Narrow: e.Narrow}
-	if e.Components > pairs+1 {
-		k.warn("the anchor graph falls into %d unconnected parts, of which only the %d largest are told apart; raise {neighbors}", e.Components, pairs+1)
+	if e.Components > mostPairs+1 {
+		k.addWarning("the anchor graph falls into %d unconnected parts, of which only the %d largest are told apart; raise {neighbors}", e.Components, mostPairs+1)
 	}
 	if e.AllNarrow {
-		k.warn("every leading eigenvector of the anchor graph lives on a handful of rows: the rows have hardly any neighbours, and the features may be no better than random ones")
+		k.addWarning("every leading eigenvector of the anchor graph lives on a handful of rows: the rows have hardly any neighbours, and the features may be no better than random ones")
 	}
 	c := len(e.Values)
 	if c == 0 {
-		k.warn("the anchor graph has no eigenvector but the constant one, so that it tells nothing of the features: column order decides; lower {neighbors}, or take {method} greedy")
+		k.addWarning("the anchor graph has no eigenvector but the constant one, so that it tells nothing of the features: column order decides; lower {neighbors}, or take {method} greedy")
 		return k, nil
 	}
 	roots := make([]float64, c)
@@ -82,12 +80,12 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 	return k, nil
 }
 
-func (k *Diffusion) warn(format string, args ...any) {
+func (k *Diffusion) addWarning(format string, args ...any) {
 	k.Warnings = append(k.Warnings, stream.Textf(format, args...))
 }
 
-// Alignment is the centred alignment of X_SX_Sᵀ with K for the chosen features S,
-// Σ_{i∈S}aᵢ/(√Σ_{i,j∈S}Gᵢⱼ²·‖K‖), between 0 and 1; 0 where either is 0.
+// Alignment returns the centred alignment of X_SX_Sᵀ with K for the chosen features S,
+// Σ_{i∈S}aᵢ/(√Σ_{i,j∈S}Gᵢⱼ²·‖K‖), between 0 and 1; 0 if either is 0.
 func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 	sum, norm := 0.0, 0.0
 	for _, i := range chosen {
@@ -102,13 +100,13 @@ func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 	return min(sum/norm/k.Norm, 1)
 }
 
-// DiffusionBytes is what Diffuse holds at most beside the graph of m anchors and d features.
+// DiffusionBytes bounds the memory of Diffuse without the graph of m anchors and d features.
 func DiffusionBytes(m, d int) int64 {
-	c := min(pairs, m)
-	return Bytes(m, pairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
+	c := min(mostPairs, m)
+	return Bytes(m, mostPairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
 }
 
 // ThinDiffusionBytes is the same for a graph that has C by its columns.
 func ThinDiffusionBytes(m, d int) int64 {
-	return Bytes(m, pairs) + 16*int64(m)*int64(min(pairs, m)) + 8*int64(d)
+	return Bytes(m, mostPairs) + 16*int64(m)*int64(min(mostPairs, m)) + 8*int64(d)
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Embedding holds the c leading eigenpairs of S = BᵀB, and so of the affinity A = BBᵀ, without
-// the constant vector's.
+// Embedding holds the c leading eigenpairs of S = BᵀB, and so of the affinity A = BBᵀ, without the constant vector's.
 type Embedding struct {
 	Values     []float64              // λ, descending, at most 1
-	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; the row's u on the data's rows is Bv/√λ
+	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; its u on the data's rows is Bv/√λ
 	Components int                    // connected components of the graph
-	Narrow     int                    // eigenvectors that EmbedWide left out
+	Narrow     int                    // number of eigenvectors that EmbedWide left out
 	AllNarrow  bool                   // EmbedWide left out none, as all are narrow
 	Warnings   []string
 }
@@ -25,42 +24,42 @@ type Embedding struct {
 // noEigenvalue is the size below which an eigenvalue of S, at most 1, is rounding.
 const noEigenvalue = 1e-10
 
-// tolerance is the relative difference up to which two eigenvalues count as equal.
-const tolerance = 1e-9
+// tieTolerance is the relative difference up to which two eigenvalues count as equal.
+const tieTolerance = 1e-9
 
-// Embed returns c eigenpairs, fewer where S has no more of positive eigenvalue.
+// Embed returns c eigenpairs, fewer if S has no more of positive eigenvalue.
 //
-// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors have no
-// unique basis. We take the constant and q−1 contrasts, in the order of the components' sizes:
-// the t-th tells the t-th component from all larger ones.
+// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors have no unique basis. We take
+// the constant and q−1 contrasts, in the order of the components' sizes: the t-th separates the t-th component from
+// all larger ones.
 //
-// Costs the eigenpairs of an m×m matrix, and holds what Bytes says.
+// Costs the eigenpairs of an m×m matrix, and holds [Bytes].
 func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
-	return embed(team, g, c, 0)
+	return embedOver(team, g, c, 0)
 }
 
-// embed leaves out the contrasts that live on fewer than that many rows.
-func embed(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
-	parts := components(g)
+// embedOver is Embed without the contrasts that live on fewer rows than given.
+func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
+	parts := graphComponents(g)
 	e := &Embedding{Components: len(parts)}
-	vectors := contrasts(g, parts)
+	vectors := componentContrasts(g, parts)
 	if rows > 0 {
 		all := len(vectors)
 		vectors = slices.DeleteFunc(vectors, func(v []float64) bool { return Participation(g, v) < rows })
 		e.Narrow = all - len(vectors)
 	}
 	if len(parts) > 1 {
-		e.warn("the anchor graph falls into %d unconnected parts: the first targets tell them apart", len(parts))
+		e.addWarning("the anchor graph falls into %d unconnected parts: the first targets tell them apart", len(parts))
 	}
 	vectors = vectors[:min(len(vectors), c)]
 	for range vectors {
 		e.Values = append(e.Values, 1)
 	}
-	// The smallest eigenpairs of I − S without the known eigenvalue 1 of S, and one pair
-	// more, to see whether the last eigenvalue repeats.
+	// The smallest eigenpairs of I − S without the known eigenvalue 1 of S, and one pair more, to see whether the
+	// last eigenvalue repeats.
 	if wanted := min(c-len(vectors)+1, g.M); wanted > 1 {
-		n := laplacian(g, parts)
-		opt := linalg.EigenOptions{Filter: sparse(team, g, parts)}
+		n := deflatedLaplacian(g, parts)
+		opt := linalg.EigenOptions{Filter: sparseFilter(team, g, parts)}
 		found, err := linalg.NewSmallest(team, g.M, wanted, opt).Solve(n, kernel.Matrix[float64]{})
 		if err != nil {
 			return nil, fmt.Errorf("eigenvectors of the anchor graph: %w", err)
@@ -71,7 +70,7 @@ func embed(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding,
 			if sigma < noEigenvalue {
 				break
 			}
-			if i > 0 && e.Values[len(e.Values)-1]-sigma < tolerance {
+			if i > 0 && e.Values[len(e.Values)-1]-sigma < tieTolerance {
 				ties++
 			}
 			if len(e.Values) == c {
@@ -84,37 +83,37 @@ func embed(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding,
 			e.Values, vectors = append(e.Values, sigma), append(vectors, v)
 		}
 		if ties > 0 {
-			e.warn("%d of the anchor graph's leading eigenvalues equal the next: the choice among their eigenvectors is arbitrary", ties)
+			e.addWarning("%d of the anchor graph's leading eigenvalues equal the next: the choice among their eigenvectors is arbitrary", ties)
 		}
 	}
 	if len(vectors) < c {
-		e.warn("the anchor graph has only %d eigenvectors for %d clusters", len(vectors), c)
+		e.addWarning("the anchor graph has only %d eigenvectors for %d clusters", len(vectors), c)
 	}
 	e.Vectors = kernel.RowMajor(slices.Concat(vectors...), len(vectors), g.M, g.M)
 	return e, nil
 }
 
-func (e *Embedding) warn(format string, args ...any) {
+func (e *Embedding) addWarning(format string, args ...any) {
 	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
 }
 
-// part is a connected component of the anchors that rows use.
-type part struct {
+// component is a connected component of the anchors that rows use.
+type component struct {
 	anchors []int
 	rows    float64 // ΣΔ: a row's anchors are all in one part, and its weights sum to 1
 }
 
-// components returns the parts by falling number of rows, equal ones by their first anchor.
-// Anchors are connected where a row uses both: there S is not 0. Costs O(m²).
-func components(g *anchor.Graph) []part {
-	var parts []part
+// graphComponents returns the components by falling number of rows, equal ones by their first anchor. Anchors are
+// connected if a row uses both: S is then not 0 there. Costs O(m²).
+func graphComponents(g *anchor.Graph) []component {
+	var parts []component
 	seen := make([]bool, g.M)
 	for first := range g.M {
 		if seen[first] || g.Delta[first] == 0 {
 			continue
 		}
 		seen[first] = true
-		p := part{anchors: []int{first}}
+		p := component{anchors: []int{first}}
 		for i := 0; i < len(p.anchors); i++ {
 			a := p.anchors[i]
 			p.rows += g.Delta[a]
@@ -127,15 +126,15 @@ func components(g *anchor.Graph) []part {
 		}
 		parts = append(parts, p)
 	}
-	slices.SortStableFunc(parts, func(a, b part) int {
+	slices.SortStableFunc(parts, func(a, b component) int {
 		return cmp.Compare(math.Round(b.rows), math.Round(a.rows)) // whole numbers up to rounding
 	})
 	return parts
 }
 
-// contrasts returns unit vectors that span, with √Δ, the eigenspace of S for the
-// eigenvalue 1, as [Embed] explains: part t against all before it.
-func contrasts(g *anchor.Graph, parts []part) (vectors [][]float64) {
+// componentContrasts returns unit vectors that span, with √Δ, the eigenspace of S for the eigenvalue 1, as [Embed]
+// explains: component t against all before it.
+func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64) {
 	before := 0.0
 	for t, p := range parts {
 		if t > 0 {
@@ -156,9 +155,9 @@ func contrasts(g *anchor.Graph, parts []part) (vectors [][]float64) {
 	return vectors
 }
 
-// laplacian returns I − S + Σ vvᵀ over the parts, v being √Δ on the part, with length 1:
-// the eigenvectors of eigenvalue 1 become the last.
-func laplacian(g *anchor.Graph, parts []part) kernel.Matrix[float64] {
+// deflatedLaplacian returns I − S + Σ vvᵀ over the components, v being √Δ on the component, with length 1: the
+// eigenvectors of eigenvalue 1 become the last.
+func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64] {
 	m := g.M
 	n := kernel.RowMajor(make([]float64, m*m), m, m, m)
 	for i, s := range g.S {
@@ -177,7 +176,7 @@ func laplacian(g *anchor.Graph, parts []part) kernel.Matrix[float64] {
 	return n
 }
 
-// Bytes is what Embed holds at most for c eigenpairs of m anchors, its result included.
+// Bytes bounds the memory of Embed for c eigenpairs of m anchors, its result included.
 func Bytes(m, c int) int64 {
 	c = min(c, m)
 	return 8*int64(m)*(int64(m)+int64(c)) + sparseBytes(m) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})

@@ -8,15 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// sparseShare is the share of S that may differ from 0 where it counts as sparse. 2,000 anchors of 900 dimensions
+// sparseShare is the largest share of nonzero entries with which S counts as sparse. 2,000 anchors of 900 dimensions
 // with 5 neighbours have 0.009.
 const sparseShare = 1. / 16
 
-// sparseBytes is what sparse holds at most, whose slices grow by a quarter.
 func sparseBytes(m int) int64 { return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m) }
 
-// sparse is the product with what laplacian returns, by the entries of S that are not 0; nil where these are many.
-func sparse(team *kernel.Team, g *anchor.Graph, parts []part) *linalg.Filter {
+// sparseFilter is the product with deflatedLaplacian's matrix, by the nonzero entries of S; nil if these are many.
+func sparseFilter(team *kernel.Team, g *anchor.Graph, parts []component) *linalg.Filter {
 	m := g.M
 	entries := 0
 	for _, s := range g.S {
@@ -27,7 +26,7 @@ func sparse(team *kernel.Team, g *anchor.Graph, parts []part) *linalg.Filter {
 	if float64(entries) > sparseShare*float64(len(g.S)) {
 		return nil
 	}
-	// A = (I − S) + Vᵀ·V, a row of V for each part.
+	// A = (I − S) + Vᵀ·V, a row of V for each component.
 	own, known, turned := kernel.Compressed{Cols: m}, kernel.Compressed{Cols: m}, kernel.Compressed{Cols: len(parts)}
 	for a := range m {
 		own.Add(a, 1)

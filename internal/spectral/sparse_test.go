@@ -18,11 +18,11 @@ func TestSparse(t *testing.T) {
 		z[i] = append(z[i], 0)
 	}
 	g := rowstest.Graph(z, z)
-	parts := components(g)
+	parts := graphComponents(g)
 	if len(parts) < 3 {
 		t.Fatalf("%d parts, want 3 or more", len(parts))
 	}
-	f := sparse(team, g, parts)
+	f := sparseFilter(team, g, parts)
 	if f == nil {
 		t.Fatal("not sparse")
 	}
@@ -34,14 +34,14 @@ func TestSparse(t *testing.T) {
 	}
 	block := func(a []float64) kernel.Matrix[float64] { return kernel.RowMajor(a, g.M, w, w) }
 	f.Product(block(got), block(x))
-	kernel.Gemm(team, 1, laplacian(g, parts), block(x), block(want))
+	kernel.Gemm(team, 1, deflatedLaplacian(g, parts), block(x), block(want))
 	for i, v := range got {
 		if math.Abs(v-want[i]) > 1e-14 {
 			t.Fatalf("element %d is %v, want %v", i, v, want[i])
 		}
 	}
 	few := chain(3, 90, 10)
-	if g := rowstest.Graph(few, few); sparse(team, g, components(g)) != nil {
+	if g := rowstest.Graph(few, few); sparseFilter(team, g, graphComponents(g)) != nil {
 		t.Error("10 anchors, of which each has 5 neighbours, count as sparse")
 	}
 }

@@ -7,22 +7,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// EmbedWide is [Embed] without the eigenvectors that live on fewer rows than given. A few rows
-// that hardly touch the others have an eigenvalue near 1 of their own, and its eigenvector tells
-// them apart from all the rest, which is an outlier and no structure of the data.
+// EmbedWide is [Embed] without the eigenvectors that live on fewer rows than given. A few rows that hardly touch the
+// others have an eigenvalue near 1 of their own, and its eigenvector separates them from all the rest: an outlier and
+// no structure of the data.
 //
-// Unconnected parts that are too small do not count among the c, any other narrow eigenvector
-// does, so that the depth of the spectrum stays what was asked for. Where no eigenvector is wide
-// (noise in many dimensions, where each row has hardly a neighbour but itself), EmbedWide
-// returns what Embed does, and AllNarrow.
+// Unconnected parts that are too small do not count among the c, any other narrow eigenvector does, so that the depth
+// of the spectrum stays as requested. If no eigenvector is wide (noise in many dimensions, in which a row has hardly
+// a neighbour but itself), EmbedWide returns Embed's result, and AllNarrow.
 func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
-	e, err := embed(team, g, c, rows)
+	e, err := embedOver(team, g, c, rows)
 	if err != nil {
 		return nil, err
 	}
-	kept := e.wide(g, rows)
-	if len(kept) == 0 {
-		if e.Narrow > 0 { // parts that embed has passed over
+	wide := e.wideIndices(g, rows)
+	if len(wide) == 0 {
+		if e.Narrow > 0 { // components that embedOver left out
 			if e, err = Embed(team, g, c); err != nil {
 				return nil, err
 			}
@@ -30,36 +29,33 @@ func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 		e.AllNarrow = len(e.Values) > 0
 		return e, nil
 	}
-	e.Narrow += len(e.Values) - len(kept)
-	e.take(g.M, kept)
+	e.Narrow += len(e.Values) - len(wide)
+	e.keepPairs(g.M, wide)
 	return e, nil
 }
 
-// wide lists the eigenvectors that live on that many rows.
-func (e *Embedding) wide(g *anchor.Graph, rows float64) (kept []int) {
+func (e *Embedding) wideIndices(g *anchor.Graph, rows float64) (wide []int) {
 	for i := range e.Values {
 		if Participation(g, e.Vectors.Data[i*g.M:][:g.M]) >= rows {
-			kept = append(kept, i)
+			wide = append(wide, i)
 		}
 	}
-	return kept
+	return wide
 }
 
-// take keeps the listed eigenpairs.
-func (e *Embedding) take(m int, kept []int) {
-	for to, from := range kept { // never to a higher index
+func (e *Embedding) keepPairs(m int, indices []int) {
+	for to, from := range indices { // never to a higher index
 		e.Values[to] = e.Values[from]
 		copy(e.Vectors.Data[to*m:][:m], e.Vectors.Data[from*m:])
 	}
-	e.Values = e.Values[:len(kept)]
-	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(kept)*m], len(kept), m, m)
+	e.Values = e.Values[:len(indices)]
+	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(indices)*m], len(indices), m, m)
 }
 
-// Participation is the number of rows that the eigenvector v of S lives on. For u = Bv/√λ, of
-// length 1, it is 1/Σᵢuᵢ⁴: the number of rows where u is constant on so many and 0 elsewhere. The
-// rows are gone, so we take 1/Σₐvₐ⁴/Δₐ. Rows of Z sum to 1, and so do columns of ZΔ⁻¹: u is an
-// average of v/√(Δλ), and this is one of u/λ, so that by Jensen's inequality the two differ by a
-// factor of λ² at most.
+// Participation returns the number of rows that the eigenvector v of S lives on. For u = Bv/√λ, of length 1, it is
+// 1/Σᵢuᵢ⁴: the number of rows with u ≠ 0 if u is constant on these. The rows are gone, so we take 1/Σₐvₐ⁴/Δₐ. Rows of
+// Z sum to 1, and so do columns of ZΔ⁻¹: u is an average of v/√(Δλ), and this is one of u/λ, so that by Jensen's
+// inequality the two differ by a factor of λ² at most.
 func Participation(g *anchor.Graph, v []float64) float64 {
 	sum := 0.0
 	for a, x := range v {

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// chain is weights of n rows on m anchors along a line in parts of so many anchors.
+// chain is weights of n rows on m anchors along a line, in parts of the given number of anchors.
 func chain(seed uint64, n int, parts ...int) (z [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	m := 0
@@ -38,8 +38,8 @@ func chain(seed uint64, n int, parts ...int) (z [][]float64) {
 	return z
 }
 
-// TestParticipation: from the anchors it is that of the rows up to λ² either way, and what it
-// says of an eigenvector that is constant on a part is the part's number of rows.
+// TestParticipation: computed from the anchors, it equals the rows' participation up to λ² either way; for an
+// eigenvector that is constant on a part it is the part's number of rows.
 func TestParticipation(t *testing.T) {
 	for seed := range uint64(4) {
 		z := chain(seed, 90, 10, 14, 6)

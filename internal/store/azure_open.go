@@ -16,16 +16,15 @@ import (
 
 const whereAzure = "Azure: looked for in AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_CONNECTION_STRING, the variables of a service principal, the machine's identity and the sign-in of az login"
 
-// The account of local emulators, and its key, which everybody knows.
+// The account of local emulators, and its public key.
 const (
 	emulatorAccount = "devstoreaccount1"
 	emulatorKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// azureSettings are what the URL and the environment say about an account.
+// azureSettings are the settings of an account from the URL and the environment.
 type azureSettings struct{ account, key, sas, endpoint string }
 
-// openAzure finds the account, its endpoint and the credentials.
 func openAzure(ctx context.Context, l Location) (*azure, error) {
 	s, err := findAzure(l)
 	if err != nil {
@@ -35,7 +34,7 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 	if a.endpoint, err = parseEndpoint(s.endpoint); err != nil {
 		return nil, stream.Usagef("the endpoint of the Azure storage account %w", err)
 	}
-	if l.anonymous() {
+	if l.isAnonymous() {
 		return a, nil
 	}
 	switch {
@@ -49,7 +48,7 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 		}
 	default:
 		if a.token, err = azidentity.NewDefaultAzureCredential(nil); err != nil {
-			return nil, noCredentials(whereAzure, err)
+			return nil, errNoCredentials(whereAzure, err)
 		}
 	}
 	return a, ctx.Err()
@@ -57,8 +56,8 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 
 var accountName = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 
-// findAzure gathers the settings: the connection string's before single variables, and
-// the URL's before both. Keys are used only for the account that they belong to.
+// findAzure gathers the settings: the connection string overrides single variables, and the URL both. Keys are used
+// only for the account that they belong to.
 func findAzure(l Location) (azureSettings, error) {
 	env := azureSettings{account: os.Getenv("AZURE_STORAGE_ACCOUNT"), key: os.Getenv("AZURE_STORAGE_KEY"), sas: os.Getenv("AZURE_STORAGE_SAS_TOKEN")}
 	protocol, domain := os.Getenv("AZURE_STORAGE_PROTOCOL"), os.Getenv("AZURE_STORAGE_DOMAIN")
@@ -82,8 +81,8 @@ func findAzure(l Location) (azureSettings, error) {
 		}
 		domain = cmp.Or(d, domain, "blob.core.windows.net")
 		s.endpoint = cmp.Or(p, protocol, "https") + "://" + s.account + "." + domain
-		if loopback(strings.Split(domain, ":")[0]) {
-			// Emulators have no name for each account, but a folder.
+		if isLoopback(strings.Split(domain, ":")[0]) {
+			// Emulators have a folder for each account instead of a host name.
 			s.endpoint = cmp.Or(p, protocol, "http") + "://" + domain + "/" + s.account
 		}
 	}
@@ -93,8 +92,8 @@ func findAzure(l Location) (azureSettings, error) {
 	return s, nil
 }
 
-// Account is the storage account that a location of azblob:// is in, by its parameters and the
-// environment; empty if these do not tell.
+// Account returns the storage account that a location of azblob:// is in, by its parameters and the environment;
+// empty if these do not name it.
 func (l Location) Account() string {
 	s, err := findAzure(l)
 	if err != nil {
@@ -103,7 +102,6 @@ func (l Location) Account() string {
 	return s.account
 }
 
-// parseConnection reads a connection string: Name=value;Name=value.
 func parseConnection(text string) (azureSettings, error) {
 	fields := map[string]string{}
 	for _, part := range strings.Split(strings.TrimSpace(text), ";") {

@@ -15,11 +15,11 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// azureVersion is the version of the store's interface that is spoken. It is old enough for
-// every emulator, and knows blocks of 4000 MiB.
+// azureVersion is the version of the store's interface that requests use. It is old enough for every emulator, and
+// knows blocks of 4000 MiB.
 const azureVersion = "2021-08-06"
 
-func (a *azure) sign(ctx context.Context, r *http.Request, _ *section) error {
+func (a *azure) signRequest(ctx context.Context, r *http.Request, _ *section) error {
 	r.Header.Set("X-Ms-Version", azureVersion)
 	r.Header.Set("X-Ms-Date", time.Now().UTC().Format(http.TimeFormat))
 	switch {
@@ -28,29 +28,29 @@ func (a *azure) sign(ctx context.Context, r *http.Request, _ *section) error {
 		mac.Write([]byte(a.stringToSign(r)))
 		r.Header.Set("Authorization", "SharedKey "+a.account+":"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	case a.sas != nil:
-		if err := guarded(r.URL); err != nil {
+		if err := checkEncrypted(r.URL); err != nil {
 			return err
 		}
 		query := r.URL.Query()
 		maps.Copy(query, a.sas)
 		r.URL.RawQuery = query.Encode()
 	case a.token != nil:
-		if err := guarded(r.URL); err != nil {
+		if err := checkEncrypted(r.URL); err != nil {
 			return err
 		}
-		// Azure has one scope for all of storage: what an identity may do there is for its roles to say,
-		// and a token to read only cannot be asked for.
+		// Azure has one scope for all of storage: the identity's roles decide on its permissions, and no token can be
+		// limited to reading.
 		token, err := a.token.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}})
 		if err != nil {
-			return noCredentials(whereAzure, err)
+			return errNoCredentials(whereAzure, err)
 		}
 		r.Header.Set("Authorization", "Bearer "+token.Token)
 	}
 	return nil
 }
 
-// stringToSign is what Azure calls the StringToSign of a Shared Key: the method, some
-// headers in a fixed order, the store's own headers and what is asked for.
+// stringToSign returns the StringToSign of a Shared Key: the method, some headers in a fixed order, the store's own
+// headers and the resource.
 func (a *azure) stringToSign(r *http.Request) string {
 	lines := []string{r.Method}
 	for _, name := range []string{"Content-Encoding", "Content-Language", "Content-Length", "Content-MD5", "Content-Type", "Date",

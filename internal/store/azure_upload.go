@@ -12,16 +12,16 @@ import (
 	"net/url"
 )
 
-// azureTransfer is an upload in blocks, which nobody sees until a list of them is put.
+// azureTransfer is an upload in blocks, which stay invisible until a list of them is put.
 type azureTransfer struct {
 	*azure
 	c      *Client
 	l      Location
-	prefix string // of the names of its blocks: others may upload to the same place
+	prefix string // of the names of its blocks, as others may upload to the same place
 	blocks []string
 }
 
-func (a *azure) begin(_ context.Context, c *Client, l Location, size, part int64) (transfer, error) {
+func (a *azure) beginTransfer(_ context.Context, c *Client, l Location, size, part int64) (transfer, error) {
 	own := make([]byte, 8)
 	if _, err := rand.Read(own); err != nil {
 		return nil, err
@@ -35,35 +35,34 @@ func (a *azure) begin(_ context.Context, c *Client, l Location, size, part int64
 
 func (t *azureTransfer) atOnce() int { return inFlight }
 
-func (t *azureTransfer) send(ctx context.Context, i int, body *section) error {
+func (t *azureTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	query := url.Values{"comp": {"block"}, "blockid": {t.blocks[i]}}
-	return t.c.do(ctx, t.azure, request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: farewell / 2}, nil)
+	return t.c.sendWithRetries(ctx, t.azure, request{method: http.MethodPut, url: t.keyURL(t.l, t.l.Key, query), body: body, answerWait: abortTime / 2}, nil)
 }
 
-func (t *azureTransfer) finish() request { return t.list(t.blocks) }
+func (t *azureTransfer) finishRequest() request { return t.blockListRequest(t.blocks) }
 
-// list is the request that makes blocks the blob.
-func (t *azureTransfer) list(blocks []string) request {
+func (t *azureTransfer) blockListRequest(blocks []string) request {
 	text, err := xml.Marshal(blockList{Latest: blocks})
 	if err != nil {
 		panic(fmt.Sprintf("names of blocks as XML: %v", err))
 	}
 	return request{
-		method: http.MethodPut, url: t.address(t.l, t.l.Key, url.Values{"comp": {"blocklist"}}),
-		body: newSection(bytes.NewReader(text), 0, int64(len(text))), slow: true,
-		header: map[string]string{"X-Ms-Blob-Content-Type": octets[1]},
+		method: http.MethodPut, url: t.keyURL(t.l, t.l.Key, url.Values{"comp": {"blocklist"}}),
+		body: newSection(bytes.NewReader(text), 0, int64(len(text))), isSlow: true,
+		header: map[string]string{"X-Ms-Blob-Content-Type": octetHeader[1]},
 	}
 }
 
-// abort removes the blocks. Azure has no request for that: they go when a list without
-// them is put. Where there is no blob, an empty one is put and removed; where there is one,
-// it is not touched, and the store removes the blocks after a week.
-func (t *azureTransfer) abort(ctx context.Context) error {
-	r := t.list(nil)
+// abortUpload removes the blocks. Azure has no request for that: they vanish when a list without them is put. If
+// there is no blob, an empty one is put and removed; if there is one, it is not touched, and the store removes the
+// blocks after a week.
+func (t *azureTransfer) abortUpload(ctx context.Context) error {
+	r := t.blockListRequest(nil)
 	r.header["If-None-Match"] = "*"
-	r.ok = []int{http.StatusCreated, http.StatusConflict, http.StatusPreconditionFailed}
+	r.okStatuses = []int{http.StatusCreated, http.StatusConflict, http.StatusPreconditionFailed}
 	tag := ""
-	err := t.c.do(ctx, t.azure, r, func(resp *http.Response) error {
+	err := t.c.sendWithRetries(ctx, t.azure, r, func(resp *http.Response) error {
 		if resp.StatusCode == http.StatusCreated {
 			tag = resp.Header.Get("ETag")
 		}
@@ -72,8 +71,8 @@ func (t *azureTransfer) abort(ctx context.Context) error {
 	if err != nil || tag == "" {
 		return err
 	}
-	r = t.remove(t.l)
+	r = t.deleteRequest(t.l)
 	r.header = map[string]string{"If-Match": tag}
-	r.ok = []int{http.StatusAccepted, http.StatusNotFound, http.StatusPreconditionFailed}
-	return t.c.do(ctx, t.azure, r, nil)
+	r.okStatuses = []int{http.StatusAccepted, http.StatusNotFound, http.StatusPreconditionFailed}
+	return t.c.sendWithRetries(ctx, t.azure, r, nil)
 }

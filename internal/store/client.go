@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Client talks to stores. It finds credentials and makes connections when they are first
-// needed. Its methods may be called from many goroutines.
+// Client talks to stores. It finds credentials and makes connections when they are first needed. Its methods may be
+// called from many goroutines.
 type Client struct {
 	opt      Options
 	stores   *http.Client // stays at the address that a request is signed for
@@ -19,7 +19,7 @@ type Client struct {
 	part     int64 // bytes of an upload's parts, more for huge objects
 	keys     int   // of a listing's page at most; 0 for as many as the store sends
 
-	gate     chan struct{} // holds one token: whoever has it may use accounts
+	gate     chan struct{} // holds one token: its holder may use accounts
 	accounts map[string]dialect
 }
 
@@ -32,27 +32,27 @@ func New(opt Options) *Client {
 		opt: opt, patience: usualPatience, part: 16 << 20,
 		gate: make(chan struct{}, 1), accounts: map[string]dialect{},
 	}
-	c.connect(net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}, nil)
+	c.setTransports(net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}, nil)
 	return c
 }
 
-// dialect is how a store's requests for one object look and are signed.
+// dialect builds and signs a store's requests for one object and reads the answers.
 type dialect interface {
-	head(l Location) request
-	object(l Location, answer *http.Response) (Object, error) // of head's answer
-	get(o Object, from, to int64) request                     // the bytes [from, to)
-	version(h http.Header) string                             // of any answer's object
-	sign(ctx context.Context, r *http.Request, body *section) error
-	explain(l Location, r *refusal) error // what the store's answer means, and the remedy
+	headRequest(l Location) request
+	readObject(l Location, answer *http.Response) (Object, error) // from headRequest's answer
+	rangeRequest(o Object, from, to int64) request                // the bytes [from, to)
+	versionOf(h http.Header) string                               // of any answer's object
+	signRequest(ctx context.Context, r *http.Request, body *section) error
+	explainRefusal(l Location, r *refusal) error // translates a refusal into an error with a remedy
 }
 
-// dialect finds how to speak to the store of l, once for all locations with the same
-// parameters, which have the same credentials.
-func (c *Client) dialect(ctx context.Context, l Location) (dialect, error) {
+// dialectOf finds the dialect of the store of l, once for all locations with the same parameters, which have the same
+// credentials.
+func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	if c.opt.Anonymous && !l.Web() {
 		l.query = withAnonymous(l.query)
 	}
-	id := l.Scheme + "?" + l.parameters()
+	id := l.Scheme + "?" + l.encodedParameters()
 	select {
 	case c.gate <- struct{}{}:
 		defer func() { <-c.gate }()

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fault is an error with its remedy, before it is known whose name stands before them.
+// fault is an error with its remedy, before the object's name is added.
 type fault struct {
 	err    error
 	remedy stream.Text
@@ -27,42 +27,41 @@ func faultf(remedy, format string, args ...any) error {
 	return &fault{stream.Errorf(format, args...), stream.Textf(remedy)}
 }
 
-// lost is a request or an answer that did not get through; sending it again may help.
-type lost struct{ err error }
+// lostRequest is a request or an answer that did not get through; sending it again may help.
+type lostRequest struct{ err error }
 
-func (l *lost) Error() string { return l.err.Error() }
-func (l *lost) Unwrap() error { return l.err }
+func (l *lostRequest) Error() string { return l.err.Error() }
+func (l *lostRequest) Unwrap() error { return l.err }
 
-// final is an error of the network that stays.
-type final struct{ err error }
+// permanentError is an error of the network that no retry mends.
+type permanentError struct{ err error }
 
-func (f *final) Error() string { return f.err.Error() }
-func (f *final) Unwrap() error { return f.err }
+func (f *permanentError) Error() string { return f.err.Error() }
+func (f *permanentError) Unwrap() error { return f.err }
 
-// temporary is whether the same request may well succeed.
-func temporary(err error) bool {
-	var l *lost
+func isTemporary(err error) bool {
+	var l *lostRequest
 	var r *refusal
 	switch {
 	case errors.As(err, &l):
 		return true
 	case errors.As(err, &r):
-		return r.temporary()
+		return r.isTemporary()
 	}
 	return false
 }
 
-// network makes an error of net/http one of ours: outer's own where that has ended, what
-// ended inner, or what happened, without the address that net/http writes into it.
-func network(outer, inner context.Context, err error) error {
+// networkError translates an error of net/http: into outer's own if that has ended, into the cause that ended inner,
+// or into the event itself, without the address that net/http writes into it.
+func networkError(outer, inner context.Context, err error) error {
 	if outer.Err() != nil {
 		return outer.Err()
 	}
-	var ours *lost
+	var ours *lostRequest
 	if cause := context.Cause(inner); cause != nil && errors.As(cause, &ours) {
 		return ours
 	}
-	var stays *final
+	var stays *permanentError
 	if errors.As(err, &stays) {
 		return stays
 	}
@@ -70,7 +69,7 @@ func network(outer, inner context.Context, err error) error {
 	if errors.As(err, &address) {
 		err = address.Err
 	}
-	err = &quiet{text: withoutURLs(err.Error()), err: err}
+	err = &rewordedError{text: withoutURLs(err.Error()), err: err}
 	var unknown *net.DNSError
 	var noTLS tls.RecordHeaderError
 	var untrusted *tls.CertificateVerificationError
@@ -79,78 +78,76 @@ func network(outer, inner context.Context, err error) error {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return &final{faultf("use http:// for it", "the server does not speak TLS")}
+		return &permanentError{faultf("use http:// for it", "the server does not speak TLS")}
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return &final{faultf("check the address and the network", "the host %s is not known", unknown.Name)}
+		return &permanentError{faultf("check the address and the network", "the host %s is not known", unknown.Name)}
 	case errors.As(err, &noTLS):
-		return &final{faultf("use http:// for it", "the server does not speak TLS")}
+		return &permanentError{faultf("use http:// for it", "the server does not speak TLS")}
 	case errors.As(err, &untrusted), errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):
-		return &final{&fault{err, stream.Textf("add its authority to the system's certificates, or to the file that SSL_CERT_FILE names")}}
+		return &permanentError{&fault{err, stream.Textf("add its authority to the system's certificates, or to the file that SSL_CERT_FILE names")}}
 	}
-	return &lost{err}
+	return &lostRequest{err}
 }
 
-// quiet is an error under a text of ours.
-type quiet struct {
+// rewordedError is an error under a text of ours.
+type rewordedError struct {
 	text string
 	err  error
 }
 
-func (q *quiet) Error() string { return q.text }
-func (q *quiet) Unwrap() error { return q.err }
+func (q *rewordedError) Error() string { return q.text }
+func (q *rewordedError) Unwrap() error { return q.err }
 
 var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+`)
 
-// withoutURLs takes addresses out of a text: they may be signed.
+// withoutURLs removes addresses from a text: they may be signed.
 func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
 
-// unavailable marks an error that is about the store, not about one of its objects.
-type unavailable struct {
+// unavailableError marks an error that is about the store, not about one of its objects.
+type unavailableError struct {
 	error
-	passes bool // it is temporary
+	isTemporary bool // it is temporary
 }
 
-func (u *unavailable) Unwrap() error { return u.error }
+func (u *unavailableError) Unwrap() error { return u.error }
 
-func (u *unavailable) Is(target error) bool {
-	return target == ErrUnavailable || u.passes && target == stream.ErrTemporary //nolint:errorlint // errors.Is unwraps by itself
+func (u *unavailableError) Is(target error) bool {
+	return target == ErrUnavailable || u.isTemporary && target == stream.ErrTemporary //nolint:errorlint // errors.Is unwraps by itself
 }
 
-// ofStore marks err where it is the store that cannot be used, for now or by us.
-func ofStore(err error) error {
+// markStoreError marks err if the store itself cannot be used, for now or with our permissions.
+func markStoreError(err error) error {
 	var r *refusal
-	var stays *final
+	var stays *permanentError
 	switch {
-	case temporary(err):
-		return &unavailable{err, true}
+	case isTemporary(err):
+		return &unavailableError{err, true}
 	case errors.Is(err, stream.ErrTemporary): // of a provider of credentials
 		return err
-	case errors.As(err, &stays), errors.As(err, &r) && r.denied():
-		return &unavailable{err, false}
+	case errors.As(err, &stays), errors.As(err, &r) && r.isDenied():
+		return &unavailableError{err, false}
 	}
 	return err
 }
 
-// data is the error of reading l that callers get.
-func data(ctx context.Context, l Location, err error) error {
-	remedy, whole, err := report(ctx, err)
+func dataError(ctx context.Context, l Location, err error) error {
+	remedy, whole, err := unpackError(ctx, err)
 	if whole {
 		return err
 	}
-	return &stream.DataError{Path: l.Name(), RowGroup: -1, Row: -1, Err: ofStore(err), Remedy: remedy}
+	return &stream.DataError{Path: l.Name(), RowGroup: -1, Row: -1, Err: markStoreError(err), Remedy: remedy}
 }
 
-// output is the error of writing l that callers get.
-func output(ctx context.Context, l Location, err error) error {
-	remedy, whole, err := report(ctx, err)
+func outputError(ctx context.Context, l Location, err error) error {
+	remedy, whole, err := unpackError(ctx, err)
 	if whole {
 		return err
 	}
-	return &stream.OutputError{Path: l.Name(), Err: ofStore(err), Remedy: remedy}
+	return &stream.OutputError{Path: l.Name(), Err: markStoreError(err), Remedy: remedy}
 }
 
-// report takes an error apart; it is whole where nothing goes around it.
-func report(ctx context.Context, err error) (remedy stream.Text, whole bool, inner error) {
+// unpackError extracts the remedy of an error; whole means that callers get the error as it is.
+func unpackError(ctx context.Context, err error) (remedy stream.Text, whole bool, inner error) {
 	var usage *stream.UsageError
 	var f *fault
 	switch {
@@ -162,7 +159,7 @@ func report(ctx context.Context, err error) (remedy stream.Text, whole bool, inn
 		return remedy, true, err
 	case errors.As(err, &f):
 		remedy = f.remedy
-	case temporary(err):
+	case isTemporary(err):
 		remedy = stream.Textf("trying again later may help; if it does not, check the network and the state of the store")
 	}
 	return remedy, false, err

@@ -100,7 +100,7 @@ func TestBrokenBodies(t *testing.T) {
 }
 
 // A store that comes back soon is waited for; one that does not is given up in bounded time,
-// with an error that says how long it was tried.
+// with an error that names how long it was tried.
 func TestServerStops(t *testing.T) {
 	s := storetest.S3(t)
 	var meter stream.Meter
@@ -127,7 +127,7 @@ func TestServerStops(t *testing.T) {
 	}
 }
 
-// Refusals are final: only what may pass is sent again, not sooner than the store wants.
+// Refusals are final: only temporary ones are retried, not sooner than the store wants.
 func TestWhatIsTriedAgain(t *testing.T) {
 	s := storetest.S3(t)
 	p := storetest.NewProxy(t, s.Endpoint)
@@ -194,7 +194,7 @@ func TestReadsAtOnce(t *testing.T) {
 		wg.Go(func() {
 			b := make([]byte, 1000)
 			if err := c.Read(t.Context(), o, b, i*1000); err != nil || !bytes.Equal(b, want[i*1000:][:1000]) {
-				t.Error(i, err)
+				t.Errorf("reading 1,000 bytes at %d: error %v, or other bytes", i*1000, err)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestDownloadToFullDisk(t *testing.T) {
 	err := c.Download(t.Context(), o, writerFunc(func([]byte) (int, error) { return 0, full }))
 	var bad *stream.DataError
 	if !errors.Is(err, full) || errors.As(err, &bad) || meter.Retries.Load() > 0 {
-		t.Error(err)
+		t.Errorf("download to a full disk: %v after %d retries, want the disk's error at once", err, meter.Retries.Load())
 	}
 }
 

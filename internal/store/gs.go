@@ -16,47 +16,47 @@ import (
 // gs is the dialect of Google Cloud Storage: its JSON interface.
 type gs struct {
 	endpoint *url.URL
-	// Tokens for requests that read, and for those that write; nil: requests are not signed.
-	reading, writing oauth2.TokenSource
+	// Tokens for reading and for writing requests; if nil, requests are not signed.
+	readTokens, writeTokens oauth2.TokenSource
 }
 
-// gsEntry is an object as the store describes it.
+// gsEntry is an object in the store's JSON.
 type gsEntry struct {
 	Name, Size, Generation string
 	Updated                time.Time
 }
 
-func (e gsEntry) object(l Location) (Object, error) {
+func (e gsEntry) toObject(l Location) (Object, error) {
 	size, err := strconv.ParseInt(e.Size, 10, 64)
 	if err != nil || size < 0 {
-		return Object{}, noSize()
+		return Object{}, errNoSize()
 	}
 	return Object{Location: l, Size: size, Version: e.Generation, Modified: e.Updated}, nil
 }
 
 func (g *gs) bucketAddress(l Location, rest string, query url.Values) *url.URL {
-	return addressOf(g.endpoint, "/storage/v1/b/"+escape(l.Bucket, "")+rest, query)
+	return addressOf(g.endpoint, "/storage/v1/b/"+percentEncode(l.Bucket, "")+rest, query)
 }
 
-func (g *gs) address(l Location, query url.Values) *url.URL {
-	return g.bucketAddress(l, "/o/"+escape(l.Key, ""), query)
+func (g *gs) objectURL(l Location, query url.Values) *url.URL {
+	return g.bucketAddress(l, "/o/"+percentEncode(l.Key, ""), query)
 }
 
-func (g *gs) head(l Location) request {
-	return request{method: http.MethodGet, url: g.address(l, url.Values{"fields": {"name,size,generation,updated"}})}
+func (g *gs) headRequest(l Location) request {
+	return request{method: http.MethodGet, url: g.objectURL(l, url.Values{"fields": {"name,size,generation,updated"}})}
 }
 
-func (g *gs) object(l Location, answer *http.Response) (Object, error) {
+func (g *gs) readObject(l Location, answer *http.Response) (Object, error) {
 	var entry gsEntry
 	if err := decodeJSON(answer.Body, &entry); err != nil {
 		return Object{}, err
 	}
-	return entry.object(l)
+	return entry.toObject(l)
 }
 
-// decodeJSON reads an answer about one object; where that breaks off, the error is the network's.
+// decodeJSON reads an answer about one object; if that breaks off, the error is the network's.
 func decodeJSON(r io.Reader, into any) error {
-	body := &remembering{Reader: &bounded{r, answerBytes}}
+	body := &errorRecorder{Reader: &boundedReader{r, answerBytes}}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
 		if body.err != nil {
 			return body.err
@@ -66,55 +66,55 @@ func decodeJSON(r io.Reader, into any) error {
 	return nil
 }
 
-func (g *gs) version(h http.Header) string { return h.Get("X-Goog-Generation") }
+func (g *gs) versionOf(h http.Header) string { return h.Get("X-Goog-Generation") }
 
-func (g *gs) get(o Object, from, to int64) request {
+func (g *gs) rangeRequest(o Object, from, to int64) request {
 	query := url.Values{"alt": {"media"}}
 	if o.Version != "" {
 		query.Set("ifGenerationMatch", o.Version)
 	}
-	// An object that is stored compressed would be sent without that, and without ranges.
+	// Without this header a compressed object would be sent decompressed, and without ranges.
 	header := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, to-1), "Accept-Encoding": "gzip"}
-	return request{method: http.MethodGet, url: g.address(o.Location, query), header: header}
+	return request{method: http.MethodGet, url: g.objectURL(o.Location, query), header: header}
 }
 
-// sign adds a token. One that may write is asked for only when something is written: whoever gets
-// hold of one that reads can change nothing.
-func (g *gs) sign(_ context.Context, r *http.Request, _ *section) error {
-	tokens := g.writing
+// signRequest adds a token. A token that may write is fetched only for requests that write: a stolen reading token
+// can change nothing.
+func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
+	tokens := g.writeTokens
 	if r.Method == http.MethodGet {
-		tokens = g.reading
+		tokens = g.readTokens
 	}
 	if tokens == nil {
 		return nil
 	}
-	if err := guarded(r.URL); err != nil {
+	if err := checkEncrypted(r.URL); err != nil {
 		return err
 	}
 	token, err := tokens.Token()
 	if err != nil {
-		return noCredentials(whereGS, err)
+		return errNoCredentials(whereGS, err)
 	}
 	token.SetAuthHeader(r)
 	return nil
 }
 
-// guarded is an error where a token would go through a network in the clear.
-func guarded(u *url.URL) error {
-	if u.Scheme == "https" || loopback(u.Hostname()) {
+// checkEncrypted returns an error if a token would go through a network in the clear.
+func checkEncrypted(u *url.URL) error {
+	if u.Scheme == "https" || isLoopback(u.Hostname()) {
 		return nil
 	}
 	return faultf("use an endpoint with https://, or {anonymous} or anonymous=true in the URL", "credentials are not sent to an endpoint without encryption")
 }
 
-func (g *gs) list(l Location, after string, most int) request {
+func (g *gs) listRequest(l Location, after string, most int) request {
 	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", most)
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "/o", query)}
 }
 
 func (*gs) mostKeys() int { return 1000 }
 
-func (*gs) read(p *page, l Location) (after string, err error) {
+func (*gs) readPage(p *page, l Location) (after string, err error) {
 	d := json.NewDecoder(p)
 	err = eachMember(d, func(name string) error {
 		switch name {
@@ -126,11 +126,11 @@ func (*gs) read(p *page, l Location) (after string, err error) {
 				if err := d.Decode(&entry); err != nil {
 					return err
 				}
-				o, err := entry.object(l.WithKey(entry.Name))
+				o, err := entry.toObject(l.WithKey(entry.Name))
 				if err != nil {
 					return err
 				}
-				return p.add(o)
+				return p.addObject(o)
 			})
 		}
 		return d.Decode(new(json.RawMessage))
@@ -138,7 +138,6 @@ func (*gs) read(p *page, l Location) (after string, err error) {
 	return after, err
 }
 
-// eachMember has read read the value of each member of an object.
 func eachMember(d *json.Decoder, read func(name string) error) error {
 	return eachWithin(d, '{', func() error {
 		token, err := d.Token()
@@ -150,7 +149,7 @@ func eachMember(d *json.Decoder, read func(name string) error) error {
 	})
 }
 
-// eachWithin has read read all that is in an array, or an object, up to its end.
+// eachWithin calls read for each element of an array, or an object, up to its end.
 func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
 	token, err := d.Token()
 	if err != nil {
@@ -171,17 +170,17 @@ func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
 	return err
 }
 
-// bucket asks whether there is the bucket: GCS answers the same where there is no object.
-func (g *gs) bucket(l Location) request {
+// bucketRequest looks up the bucket: GCS gives the same answer for a missing bucket and a missing object.
+func (g *gs) bucketRequest(l Location) request {
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "", url.Values{"fields": {"name"}})}
 }
 
-func (g *gs) explain(l Location, r *refusal) error {
+func (g *gs) explainRefusal(l Location, r *refusal) error {
 	switch r.status {
 	case http.StatusNotFound:
-		return missing()
+		return errMissingKey()
 	case http.StatusUnauthorized:
-		if g.reading == nil {
+		if g.readTokens == nil {
 			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
 		}
 		return faultf("sign in again (gcloud auth application-default login), or check GOOGLE_APPLICATION_CREDENTIALS", "the credentials are not or no longer valid: %w", r)

@@ -17,7 +17,7 @@ import (
 
 const whereGS = "Google: looked for in the file that GOOGLE_APPLICATION_CREDENTIALS names, where gcloud auth application-default login writes them, and on the machine that gives them out"
 
-// openGS finds the endpoint and the credentials, where Google's own libraries look for them.
+// openGS finds the endpoint and the credentials, in the places of Google's own libraries.
 func openGS(ctx context.Context, l Location) (*gs, error) {
 	g := &gs{endpoint: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
 	endpoint, emulator := l.query.Get("endpoint"), os.Getenv("STORAGE_EMULATOR_HOST")
@@ -32,11 +32,11 @@ func openGS(ctx context.Context, l Location) (*gs, error) {
 			return nil, stream.Usagef("STORAGE_EMULATOR_HOST %w", err)
 		}
 	}
-	if l.anonymous() || emulator != "" && l.query.Get("endpoint") == "" {
+	if l.isAnonymous() || emulator != "" && l.query.Get("endpoint") == "" {
 		return g, nil
 	}
-	// Whether this machine gives out credentials is asked here, with an end: the search
-	// below asks without one, and then has this answer.
+	// Check here, with a time limit, whether this machine gives out credentials: the search below has no limit, and
+	// reuses this answer.
 	if os.Getenv("GOOGLE_APPLICATION_CREDENTIALS") == "" {
 		asking, cancel := context.WithTimeout(ctx, 2*time.Second)
 		metadata.OnGCEWithContext(asking)
@@ -45,20 +45,19 @@ func openGS(ctx context.Context, l Location) (*gs, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for scope, tokens := range map[string]*oauth2.TokenSource{"devstorage.read_only": &g.reading, "devstorage.read_write": &g.writing} {
-		// Tokens are fetched when they are first needed, by this context as long as the Client
-		// lives. A sign-in of gcloud has the scopes that it was made with, whatever is asked for here.
+	for scope, tokens := range map[string]*oauth2.TokenSource{"devstorage.read_only": &g.readTokens, "devstorage.read_write": &g.writeTokens} {
+		// Tokens are fetched when they are first needed, with this context as long as the Client lives. A sign-in of
+		// gcloud keeps the scopes it was made with and ignores the scope here.
 		found, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), "https://www.googleapis.com/auth/"+scope)
 		if err != nil {
-			return nil, noCredentials(whereGS, err)
+			return nil, errNoCredentials(whereGS, err)
 		}
 		*tokens = found.TokenSource
 	}
 	return g, nil
 }
 
-// loopback is whether a host is this machine.
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -68,7 +68,7 @@ func (s *sessionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.object = s.kept
 	}
 	if s.requests%4 == 3 {
-		panic(http.ErrAbortHandler) // the answer is lost, and what was sent is kept
+		panic(http.ErrAbortHandler) // the answer is lost, and the bytes are kept
 	}
 	if s.object == nil {
 		w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", len(s.kept)-1))
@@ -107,8 +107,8 @@ func TestEmulatorVariable(t *testing.T) {
 func TestTokensAreGuarded(t *testing.T) {
 	for address, want := range map[string]bool{"http://127.0.0.1:1": true, "http://localhost": true, "http://[::1]:2": true, "https://host": true,
 		"http://host": false, "http://10.0.0.1": false} {
-		if err := guarded(must.Get(parseEndpoint(address))(t)); (err == nil) != want {
-			t.Errorf("%s: %v", address, err)
+		if err := checkEncrypted(must.Get(parseEndpoint(address))(t)); (err == nil) != want {
+			t.Errorf("a token for %s: error %v, want allowed %t", address, err, want)
 		}
 	}
 	storetest.Alone(t)
@@ -116,7 +116,7 @@ func TestTokensAreGuarded(t *testing.T) {
 	_, err := client(nil).Stat(t.Context(), at(t, "azblob://c/k?endpoint=http://host.invalid/acc"))
 	var bad *stream.DataError
 	if err == nil || !strings.Contains(err.Error(), "without encryption") || !asData(err, &bad) {
-		t.Error(err)
+		t.Errorf("a signature to http: error %v, want a data error about encryption", err)
 	}
 }
 
@@ -158,10 +158,10 @@ func TestCredentialsInTheClear(t *testing.T) {
 		}
 		c := client(nil)
 		c.patience.tries = 1
-		c.connect(names(t, map[string]string{"store.example": "127.0.0.1", "acc.store.example": "127.0.0.1"}), nil)
+		c.setTransports(names(t, map[string]string{"store.example": "127.0.0.1", "acc.store.example": "127.0.0.1"}), nil)
 		l := at(t, test.url)
 		if l.Scheme == "azblob" && test.env == "" {
-			d := must.Get(c.dialect(t.Context(), l.WithKey("")))(t)
+			d := must.Get(c.dialectOf(t.Context(), l.WithKey("")))(t)
 			d.(*azure).token = anIdentity{}
 		}
 		before := len(server.Requests())

@@ -16,25 +16,25 @@ import (
 const statusClientClosed = 499
 
 func (g *gs) uploadAddress(l Location, kind string) *url.URL {
-	return addressOf(g.endpoint, "/upload/storage/v1/b/"+escape(l.Bucket, "")+"/o", url.Values{"uploadType": {kind}, "name": {l.Key}})
+	return addressOf(g.endpoint, "/upload/storage/v1/b/"+percentEncode(l.Bucket, "")+"/o", url.Values{"uploadType": {kind}, "name": {l.Key}})
 }
 
-var octets = [2]string{"Content-Type", "application/octet-stream"}
+var octetHeader = [2]string{"Content-Type", "application/octet-stream"}
 
-func (g *gs) put(l Location, body *section) request {
-	return request{method: http.MethodPost, url: g.uploadAddress(l, "media"), body: body, header: map[string]string{octets[0]: octets[1]}}
+func (g *gs) putRequest(l Location, body *section) request {
+	return request{method: http.MethodPost, url: g.uploadAddress(l, "media"), body: body, header: map[string]string{octetHeader[0]: octetHeader[1]}}
 }
 
-func (g *gs) onlyOver(r request, was string) request {
+func (g *gs) withPrecondition(r request, before string) request {
 	u := *r.url
 	query := u.Query()
-	query.Set("ifGenerationMatch", cmp.Or(was, "0"))
+	query.Set("ifGenerationMatch", cmp.Or(before, "0"))
 	u.RawQuery = query.Encode()
 	r.url = &u
 	return r
 }
 
-func (g *gs) stored(_ http.Header, body []byte) string {
+func (g *gs) storedVersion(_ http.Header, body []byte) string {
 	var entry gsEntry
 	if json.Unmarshal(body, &entry) != nil {
 		return ""
@@ -42,12 +42,12 @@ func (g *gs) stored(_ http.Header, body []byte) string {
 	return entry.Generation
 }
 
-func (g *gs) remove(l Location) request {
-	return request{method: http.MethodDelete, url: g.address(l, nil)}
+func (g *gs) deleteRequest(l Location) request {
+	return request{method: http.MethodDelete, url: g.objectURL(l, nil)}
 }
 
-// gsTransfer is a resumable session. Its parts come one after the other, and the last one
-// makes the object, so that it is kept for finish.
+// gsTransfer is a resumable session. Its parts are sent one after the other, and the last one makes the object, so
+// that it is kept for finishRequest.
 type gsTransfer struct {
 	*gs
 	c          *Client
@@ -56,17 +56,17 @@ type gsTransfer struct {
 	last       *section
 }
 
-func (g *gs) begin(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error) {
+func (g *gs) beginTransfer(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error) {
 	t := &gsTransfer{gs: g, c: c, size: size, part: part}
 	r := request{method: http.MethodPost, url: g.uploadAddress(l, "resumable"), header: map[string]string{
-		"X-Upload-Content-Type": octets[1], "X-Upload-Content-Length": strconv.FormatInt(size, 10),
+		"X-Upload-Content-Type": octetHeader[1], "X-Upload-Content-Length": strconv.FormatInt(size, 10),
 	}}
-	err := c.do(ctx, g, r, func(resp *http.Response) error {
+	err := c.sendWithRetries(ctx, g, r, func(resp *http.Response) error {
 		session, err := url.Parse(resp.Header.Get("Location"))
 		if err != nil || session.Path == "" {
 			return faultf("check that the endpoint is the store's", "the store began no upload")
 		}
-		// The session belongs to the server that was asked, by whichever name it knows itself.
+		// The session belongs to the endpoint, whichever name the server gives itself.
 		session.Scheme, session.Host, session.User = g.endpoint.Scheme, g.endpoint.Host, nil
 		t.session = session
 		return nil
@@ -75,35 +75,35 @@ func (g *gs) begin(ctx context.Context, c *Client, l Location, size, part int64)
 }
 
 func (g *gs) tryUpload(ctx context.Context, c *Client, l Location) error {
-	begun, done := lingering(ctx, farewell/2)
+	begun, done := lingeringContext(ctx, abortTime/2)
 	defer done()
-	t, err := g.begin(begun, c, l, 1, 1)
+	t, err := g.beginTransfer(begun, c, l, 1, 1)
 	if err != nil {
 		return err
 	}
-	return t.abort(begun)
+	return t.abortUpload(begun)
 }
 
 func (t *gsTransfer) atOnce() int { return 1 }
 
-// send sends a part. The store may keep less of it than was sent, and ignores what it has
-// already when it is sent again.
-func (t *gsTransfer) send(ctx context.Context, i int, body *section) error {
+// sendPart sends a part. The store may keep less of it than was sent, and ignores bytes that it has already when they
+// are sent again.
+func (t *gsTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	at := int64(i) * t.part
 	if at+body.Size() == t.size {
 		t.last = body
 		return nil
 	}
-	for kept := int64(0); kept < body.Size(); {
-		rest := newSection(body, kept, body.Size()-kept)
-		r := t.chunk(at+kept, rest)
-		r.ok = []int{http.StatusPermanentRedirect}
-		err := t.c.do(ctx, t.gs, r, func(resp *http.Response) error {
+	for stored := int64(0); stored < body.Size(); {
+		rest := newSection(body, stored, body.Size()-stored)
+		r := t.chunkRequest(at+stored, rest)
+		r.okStatuses = []int{http.StatusPermanentRedirect}
+		err := t.c.sendWithRetries(ctx, t.gs, r, func(resp *http.Response) error {
 			end, err := strconv.ParseInt(strings.TrimPrefix(resp.Header.Get("Range"), "bytes=0-"), 10, 64)
-			if err != nil || end+1 <= at+kept {
-				return &lost{errors.New("the store kept nothing of what it was sent")}
+			if err != nil || end+1 <= at+stored {
+				return &lostRequest{errors.New("the store kept nothing of what it was sent")}
 			}
-			kept = min(end+1-at, body.Size())
+			stored = min(end+1-at, body.Size())
 			return nil
 		})
 		if err != nil {
@@ -113,23 +113,22 @@ func (t *gsTransfer) send(ctx context.Context, i int, body *section) error {
 	return nil
 }
 
-// chunk is the request that sends bytes from an offset. The session's address is its
-// permission.
-func (t *gsTransfer) chunk(at int64, body *section) request {
-	return request{method: http.MethodPut, url: t.session, body: body, bare: true, settle: farewell / 2, header: map[string]string{
+// chunkRequest sends bytes from an offset. It is not signed: the session's address is its permission.
+func (t *gsTransfer) chunkRequest(at int64, body *section) request {
+	return request{method: http.MethodPut, url: t.session, body: body, isUnsigned: true, answerWait: abortTime / 2, header: map[string]string{
 		"Content-Range": fmt.Sprintf("bytes %d-%d/%d", at, at+body.Size()-1, t.size),
 	}}
 }
 
-func (t *gsTransfer) finish() request {
-	r := t.chunk(t.size-t.last.Size(), t.last)
-	r.slow = true
-	r.ok = []int{http.StatusOK, http.StatusCreated, http.StatusPermanentRedirect}
+func (t *gsTransfer) finishRequest() request {
+	r := t.chunkRequest(t.size-t.last.Size(), t.last)
+	r.isSlow = true
+	r.okStatuses = []int{http.StatusOK, http.StatusCreated, http.StatusPermanentRedirect}
 	return r
 }
 
-func (t *gsTransfer) abort(ctx context.Context) error {
-	r := request{method: http.MethodDelete, url: t.session, bare: true,
-		ok: []int{http.StatusOK, http.StatusNoContent, http.StatusNotFound, http.StatusGone, statusClientClosed}}
-	return t.c.do(ctx, t.gs, r, nil)
+func (t *gsTransfer) abortUpload(ctx context.Context) error {
+	r := request{method: http.MethodDelete, url: t.session, isUnsigned: true,
+		okStatuses: []int{http.StatusOK, http.StatusNoContent, http.StatusNotFound, http.StatusGone, statusClientClosed}}
+	return t.c.sendWithRetries(ctx, t.gs, r, nil)
 }

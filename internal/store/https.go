@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// web is the dialect of any web server, which is asked without credentials.
+// web is the dialect of any web server, used without credentials.
 type web struct{}
 
-// address keeps what is escaped in the path and escapes what must be. The query is sent as
-// it was given: changing it may break its signature.
-func (web) address(l Location) *url.URL {
+// pageURL keeps escapes in the path and escapes the other special bytes. The query is sent unchanged: changing it may
+// break its signature.
+func (web) pageURL(l Location) *url.URL {
 	base := &url.URL{Scheme: l.Scheme, Host: l.Bucket}
 	var path strings.Builder
 	for rest := l.Key; rest != ""; {
@@ -23,7 +23,7 @@ func (web) address(l Location) *url.URL {
 			n = 3
 			path.WriteString(rest[:3])
 		} else {
-			path.WriteString(escape(rest[:1], "/!$&'()*+,;=:@"))
+			path.WriteString(percentEncode(rest[:1], "/!$&'()*+,;=:@"))
 		}
 		rest = rest[n:]
 	}
@@ -32,7 +32,7 @@ func (web) address(l Location) *url.URL {
 	return u
 }
 
-// escapeControls escapes the bytes that no request may have in its first line.
+// escapeControls escapes the bytes that a request's first line must not have.
 func escapeControls(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -45,43 +45,43 @@ func escapeControls(s string) string {
 	return b.String()
 }
 
-// identity keeps servers from compressing: ranges are of the file's own bytes.
-var identity = [2]string{"Accept-Encoding", "identity"}
+// identityHeader keeps servers from compressing: ranges are of the file's own bytes.
+var identityHeader = [2]string{"Accept-Encoding", "identity"}
 
-func (w web) head(l Location) request {
-	return request{method: http.MethodHead, url: w.address(l), follow: true, header: map[string]string{identity[0]: identity[1]}}
+func (w web) headRequest(l Location) request {
+	return request{method: http.MethodHead, url: w.pageURL(l), followsRedirects: true, header: map[string]string{identityHeader[0]: identityHeader[1]}}
 }
 
-func (w web) object(l Location, answer *http.Response) (Object, error) {
+func (w web) readObject(l Location, answer *http.Response) (Object, error) {
 	if answer.ContentLength < 0 {
-		return Object{}, noSize()
+		return Object{}, errNoSize()
 	}
-	return Object{Location: l, Size: answer.ContentLength, Version: w.version(answer.Header)}, nil
+	return Object{Location: l, Size: answer.ContentLength, Version: w.versionOf(answer.Header)}, nil
 }
 
-// version is the entity tag, or where there is none the time of the last change.
-func (web) version(h http.Header) string {
-	return cmp.Or(etag(h.Get("ETag")), modified(h.Get("Last-Modified")))
+// versionOf is the entity tag, or if there is none the time of the last change.
+func (web) versionOf(h http.Header) string {
+	return cmp.Or(quotedTag(h.Get("ETag")), modifiedVersion(h.Get("Last-Modified")))
 }
 
-// modified is a version of an object without a tag. It is compared by us: no condition of a
-// request is exact about it.
-func modified(date string) string {
+// modifiedVersion is the version of an object without a tag. Only we compare it: conditional requests are not exact
+// about dates.
+func modifiedVersion(date string) string {
 	if date == "" {
 		return ""
 	}
 	return "last modified " + date
 }
 
-func (w web) get(o Object, from, to int64) request {
+func (w web) rangeRequest(o Object, from, to int64) request {
 	h := rangeHeader(o, from, to)
-	h[identity[0]] = identity[1]
-	return request{method: http.MethodGet, url: w.address(o.Location), follow: true, header: h}
+	h[identityHeader[0]] = identityHeader[1]
+	return request{method: http.MethodGet, url: w.pageURL(o.Location), followsRedirects: true, header: h}
 }
 
-func (web) sign(context.Context, *http.Request, *section) error { return nil }
+func (web) signRequest(context.Context, *http.Request, *section) error { return nil }
 
-func (web) explain(l Location, r *refusal) error {
+func (web) explainRefusal(l Location, r *refusal) error {
 	switch r.status {
 	case http.StatusNotFound, http.StatusGone:
 		if strings.ContainsAny(l.Key, "*[{") {

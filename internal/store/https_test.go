@@ -65,7 +65,7 @@ func TestWebServers(t *testing.T) {
 			for _, span := range [][2]int{{0, 1}, {5, 5}, {99_990, 100_000}, {1, 50_000}} {
 				b := make([]byte, span[1]-span[0])
 				if err := c.Read(t.Context(), o, b, int64(span[0])); err != nil || !bytes.Equal(b, content[span[0]:span[1]]) {
-					t.Errorf("%v: %v", span, err)
+					t.Errorf("reading %v: error %v, or other bytes", span, err)
 				}
 			}
 			// Replaced: by another size always, by the same where there is a tag.
@@ -112,15 +112,15 @@ func TestWebServerWithoutRanges(t *testing.T) {
 	}
 	b := make([]byte, 1000)
 	if err := c.Read(t.Context(), o, b, 1<<20); err != nil || !bytes.Equal(b, content[1<<20:][:1000]) {
-		t.Error(err)
+		t.Errorf("reading within the first MiB from a server without ranges: error %v, or other bytes", err)
 	}
 	err := c.Read(t.Context(), o, b, 2<<20)
 	if err == nil || !strings.Contains(err.Error(), "whole files only") || !strings.Contains(err.Error(), "download the file") {
-		t.Error(err)
+		t.Errorf("reading far into a file of a server without ranges: error %v, want the remedy to download it", err)
 	}
 }
 
-// A server that says no size, lies about its range, or is none of a file.
+// A server that sends no size, lies about its range, or is none of a file.
 func TestOddWebServers(t *testing.T) {
 	content, tag := noise(1000, 1), ""
 	for want, change := range map[string]func(http.ResponseWriter, *http.Request) bool{
@@ -154,7 +154,7 @@ func TestOddWebServers(t *testing.T) {
 			err = c.Read(t.Context(), o, make([]byte, 100), 100)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sig=") {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("error %v, want one with %q and no signature", err, want)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestRedirectTellsNothing(t *testing.T) {
 		return true
 	})
 	c := client(nil)
-	c.connect(net.Dialer{}, other.Client().Transport.(*http.Transport).TLSClientConfig)
+	c.setTransports(net.Dialer{}, other.Client().Transport.(*http.Transport).TLSClientConfig)
 	o := must.Get(c.Stat(t.Context(), at(t, first+"&more=SECRET")))(t)
 	if !bytes.Equal(download(t, c, o), content) {
 		t.Error("other bytes")
@@ -207,6 +207,6 @@ func checkUsage(t *testing.T, err error) {
 	t.Helper()
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) || strings.Contains(err.Error(), secretSig) {
-		t.Errorf("%T %v", err, err)
+		t.Errorf("error %T %v, want a usage error without the secret", err, err)
 	}
 }

@@ -129,7 +129,7 @@ func TestHugePages(t *testing.T) {
 		"Google one token": {&gs{}, endless{begin: `{"nextPageToken":"`, piece: `a`}, 1 << 20},
 	} {
 		p := newPage(&test.answer, test.lister.mostKeys())
-		_, err := test.lister.read(p, Location{})
+		_, err := test.lister.readPage(p, Location{})
 		if err == nil || len(p.objects) > test.lister.mostKeys() || test.answer.sent > test.most {
 			t.Errorf("%s: %d objects of %d bytes, want an error within %d: %v", name, len(p.objects), test.answer.sent, test.most, err)
 		}
@@ -200,7 +200,7 @@ func TestLargestPages(t *testing.T) {
 		}
 		text.WriteString(test.end)
 		p := newPage(strings.NewReader(text.String()), test.lister.mostKeys())
-		after, err := test.lister.read(p, Location{})
+		after, err := test.lister.readPage(p, Location{})
 		if err != nil || after != "" || len(p.objects) != test.lister.mostKeys() || p.objects[len(p.objects)-1].Key != fmt.Sprintf("%s%05d", key, n-1) {
 			t.Errorf("%s: %d objects of %d bytes: %v", name, len(p.objects), text.Len(), err)
 		}
@@ -220,7 +220,7 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, l := range []lister{&s3{}, &azure{}, &gs{}} {
 			p := newPage(strings.NewReader(text), l.mostKeys())
-			_, err := l.read(p, Location{Scheme: "s3", Bucket: "b"})
+			_, err := l.readPage(p, Location{Scheme: "s3", Bucket: "b"})
 			if err == nil && len(p.objects)*8 > len(text) {
 				t.Errorf("%T: %d objects of %q", l, len(p.objects), text)
 			}

@@ -14,10 +14,9 @@ import (
 //	azblob://CONTAINER/KEY?storage_account=A&endpoint=… (or domain=…&protocol=https)
 //	https://HOST/PATH?ANYTHING (http:// too)
 //
-// and anonymous=true with each of the first three. A key may hold any character; ? begins
-// the query only where the name of a parameter and = follow it, so that it can be a glob's,
-// and of several such ? the last one does, so that String can write every key.
-// Of https:// all behind ? is the server's, and may be secret: Name leaves it out.
+// and anonymous=true with each of the first three. A key may hold any character; ? begins the query only if the name
+// of a parameter and = follow it, so that it can be a glob's, and of several such ? the last one does, so that String
+// can write every key. Everything after the ? of https:// is the server's, and may be secret: Name leaves it out.
 type Location struct {
 	Scheme, Bucket, Key string // of https: the host, and the path without its first /
 	query               url.Values
@@ -34,21 +33,21 @@ func IsURL(arg string) bool {
 	return false
 }
 
-// WithKey is the location of another key in the same bucket, with the same parameters.
+// WithKey returns the location of another key in the same bucket, with the same parameters.
 func (l Location) WithKey(key string) Location {
 	l.Key = key
 	return l
 }
 
-// Below returns named, a location that a file from outside gives, opened as the root is: in the same bucket
-// or host, at or below the root's key, with the root's parameters. ok is false if it lies elsewhere or has
-// parameters of its own that differ.
+// Below returns named, a location from an untrusted file, opened as the root is: in the same bucket or host, at or
+// below the root's key, with the root's parameters. ok is false if it lies elsewhere or has parameters of its own
+// that differ.
 func (l Location) Below(named Location) (opened Location, ok bool) {
 	own, root := named.Parameters(), strings.TrimSuffix(l.Key, "/")
 	switch {
 	case named.Scheme != l.Scheme || !strings.EqualFold(named.Bucket, l.Bucket) || !l.Web() && named.Bucket != l.Bucket:
 		return l, false
-	case len(own) > 0 && named.parameters() != l.parameters():
+	case len(own) > 0 && named.encodedParameters() != l.encodedParameters():
 		return l, false
 	case root == "":
 	case named.Key != root && !strings.HasPrefix(named.Key, root+"/"), hasDotPart(named.Key):
@@ -58,8 +57,8 @@ func (l Location) Below(named Location) (opened Location, ok bool) {
 	return l, true
 }
 
-// hasDotPart reports whether a part of the key is . or .., also if it is percent-encoded: a server that
-// resolves such parts would leave the folder.
+// hasDotPart reports whether a part of the key is . or .., also if it is percent-encoded: a server that resolves such
+// parts would leave the folder.
 func hasDotPart(key string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(key, func(r rune) bool { return r == '/' || r == '\\' }), func(part string) bool {
 		if plain, err := url.PathUnescape(part); err == nil {
@@ -69,20 +68,20 @@ func hasDotPart(key string) bool {
 	})
 }
 
-// Bare is the location without parameters. The query of https:// is a part of the address, and stays.
+// Bare returns the location without parameters. The query of https:// is a part of the address, and stays.
 func (l Location) Bare() Location {
 	l.query = nil
 	return l
 }
 
-// Parameters lists the names of the parameters, sorted, less those that change nothing.
+// Parameters returns the names of the parameters, sorted, without a parameter that changes nothing.
 func (l Location) Parameters() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.query)), func(name string) bool {
-		return name == "anonymous" && !l.anonymous()
+		return name == "anonymous" && !l.isAnonymous()
 	})
 }
 
-// String is the URL that Parse reads back.
+// String returns the URL that Parse reads back.
 func (l Location) String() string {
 	s := l.Scheme + "://" + l.Bucket + "/" + l.Key
 	switch {
@@ -91,22 +90,22 @@ func (l Location) String() string {
 	case l.Web():
 		return s
 	case len(l.query) > 0:
-		return s + "?" + l.parameters()
-	case parameterAt(l.Key) >= 0:
-		// The key ends in what looks like a query; one that changes nothing goes behind it.
+		return s + "?" + l.encodedParameters()
+	case parameterStart(l.Key) >= 0:
+		// The end of the key looks like a query; a query that changes nothing is added after it.
 		return s + "?anonymous=false"
 	}
 	return s
 }
 
-// Name is the URL as people and files may see it: String, but for https:// without query.
+// Name returns the URL as people and files may see it: String, but for https:// without query.
 func (l Location) Name() string {
 	l.raw = ""
 	return l.String()
 }
 
-// Glob reports whether the key is a pattern, and the part of it before the first folder
-// that has one: what a listing begins with.
+// Glob reports whether the key is a pattern, and returns the part of it before the first folder with a wildcard, the
+// prefix of a listing.
 func (l Location) Glob() (prefix string, is bool) {
 	at := strings.IndexAny(l.Key, "*?[{")
 	if at < 0 {
@@ -115,28 +114,27 @@ func (l Location) Glob() (prefix string, is bool) {
 	return l.Key[:strings.LastIndexByte(l.Key[:at], '/')+1], true
 }
 
-// Web is whether it is an address of a web server, where nothing can be listed or written, and
-// not of an object store.
+// Web reports whether l is an address of a web server, which can be neither listed nor written, and not of an object
+// store.
 func (l Location) Web() bool { return l.Scheme == "https" || l.Scheme == "http" }
 
-// anonymous is whether its requests are not to be signed.
-func (l Location) anonymous() bool { return l.query.Get("anonymous") == "true" }
+func (l Location) isAnonymous() bool { return l.query.Get("anonymous") == "true" }
 
-// parameters writes the query, sorted by name. Unlike url.Values.Encode it leaves the
-// slashes and colons of an endpoint as people write them.
-func (l Location) parameters() string {
+// encodedParameters writes the query, sorted by name. Unlike url.Values.Encode it leaves the slashes and colons of an
+// endpoint as people write them.
+func (l Location) encodedParameters() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(l.query)) {
 		if b.Len() > 0 {
 			b.WriteByte('&')
 		}
-		b.WriteString(name + "=" + escape(l.query.Get(name), ":/[]"))
+		b.WriteString(name + "=" + percentEncode(l.query.Get(name), ":/[]"))
 	}
 	return b.String()
 }
 
-// escape percent-encodes all bytes but letters, digits, -._~ and those of keep.
-func escape(s, keep string) string {
+// percentEncode encodes all bytes but letters, digits, -._~ and the bytes in keep.
+func percentEncode(s, keep string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(s) {

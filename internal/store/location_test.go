@@ -64,13 +64,13 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || l.Bucket != want[0] || l.Key != want[1] || l.parameters() != want[2] {
-			t.Errorf("%q: %+v, %v", arg, l, err)
+		if err != nil || l.Bucket != want[0] || l.Key != want[1] || l.encodedParameters() != want[2] {
+			t.Errorf("%q is read as %+v, error %v, want %q", arg, l, err, want)
 		}
 	}
 	for _, arg := range []string{"https://h/p", "https://h/a?b=c&d", "http://h:80/%41?x", "https://h/?a?b"} {
 		if l, err := Parse(arg); err != nil || l.String() != arg || strings.Contains(l.Name(), "?") {
-			t.Errorf("%q: %q, %v", arg, l.String(), err)
+			t.Errorf("%q is written back as %q, error %v, or its name shows the query", arg, l.String(), err)
 		}
 	}
 }
@@ -92,11 +92,11 @@ func TestParseTellsNoSecrets(t *testing.T) {
 		l, err := Parse(arg)
 		var usage *stream.UsageError
 		if !errors.As(err, &usage) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%q: %+v, %v", arg, l, err)
+			t.Errorf("%q is read as %+v, error %v, want a usage error without the secret", arg, l, err)
 		}
 	}
 	if _, err := Parse("s3://b/k?regoin=x"); err == nil || !strings.Contains(err.Error(), "regoin") || !strings.Contains(err.Error(), "did you mean region") {
-		t.Error(err)
+		t.Errorf("a misspelt region: error %v, want the suggestion", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestGlob(t *testing.T) {
 			want = key
 		}
 		if is != strings.ContainsAny(key, "*?[{") || prefix != want {
-			t.Errorf("%q: %q, %v", key, prefix, is)
+			t.Errorf("%q: prefix %q, pattern %t, want prefix %q", key, prefix, is, want)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestAddresses(t *testing.T) {
 		"lake":   "https://lake.s3.eu-west-1.amazonaws.com/a/b%20%2B%25%C3%A4%3D%3F%5B",
 		"a.lake": "https://s3.eu-west-1.amazonaws.com/a.lake/a/b%20%2B%25%C3%A4%3D%3F%5B",
 	} {
-		if got := s.address(Location{Scheme: "s3", Bucket: bucket}, "a/b +%ä=?[", nil).String(); got != want {
+		if got := s.keyURL(Location{Scheme: "s3", Bucket: bucket}, "a/b +%ä=?[", nil).String(); got != want {
 			t.Errorf("%s is %s", bucket, got)
 		}
 	}
@@ -128,7 +128,7 @@ func TestAddresses(t *testing.T) {
 		"https://h/a%2Fb?%2F":          "https://h/a%2Fb?%2F",
 		"https://h":                    "https://h/",
 	} {
-		if got := (web{}).address(must.Get(Parse(arg))(t)).String(); got != want {
+		if got := (web{}).pageURL(must.Get(Parse(arg))(t)).String(); got != want {
 			t.Errorf("%s is asked for as %s", arg, got)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// runAgain runs the running test alone in a process of its own, and returns what it wrote.
+// runAgain runs the running test alone in a process of its own, and returns its output.
 func runAgain(t *testing.T) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), must.Get(os.Executable())(t), "-test.run=^"+t.Name()+"$")

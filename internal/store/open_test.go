@@ -54,7 +54,7 @@ region = cn-north-1
 			}
 			l := at(t, test.url)
 			s := must.Get(openS3(t.Context(), l))(t)
-			if got := s.address(l, l.Key, nil).String(); got != test.want {
+			if got := s.keyURL(l, l.Key, nil).String(); got != test.want {
 				t.Errorf("%s with %s is at %s, want %s", test.url, test.env, got, test.want)
 			}
 		})
@@ -113,7 +113,7 @@ func TestWrongRegion(t *testing.T) {
 	defer server.Close()
 	_, err := client(nil).Stat(t.Context(), at(t, "s3://lake/key?anonymous=true&endpoint="+server.URL))
 	if err == nil || !strings.Contains(err.Error(), "region=eu-west-1") {
-		t.Error(err)
+		t.Errorf("a bucket elsewhere: error %v, want its region", err)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// parametersOf are the names that the query of a scheme may have.
 func parametersOf(scheme string) []string {
 	switch scheme {
 	case "s3":
@@ -25,8 +24,8 @@ func parametersOf(scheme string) []string {
 
 var (
 	parameterMark = regexp.MustCompile(`\?([A-Za-z][A-Za-z0-9_.-]*)=`)
-	// What other programs take in their URLs, and what nobody should write into one: a
-	// name of this kind behind ? is refused, not taken for a part of the key.
+	// foreignName matches parameters of other programs, and names of secrets, which nobody should write into a URL:
+	// such a name after ? is refused, not taken for a part of the key.
 	foreignName = regexp.MustCompile(`(?i)key|secret|token|password|credential|signature|^sig$|^sv$|^se$|^x-|awssdk|https|tls|ssl|path_?style|hostname|sse|kms|accelerate|fips|dualstack|rate_limiter|universe|localemu|cdn|access_id|version`)
 	bucketName  = regexp.MustCompile(`^[A-Za-z0-9$][A-Za-z0-9._-]*$`)
 )
@@ -58,8 +57,8 @@ func Parse(arg string) (Location, error) {
 	return l, err
 }
 
-// parameterAt is where the last ? of s is that the name of a parameter and = follow, or -1.
-func parameterAt(s string) int {
+// parameterStart returns the position of the last ? in s that is followed by the name of a parameter and =, or -1.
+func parameterStart(s string) int {
 	all := parameterMark.FindAllStringIndex(s, -1)
 	if len(all) == 0 {
 		return -1
@@ -67,10 +66,10 @@ func parameterAt(s string) int {
 	return all[len(all)-1][0]
 }
 
-// cutQuery separates the query from the bucket and key. What begins with an unknown name
-// is part of the key, unless a later name is known or it is near or like one.
+// cutQuery separates the query from the bucket and key. Text that begins with an unknown name is part of the key,
+// unless a later name is known or the first resembles a known or a foreign one.
 func cutQuery(scheme, s string) (path, query string, err error) {
-	at := parameterAt(s)
+	at := parameterStart(s)
 	if at < 0 {
 		return s, "", nil
 	}
@@ -86,12 +85,12 @@ func cutQuery(scheme, s string) (path, query string, err error) {
 	}
 	first := unknown[0]
 	if suggest.Name(first, known) != "" || foreignName.MatchString(first) {
-		return "", "", unknownParameter(scheme, first)
+		return "", "", errUnknownParameter(scheme, first)
 	}
 	return s, "", nil
 }
 
-func unknownParameter(scheme, name string) error {
+func errUnknownParameter(scheme, name string) error {
 	known := parametersOf(scheme)
 	return stream.Usagef("%s:// knows no parameter %s, but %s%s", scheme, name, strings.Join(known, ", "), suggest.DidYouMean(name, known))
 }
@@ -111,7 +110,7 @@ func parseParameters(scheme, query string) (url.Values, error) {
 			if !regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`).MatchString(name) {
 				name = "of that name"
 			}
-			return nil, unknownParameter(scheme, name)
+			return nil, errUnknownParameter(scheme, name)
 		case len(all) > 1:
 			return nil, stream.Usagef("the parameter %s is given twice", name)
 		case name == "anonymous" || name == "use_path_style":
@@ -134,7 +133,7 @@ func parseParameters(scheme, query string) (url.Values, error) {
 	return values, nil
 }
 
-// parseEndpoint reads the address of a server. Its error repeats nothing of it.
+// parseEndpoint reads the address of a server. Its error repeats nothing of the address.
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Host) ||
@@ -146,7 +145,7 @@ func parseEndpoint(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// validHost is whether s is a host's name or address, with or without a port.
+// validHost reports whether s is a host's name or address, with or without a port.
 func validHost(s string) bool {
 	host := s
 	if h, port, err := net.SplitHostPort(s); err == nil {
@@ -168,7 +167,6 @@ func validHost(s string) bool {
 	})
 }
 
-// parseWeb reads an address of a web server.
 func parseWeb(scheme, rest string) (Location, error) {
 	l := Location{Scheme: scheme}
 	rest, l.raw, _ = strings.Cut(rest, "?")

@@ -11,27 +11,25 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// noneOfAWS is AWS's way to say that a machine gives out no credentials.
+// noneOfAWS is AWS's error on a machine that gives out no credentials.
 const noneOfAWS = "no EC2 IMDS role found"
 
-// noCredentials says where credentials were looked for, and what was wrong with those that
-// were found.
-func noCredentials(where string, err error) error {
-	if providerBusy(err) {
-		return &unavailable{faultf("trying again later may help; if it does not, see that what gives out the credentials works, or read public data without them: {anonymous}, or anonymous=true in the URL",
-			"no credentials now of %s: %s", where, provided(err)), true}
+// errNoCredentials names the places that were searched, and the fault of the credentials that were found.
+func errNoCredentials(where string, err error) error {
+	if isProviderBusy(err) {
+		return &unavailableError{faultf("trying again later may help; if it does not, see that what gives out the credentials works, or read public data without them: {anonymous}, or anonymous=true in the URL",
+			"no credentials now of %s: %s", where, providerText(err)), true}
 	}
 	const remedy = "set them, or read public data without them: {anonymous}, or anonymous=true in the URL"
 	if strings.Contains(err.Error(), noneOfAWS) {
 		return faultf(remedy, "no credentials of %s", where)
 	}
-	return faultf(remedy, "no credentials of %s: %s", where, provided(err))
+	return faultf(remedy, "no credentials of %s: %s", where, providerText(err))
 }
 
-// providerBusy is whether what gives out credentials, a service that ten thousand machines
-// ask at the same moment when a job begins, is down or busy. That nobody answers at the
-// address of a cloud's machines means only that this is none of them.
-func providerBusy(err error) bool {
+// isProviderBusy reports whether the provider of credentials is down or busy: ten thousand machines ask it at the
+// same moment when a job begins. If nobody answers at the address of a cloud's machines, this is only none of them.
+func isProviderBusy(err error) bool {
 	status := 0
 	var aws interface{ HTTPStatusCode() int }
 	var google *oauth2.RetrieveError
@@ -48,9 +46,9 @@ func providerBusy(err error) bool {
 	case errors.As(err, &azure) && azure.RawResponse != nil:
 		status = azure.RawResponse.StatusCode
 	case !strings.Contains(err.Error(), noneOfAWS) && errors.As(err, &sending):
-		var l *lost
-		return errors.As(network(context.Background(), context.Background(), err), &l)
+		var l *lostRequest
+		return errors.As(networkError(context.Background(), context.Background(), err), &l)
 	}
 	no := refusal{status: status}
-	return no.temporary()
+	return no.isTemporary()
 }

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// maxRedirects is how many redirects of one request are followed.
+// maxRedirects is the number of redirects of one request that are followed.
 const maxRedirects = 10
 
-// reach is from where an address can be reached.
+// reach is the part of the network from which an address can be reached.
 type reach int
 
 const (
 	public         reach = iota
 	privateNetwork       // from within an organisation
-	sameLink             // from machines on the same cable; clouds give out credentials there
+	sameLink             // from machines on the same cable; clouds give out credentials at such addresses
 	sameMachine
 )
 
@@ -31,7 +31,7 @@ func (r reach) String() string {
 	return [...]string{"a public address", "an address of a private network", "a link-local address, where clouds give out credentials", "an address of this machine"}[r]
 }
 
-// reaches are the blocks of addresses that netip.Addr does not tell apart by itself.
+// reaches lists the blocks of addresses that netip.Addr does not classify.
 var reaches = []struct {
 	block netip.Prefix
 	reach reach
@@ -46,7 +46,7 @@ var reaches = []struct {
 	{netip.MustParsePrefix("ff00::/8"), privateNetwork},
 }
 
-// Blocks of IPv6 in whose addresses others of IPv4 are written, and the byte at which these begin.
+// embeddings lists blocks of IPv6 whose addresses contain an IPv4 address, and the byte at which it begins.
 var embeddings = []struct {
 	block netip.Prefix
 	at    int
@@ -54,7 +54,6 @@ var embeddings = []struct {
 	{netip.MustParsePrefix("::/96"), 12}, {netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("2002::/16"), 2},
 }
 
-// reachOf is the reach of an address.
 func reachOf(a netip.Addr) reach {
 	a = a.Unmap().WithZone("")
 	switch {
@@ -79,7 +78,7 @@ func reachOf(a netip.Addr) reach {
 	return public
 }
 
-// reachOfHost is the reach of a host as far as its name tells, for one that a proxy looks up.
+// reachOfHost judges the reach of a host by its name, for a host that a proxy looks up.
 func reachOfHost(host string) reach {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -97,30 +96,30 @@ func reachOfHost(host string) reach {
 	return public
 }
 
-// errReach is the error of a redirect to an address that the first server may not send us to.
-func errReach(host string, is reach) error {
-	return &final{faultf("give that address itself if it is meant", "the server redirects to %q, %s, and was not asked for at one", host, is)}
+// errRedirectReach refuses a redirect to an address that the first server may not send us to.
+func errRedirectReach(host string, is reach) error {
+	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s, and was not asked for at one", host, is)}
 }
 
-// following sends requests that may be redirected. The first goes to the address that the user
-// gave. Where a server sends us from there is looked at when the connection is made, by the IP that
-// is dialled, so that no name hides one: it may be public, or of the same reach as the first.
-type following struct {
+// redirectingTransport sends requests that may be redirected. The first goes to the address that the user gave. The
+// target of a redirect is checked when the connection is made, by the IP that is dialled, so that no name hides one:
+// it may be public, or of the same reach as the first.
+type redirectingTransport struct {
 	first http.RoundTripper
 	next  [sameMachine + 1]http.RoundTripper // by the reach of the first address; each has connections of its own
 }
 
-// reachKey is the key of a context's *reach: that of the first address of a request.
+// reachKey is the context's key of the *reach of a request's first address.
 type reachKey struct{}
 
 func withReach(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), reachKey{}, new(reach)))
 }
 
-// RoundTrip implements http.RoundTripper. The address of a request that goes through a proxy is not
-// ours to look up: it is judged by its name.
-func (f *following) RoundTrip(r *http.Request) (*http.Response, error) {
-	of, ok := r.Context().Value(reachKey{}).(*reach)
+// RoundTrip implements http.RoundTripper. If a request goes through a proxy, its address is not ours to look up: it
+// is judged by its name.
+func (f *redirectingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	first, ok := r.Context().Value(reachKey{}).(*reach)
 	if !ok {
 		panic("a request that may be redirected has no reach")
 	}
@@ -131,25 +130,24 @@ func (f *following) RoundTrip(r *http.Request) (*http.Response, error) {
 	named := reachOfHost(r.URL.Hostname())
 	switch {
 	case r.Response == nil && byProxy != nil:
-		*of = named
+		*first = named
 	case r.Response == nil:
 		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 			if to, err := netip.ParseAddrPort(got.Conn.RemoteAddr().String()); err == nil {
-				*of = reachOf(to.Addr())
+				*first = reachOf(to.Addr())
 			}
 		}}))
-	case byProxy != nil && named != public && named != *of:
-		return nil, errReach(r.URL.Hostname(), named)
+	case byProxy != nil && named != public && named != *first:
+		return nil, errRedirectReach(r.URL.Hostname(), named)
 	case byProxy == nil:
-		return f.next[*of].RoundTrip(r)
+		return f.next[*first].RoundTrip(r)
 	}
 	return f.first.RoundTrip(r)
 }
 
-// newTransport makes connections with a dialer.
 func newTransport(dialer *net.Dialer, security *tls.Config) *http.Transport {
-	// HTTP/2 is left out: it would send all ranges that are read at once through one
-	// connection, and stores give a connection only so much.
+	// HTTP/2 is disabled: it would send all concurrent ranges through one connection, and stores limit the speed of
+	// each connection.
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialer.DialContext,
@@ -163,23 +161,23 @@ func newTransport(dialer *net.Dialer, security *tls.Config) *http.Transport {
 	}
 }
 
-// connect sets how a client reaches servers. Tests have their own names of hosts, and certificates.
-func (c *Client) connect(dialer net.Dialer, security *tls.Config) {
+// setTransports sets how the client reaches servers. Tests have their own names of hosts, and certificates.
+func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
 	transport := newTransport(&dialer, security)
-	f := &following{first: transport}
-	for of := range f.next {
+	f := &redirectingTransport{first: transport}
+	for firstReach := range f.next {
 		limited := dialer
 		limited.Control = func(_, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
 			if err != nil {
 				return err
 			}
-			if is := reachOf(to.Addr()); is != public && is != reach(of) {
-				return errReach(to.Addr().String(), is)
+			if reached := reachOf(to.Addr()); reached != public && reached != reach(firstReach) {
+				return errRedirectReach(to.Addr().String(), reached)
 			}
 			return nil
 		}
-		f.next[of] = newTransport(&limited, security)
+		f.next[firstReach] = newTransport(&limited, security)
 	}
 	c.web = &http.Client{Transport: &countingTransport{f, c.opt.Meter}, CheckRedirect: checkRedirect}
 	c.stores = &http.Client{
@@ -188,28 +186,27 @@ func (c *Client) connect(dialer net.Dialer, security *tls.Config) {
 	}
 }
 
-// checkRedirect follows web servers to other addresses, but tells these nothing: not the
-// first address, which may hold a signature (Referer), and never without encryption after a
-// request with it. Without encryption whoever is on the way could send us anywhere: it goes on
-// to the same host only. Requests to stores are signed for one address, and not redirected.
+// checkRedirect follows web servers to other addresses, but reveals nothing to these: not the first address, which
+// may hold a signature (Referer), and never without encryption after a request with it. Without encryption anyone on
+// the path could redirect us anywhere: only the same host is followed. Requests to stores are signed for one address,
+// and not redirected.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
-		return &final{faultf("check the address", "the server redirects for ever")}
+		return &permanentError{faultf("check the address", "the server redirects for ever")}
 	case r.URL.Scheme != "https" && r.URL.Scheme != "http":
-		return &final{faultf("check the address", "the server redirects to an address that is none of a web server")}
+		return &permanentError{faultf("check the address", "the server redirects to an address that is none of a web server")}
 	case r.URL.Scheme == "https":
 	case slices.ContainsFunc(via, func(before *http.Request) bool { return before.URL.Scheme == "https" }):
-		return &final{faultf("check the address", "the server redirects to an address without encryption")}
+		return &permanentError{faultf("check the address", "the server redirects to an address without encryption")}
 	case hostAndPort(r.URL) != hostAndPort(via[0].URL):
-		return &final{faultf("give that address itself if it is meant, or one of https://", "the server redirects without encryption to another host, %q", r.URL.Host)}
+		return &permanentError{faultf("give that address itself if it is meant, or one of https://", "the server redirects without encryption to another host, %q", r.URL.Host)}
 	}
 	r.URL.User = nil
 	r.Header.Del("Referer")
 	return nil
 }
 
-// hostAndPort is who an address of http:// is asked of.
 func hostAndPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

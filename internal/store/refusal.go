@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// refusal is an answer that is not what was asked for.
+// refusal is an answer with a status that the request does not accept.
 type refusal struct {
 	status        int
-	code, message string // as the store says it; empty where it does not
+	code, message string // in the store's words; empty if it sent none
 	header        http.Header
-	after         time.Duration // that the store wants to be left alone
+	retryAfter    time.Duration // delay that the store asks for before a retry
 }
 
 func (r *refusal) Error() string {
@@ -34,24 +34,22 @@ func (r *refusal) Error() string {
 	return s
 }
 
-// refusalOf is the refusal in an error, or nil.
 func refusalOf(err error) *refusal {
 	var r *refusal
 	errors.As(err, &r)
 	return r
 }
 
-func (r *refusal) temporary() bool {
+func (r *refusal) isTemporary() bool {
 	switch r.status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
-	return r.code == "RequestTimeout" // S3 says so with status 400
+	return r.code == "RequestTimeout" // S3 sends this code with status 400
 }
 
-// denied is whether we are not let in.
-func (r *refusal) denied() bool {
+func (r *refusal) isDenied() bool {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return true
@@ -59,13 +57,13 @@ func (r *refusal) denied() bool {
 	return strings.HasPrefix(r.code, "Expired") // ExpiredToken of S3, with status 400
 }
 
-// readRefusal reads what a store says in XML (S3, Azure) or JSON (GCS).
+// readRefusal reads a store's error in XML (S3, Azure) or JSON (GCS).
 func readRefusal(req *http.Request, resp *http.Response) error {
 	r := &refusal{status: resp.StatusCode, header: resp.Header}
 	if seconds, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64); err == nil && seconds > 0 {
-		r.after = time.Duration(min(seconds, 3600) * float64(time.Second))
+		r.retryAfter = time.Duration(min(seconds, 3600) * float64(time.Second))
 	} else if at, err := http.ParseTime(resp.Header.Get("Retry-After")); err == nil {
-		r.after = max(0, time.Until(at))
+		r.retryAfter = max(0, time.Until(at))
 	}
 	// A body that cannot be read leaves the status.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
@@ -100,15 +98,15 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 
 var codeOfStore = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
 
-// withoutSecrets takes out of a server's text what it may repeat of the request: the
-// parts of signatures and tokens, and the values of the query.
+// withoutSecrets removes parts of the request that a server's text may repeat: the parts of signatures and tokens,
+// and the values of the query.
 func withoutSecrets(req *http.Request, s string) string {
 	var secrets []string
 	for _, name := range []string{"Authorization", "X-Amz-Security-Token"} {
 		fields := strings.FieldsFunc(req.Header.Get(name), func(r rune) bool { return strings.ContainsRune(" ,=", r) })
 		secrets = append(secrets, fields...)
 		for _, field := range fields {
-			// An access key stands before a slash; a region, too short, may be told.
+			// An access key comes before a slash; a region, being short, may be shown.
 			if id, _, ok := strings.Cut(field, "/"); ok && len(id) >= 16 {
 				secrets = append(secrets, id)
 			}

@@ -7,35 +7,34 @@ import (
 	"slices"
 )
 
-// Replace puts content at l in place of the version was of the object, or where there is none
-// if that is empty; where there is another the error wraps ErrChanged. It does so also where
-// an answer was lost and the content is there: who asks knows what he has sent.
+// Replace puts content at l in place of the object's version before, or, if that is empty, of no object; if there is
+// another version the error wraps ErrChanged. It does so also if an answer was lost and the content is there: the
+// caller can compare it.
 //
-// AWS, GCS and Azure keep to the condition, and so do MinIO, R2 and others that speak S3. A store
-// that says it cannot is asked without it, and one that does not know it ignores it: there the
-// last who writes wins, and nobody hears of it. MinIO before August 2025 does so with an object that
-// is gone.
-func (c *Client) Replace(ctx context.Context, l Location, content []byte, was string) (o Object, err error) {
-	d, w, err := c.writer(ctx, l)
+// AWS, GCS and Azure check the condition, and so do MinIO, R2 and others that speak S3. If a store refuses conditions
+// the request is sent without one, and a store that does not know conditions ignores it: there the last writer wins,
+// and nobody is told. MinIO before August 2025 does the same for an object that is gone.
+func (c *Client) Replace(ctx context.Context, l Location, content []byte, before string) (o Object, err error) {
+	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
-		put := w.put(l, newSection(bytes.NewReader(content), 0, int64(len(content))))
-		o, err = c.put(ctx, d, w, w.onlyOver(put, was), l)
-		if no := refusalOf(err); no != nil && no.status == http.StatusNotImplemented {
-			o, err = c.put(ctx, d, w, put, l)
+		put := w.putRequest(l, newSection(bytes.NewReader(content), 0, int64(len(content))))
+		o, err = c.sendPut(ctx, d, w, w.withPrecondition(put, before), l)
+		if denial := refusalOf(err); denial != nil && denial.status == http.StatusNotImplemented {
+			o, err = c.sendPut(ctx, d, w, put, l)
 		}
 	}
-	switch no := refusalOf(err); {
-	case no != nil && no.conditional():
-		err = changed()
+	switch denial := refusalOf(err); {
+	case denial != nil && denial.failsCondition():
+		err = errChanged()
 	case err != nil:
-		err = c.explained(ctx, d, l, err)
+		err = c.explainError(ctx, d, l, err)
 	}
-	return o, output(ctx, l, err)
+	return o, outputError(ctx, l, err)
 }
 
-// conditional is whether the condition of a put does not hold. AWS says so of an object that is
-// gone by 404, and old MinIO of one that is there by 304.
-func (r *refusal) conditional() bool {
+// failsCondition reports whether the condition of a put does not hold. AWS answers 404 for an object that is gone,
+// and old MinIO 304 for one that is there.
+func (r *refusal) failsCondition() bool {
 	return r.status == http.StatusPreconditionFailed || r.status == http.StatusNotModified ||
 		slices.Contains([]string{"NoSuchKey", "ConditionalRequestConflict", "BlobNotFound", "BlobAlreadyExists"}, r.code)
 }

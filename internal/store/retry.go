@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// patience is how long requests are sent again. Tests have less of it.
+// patience limits retries. Tests have less of it.
 type patience struct {
 	first, longest time.Duration // waits between tries: doubling from the first to the longest
-	tries          int           // that are made without progress
+	tries          int           // made without progress
 	bound          time.Duration // no wait ends later than this after the first failure
 	stall          time.Duration // without a byte, after which a request is given up
 }
@@ -24,7 +24,7 @@ var usualPatience = patience{
 	tries: 10, bound: 30 * time.Second, stall: 30 * time.Second,
 }
 
-// tries are the tries of one request.
+// tries counts the tries of one request.
 type tries struct {
 	patience
 	meter *stream.Meter
@@ -32,19 +32,17 @@ type tries struct {
 	since time.Time // of the first failure
 }
 
-func (c *Client) tries() *tries { return &tries{patience: c.patience, meter: c.opt.Meter} }
+func (c *Client) newTries() *tries { return &tries{patience: c.patience, meter: c.opt.Meter} }
 
-// progressed begins the count of tries anew: some of what was asked for has come.
-func (t *tries) progressed() { t.done = 0 }
+func (t *tries) restartCount() { t.done = 0 }
 
-// again waits until it is time to try again, and returns nil; or it returns the error that
-// there is to report. The wait varies by a quarter, so that many requests that failed at
-// the same moment do not come back at the same moment.
-func (t *tries) again(ctx context.Context, err error) error {
+// waitToRetry waits until it is time to try again, and returns nil; or it returns the error to report. The wait
+// varies by a quarter, so that many requests that failed at the same moment do not return at the same moment.
+func (t *tries) waitToRetry(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !temporary(err) {
+	if !isTemporary(err) {
 		return err
 	}
 	now := time.Now()
@@ -56,13 +54,13 @@ func (t *tries) again(ctx context.Context, err error) error {
 		if t.done == 1 {
 			return err
 		}
-		return &exhausted{t.done, now.Sub(t.since), err}
+		return &exhaustedError{t.done, now.Sub(t.since), err}
 	}
 	wait := min(t.first<<(t.done-1), t.longest)
 	wait = time.Duration(float64(wait) * (0.75 + rand.Float64()/2))
 	var r *refusal
 	if errors.As(err, &r) {
-		wait = max(wait, r.after)
+		wait = max(wait, r.retryAfter)
 	}
 	timer := time.NewTimer(min(wait, left))
 	defer timer.Stop()
@@ -75,33 +73,33 @@ func (t *tries) again(ctx context.Context, err error) error {
 	return nil
 }
 
-// do sends a request until it is answered well and the answer was read by use, which may be
-// nil and is called again for every try.
-func (c *Client) do(ctx context.Context, d dialect, r request, use func(*http.Response) error) error {
+// sendWithRetries sends a request until use has read an accepted answer. use may be nil; it is called again for every
+// try.
+func (c *Client) sendWithRetries(ctx context.Context, d dialect, r request, use func(*http.Response) error) error {
 	if use == nil {
 		use = func(*http.Response) error { return nil }
 	}
-	t := c.tries()
+	t := c.newTries()
 	for {
-		err := c.once(ctx, d, r, use)
+		err := c.sendOnce(ctx, d, r, use)
 		if err == nil {
 			return nil
 		}
-		if err = t.again(ctx, err); err != nil {
+		if err = t.waitToRetry(ctx, err); err != nil {
 			return err
 		}
 	}
 }
 
-// exhausted is an error that came again and again.
-type exhausted struct {
+// exhaustedError is the last error after all tries.
+type exhaustedError struct {
 	tries int
 	over  time.Duration
 	err   error
 }
 
-func (e *exhausted) Error() string {
+func (e *exhaustedError) Error() string {
 	return fmt.Sprintf("given up after %d tries over %v: %v", e.tries, e.over.Round(100*time.Millisecond), e.err)
 }
 
-func (e *exhausted) Unwrap() error { return e.err }
+func (e *exhaustedError) Unwrap() error { return e.err }

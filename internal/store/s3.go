@@ -17,7 +17,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// s3 is the dialect of Amazon's store, and of those that speak it too.
+// s3 is the dialect of Amazon's store and its compatible stores.
 type s3 struct {
 	endpoint    *url.URL
 	byPath      bool // the bucket's name is in the path and not in the host
@@ -26,48 +26,48 @@ type s3 struct {
 	signer      *v4.Signer
 }
 
-// address is the URL of a key, or with an empty key of the bucket.
-func (s *s3) address(l Location, key string, query url.Values) *url.URL {
-	// A bucket with dots has no certificate: *.s3.amazonaws.com is for one label only.
+// keyURL returns the URL of a key, or with an empty key of the bucket.
+func (s *s3) keyURL(l Location, key string, query url.Values) *url.URL {
+	// A bucket with dots has no valid certificate: *.s3.amazonaws.com covers one label only.
 	if s.byPath || strings.Contains(l.Bucket, ".") {
-		return addressOf(s.endpoint, "/"+escape(l.Bucket, "")+"/"+escape(key, "/"), query)
+		return addressOf(s.endpoint, "/"+percentEncode(l.Bucket, "")+"/"+percentEncode(key, "/"), query)
 	}
 	host := *s.endpoint
 	host.Host = l.Bucket + "." + host.Host
-	return addressOf(&host, "/"+escape(key, "/"), query)
+	return addressOf(&host, "/"+percentEncode(key, "/"), query)
 }
 
-func (s *s3) head(l Location) request {
-	return request{method: http.MethodHead, url: s.address(l, l.Key, nil)}
+func (s *s3) headRequest(l Location) request {
+	return request{method: http.MethodHead, url: s.keyURL(l, l.Key, nil)}
 }
 
-func (s *s3) object(l Location, answer *http.Response) (Object, error) {
+func (s *s3) readObject(l Location, answer *http.Response) (Object, error) {
 	if answer.ContentLength < 0 {
-		return Object{}, noSize()
+		return Object{}, errNoSize()
 	}
-	return Object{Location: l, Size: answer.ContentLength, Version: s.version(answer.Header)}, nil
+	return Object{Location: l, Size: answer.ContentLength, Version: s.versionOf(answer.Header)}, nil
 }
 
-// version is the entity tag. Gateways to file systems have none of files that came there by
-// other ways: of these it is the time of the last change.
-func (s *s3) version(h http.Header) string {
-	return cmp.Or(etag(h.Get("ETag")), modified(h.Get("Last-Modified")))
+// versionOf is the entity tag, or the time of the last change if there is none: gateways to file systems have no tag
+// for files that were written past them.
+func (s *s3) versionOf(h http.Header) string {
+	return cmp.Or(quotedTag(h.Get("ETag")), modifiedVersion(h.Get("Last-Modified")))
 }
 
-// etag is an entity tag in quotes, which some listings leave out.
-func etag(s string) string {
+// quotedTag puts an entity tag in quotes, which some listings leave out.
+func quotedTag(s string) string {
 	if s == "" || strings.HasPrefix(s, "W/") {
 		return s
 	}
 	return `"` + strings.Trim(s, `"`) + `"`
 }
 
-func (s *s3) get(o Object, from, to int64) request {
-	return request{method: http.MethodGet, url: s.address(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
+func (s *s3) rangeRequest(o Object, from, to int64) request {
+	return request{method: http.MethodGet, url: s.keyURL(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
 }
 
-// rangeHeader asks for a range, and for no other version where there is a tag that allows
-// to: weak ones are no condition that servers accept.
+// rangeHeader requests a range, and only of the object's version if its tag allows that: servers accept no condition
+// on weak tags.
 func rangeHeader(o Object, from, to int64) map[string]string {
 	h := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, to-1)}
 	if strings.HasPrefix(o.Version, `"`) {
@@ -78,16 +78,16 @@ func rangeHeader(o Object, from, to int64) map[string]string {
 
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// sign signs a request, and its body too where nothing else guards that on its way. A signature is
-// good for this request alone, so that it gives nobody a right to write who sees one to read; S3 has
-// no narrower credentials to ask for, other than by STS, which needs a role that the user may have not.
-func (s *s3) sign(ctx context.Context, r *http.Request, body *section) error {
+// signRequest signs a request, and its body too if nothing else protects that on its way. A signature is good for
+// this request alone, so that a leaked reading signature cannot write. S3 has no narrower credentials, other than by
+// STS, which needs a role that the user may not have.
+func (s *s3) signRequest(ctx context.Context, r *http.Request, body *section) error {
 	if s.credentials == nil {
 		return nil
 	}
 	keys, err := s.credentials.Retrieve(ctx)
 	if err != nil {
-		return noCredentials("AWS: looked for in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in ~/.aws/credentials and ~/.aws/config (AWS_PROFILE), and on the machine that gives them out (container, instance)", err)
+		return errNoCredentials("AWS: looked for in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in ~/.aws/credentials and ~/.aws/config (AWS_PROFILE), and on the machine that gives them out (container, instance)", err)
 	}
 	hash := "UNSIGNED-PAYLOAD"
 	switch {
@@ -102,19 +102,19 @@ func (s *s3) sign(ctx context.Context, r *http.Request, body *section) error {
 	}
 	r.Header.Set("X-Amz-Content-Sha256", hash)
 	if err := s.signer.SignHTTP(ctx, keys, r, hash, "s3", s.region, time.Now()); err != nil {
-		return fmt.Errorf("the request cannot be signed: %s", provided(err))
+		return fmt.Errorf("the request cannot be signed: %s", providerText(err))
 	}
 	return nil
 }
 
-func (s *s3) list(l Location, after string, most int) request {
+func (s *s3) listRequest(l Location, after string, most int) request {
 	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", after, "max-keys", most)
-	return request{method: http.MethodGet, url: s.address(l, "", query)}
+	return request{method: http.MethodGet, url: s.keyURL(l, "", query)}
 }
 
 func (*s3) mostKeys() int { return 1000 }
 
-func (*s3) read(p *page, l Location) (after string, err error) {
+func (*s3) readPage(p *page, l Location) (after string, err error) {
 	var encoding string
 	var truncated bool
 	err = decodeChildren(p, "ListBucketResult", func(d *xml.Decoder, child *xml.StartElement) error {
@@ -134,11 +134,11 @@ func (*s3) read(p *page, l Location) (after string, err error) {
 			if err := d.DecodeElement(&entry, child); err != nil {
 				return err
 			}
-			o := Object{Location: l.WithKey(entry.Key), Size: entry.Size, Version: etag(entry.ETag), Modified: entry.LastModified}
+			o := Object{Location: l.WithKey(entry.Key), Size: entry.Size, Version: quotedTag(entry.ETag), Modified: entry.LastModified}
 			if entry.ETag == "" && !entry.LastModified.IsZero() {
-				o.Version = modified(entry.LastModified.UTC().Format(http.TimeFormat))
+				o.Version = modifiedVersion(entry.LastModified.UTC().Format(http.TimeFormat))
 			}
-			return p.add(o)
+			return p.addObject(o)
 		}
 		return d.Skip()
 	})
@@ -157,7 +157,7 @@ func (*s3) read(p *page, l Location) (after string, err error) {
 	return after, nil
 }
 
-// decodeChildren reads one document of this root, whole: child reads each of the root's elements.
+// decodeChildren reads one whole document with the given root: child reads each of the root's elements.
 func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.StartElement) error) error {
 	d := xml.NewDecoder(r)
 	for {
@@ -174,7 +174,7 @@ func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.Star
 	}
 }
 
-// eachChild has child read each element within the one that was begun, up to its end.
+// eachChild calls child for each element within the current one, up to its end.
 func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
 	for {
 		token, err := d.Token()

@@ -7,11 +7,11 @@ import (
 
 var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-func (s *s3) explain(l Location, r *refusal) error {
+func (s *s3) explainRefusal(l Location, r *refusal) error {
 	region := r.header.Get("X-Amz-Bucket-Region")
 	switch r.code {
 	case "NoSuchKey":
-		return missing()
+		return errMissingKey()
 	case "NoSuchBucket":
 		return faultf("check the bucket's name, the region and the endpoint", "there is no bucket %s: %w", l.Bucket, r)
 	case "InvalidAccessKeyId", "XAdminUserNotFound": // the second is versitygw's
@@ -35,12 +35,11 @@ func (s *s3) explain(l Location, r *refusal) error {
 	case r.code == "PermanentRedirect" || r.code == "AuthorizationHeaderMalformed" || r.status/100 == 3:
 		return faultf("name the bucket's region in the URL, region=…, or in AWS_REGION", "the bucket is not in the region %s: %w", s.region, r)
 	case r.status == http.StatusNotFound:
-		return missing()
+		return errMissingKey()
 	case r.status == http.StatusForbidden || r.status == http.StatusUnauthorized:
 		return faultf("check that the credentials may do this to the bucket", "access is denied: %w", r)
 	}
 	return nil
 }
 
-// missing is the error of an object that is not there, in a bucket that is.
-func missing() error { return faultf("check the key: capitals count, too", "%w", ErrNotExist) }
+func errMissingKey() error { return faultf("check the key: capitals count, too", "%w", ErrNotExist) }

@@ -16,12 +16,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openS3 finds the endpoint, the region and the credentials: of the URL's parameters first,
-// then where the AWS SDK looks for them.
+// openS3 finds the endpoint, the region and the credentials: in the URL's parameters first, then in the places of the
+// AWS SDK.
 func openS3(ctx context.Context, l Location) (*s3, error) {
 	s := &s3{region: l.query.Get("region"), signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })}
 	endpoint := l.query.Get("endpoint")
-	if l.anonymous() {
+	if l.isAnonymous() {
 		s.region = cmp.Or(s.region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 		endpoint = cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
 	} else {
@@ -64,13 +64,13 @@ func loadAWS(ctx context.Context, l Location) (aws.Config, error) {
 	configured, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return aws.Config{}, faultf("mend AWS_PROFILE, ~/.aws/config or ~/.aws/credentials; {anonymous}, or anonymous=true in the URL, reads public data without them",
-			"the configuration of AWS cannot be read: %s", provided(err))
+			"the configuration of AWS cannot be read: %s", providerText(err))
 	}
 	return configured, nil
 }
 
-// endpointOf is S3's endpoint of the environment or the profile, S3's own before that of
-// all services. The SDK does this inside its client of S3.
+// endpointOf returns S3's endpoint of the environment or the profile, S3's own before the endpoint of all services.
+// The SDK does this inside its client of S3.
 func endpointOf(ctx context.Context, configured aws.Config) string {
 	for _, source := range configured.ConfigSources {
 		if s, ok := source.(interface {

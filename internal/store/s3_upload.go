@@ -18,48 +18,47 @@ import (
 	"time"
 )
 
-func (s *s3) put(l Location, body *section) request {
-	return request{method: http.MethodPut, url: s.address(l, l.Key, nil), body: body}
+func (s *s3) putRequest(l Location, body *section) request {
+	return request{method: http.MethodPut, url: s.keyURL(l, l.Key, nil), body: body}
 }
 
-func (s *s3) remove(l Location) request {
-	return request{method: http.MethodDelete, url: s.address(l, l.Key, nil)}
+func (s *s3) deleteRequest(l Location) request {
+	return request{method: http.MethodDelete, url: s.keyURL(l, l.Key, nil)}
 }
 
-// onlyOver sets the condition that S3 and Azure know. A version that is no tag can be none.
-func (s *s3) onlyOver(r request, was string) request { return withCondition(r, was) }
+// withPrecondition sets the condition that S3 and Azure know. A version that is not a tag cannot be a condition.
+func (s *s3) withPrecondition(r request, before string) request { return withCondition(r, before) }
 
-func withCondition(r request, was string) request {
+func withCondition(r request, before string) request {
 	r.header = maps.Clone(r.header)
 	if r.header == nil {
 		r.header = map[string]string{}
 	}
 	switch {
-	case was == "":
+	case before == "":
 		r.header["If-None-Match"] = "*"
-	case strings.HasPrefix(was, `"`):
-		r.header["If-Match"] = was
+	case strings.HasPrefix(before, `"`):
+		r.header["If-Match"] = before
 	}
 	return r
 }
 
-// stored is the tag in the header, or in the text that ends an upload in parts.
-func (s *s3) stored(h http.Header, body []byte) string {
+// storedVersion is the tag in the header, or in the text that ends an upload in parts.
+func (s *s3) storedVersion(h http.Header, body []byte) string {
 	var ended struct{ ETag string }
 	if h.Get("ETag") == "" && xml.Unmarshal(body, &ended) == nil {
-		return etag(ended.ETag)
+		return quotedTag(ended.ETag)
 	}
-	return etag(h.Get("ETag"))
+	return quotedTag(h.Get("ETag"))
 }
 
-// s3Transfer is a multipart upload.
 type s3Transfer struct {
 	*s3
 	c  *Client
 	l  Location
 	id string
 
-	sent  atomic.Bool // a part, whole or not
+	sent  atomic.Bool // a part was sent, whole or not
 	mu    sync.Mutex
 	parts []s3Part
 }
@@ -69,14 +68,14 @@ type s3Part struct {
 	ETag       string
 }
 
-func (s *s3) begin(ctx context.Context, c *Client, l Location, _, _ int64) (transfer, error) {
+func (s *s3) beginTransfer(ctx context.Context, c *Client, l Location, _, _ int64) (transfer, error) {
 	var begun struct {
 		XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
 		UploadId string   //nolint:revive // S3's name
 	}
-	r := request{method: http.MethodPost, url: s.address(l, l.Key, url.Values{"uploads": {""}})}
-	err := c.do(ctx, s, r, func(resp *http.Response) error {
-		body := &remembering{Reader: &bounded{resp.Body, answerBytes}}
+	r := request{method: http.MethodPost, url: s.keyURL(l, l.Key, url.Values{"uploads": {""}})}
+	err := c.sendWithRetries(ctx, s, r, func(resp *http.Response) error {
+		body := &errorRecorder{Reader: &boundedReader{resp.Body, answerBytes}}
 		if err := xml.NewDecoder(body).Decode(&begun); err != nil || begun.UploadId == "" {
 			if body.err != nil {
 				return body.err
@@ -92,22 +91,22 @@ func (s *s3) begin(ctx context.Context, c *Client, l Location, _, _ int64) (tran
 }
 
 func (s *s3) tryUpload(ctx context.Context, c *Client, l Location) error {
-	begun, done := lingering(ctx, farewell/2)
+	begun, done := lingeringContext(ctx, abortTime/2)
 	defer done()
-	t, err := s.begin(begun, c, l, 0, 0)
+	t, err := s.beginTransfer(begun, c, l, 0, 0)
 	if err != nil {
 		return err
 	}
-	return t.abort(begun)
+	return t.abortUpload(begun)
 }
 
 func (t *s3Transfer) atOnce() int { return inFlight }
 
-func (t *s3Transfer) send(ctx context.Context, i int, body *section) error {
+func (t *s3Transfer) sendPart(ctx context.Context, i int, body *section) error {
 	t.sent.Store(true)
 	query := url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {t.id}}
-	r := request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: farewell / 2}
-	return t.c.do(ctx, t.s3, r, func(resp *http.Response) error {
+	r := request{method: http.MethodPut, url: t.keyURL(t.l, t.l.Key, query), body: body, answerWait: abortTime / 2}
+	return t.c.sendWithRetries(ctx, t.s3, r, func(resp *http.Response) error {
 		tag := resp.Header.Get("ETag")
 		if tag == "" {
 			return errors.New("the store took a part and gave it no ETag")
@@ -119,7 +118,7 @@ func (t *s3Transfer) send(ctx context.Context, i int, body *section) error {
 	})
 }
 
-func (t *s3Transfer) finish() request {
+func (t *s3Transfer) finishRequest() request {
 	slices.SortFunc(t.parts, func(a, b s3Part) int { return a.PartNumber - b.PartNumber })
 	text, err := xml.Marshal(struct {
 		XMLName xml.Name `xml:"CompleteMultipartUpload"`
@@ -129,21 +128,21 @@ func (t *s3Transfer) finish() request {
 		panic(fmt.Sprintf("numbers and tags as XML: %v", err))
 	}
 	return request{
-		method: http.MethodPost, url: t.address(t.l, t.l.Key, url.Values{"uploadId": {t.id}}),
-		body: newSection(bytes.NewReader(text), 0, int64(len(text))), slow: true,
+		method: http.MethodPost, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}}),
+		body: newSection(bytes.NewReader(text), 0, int64(len(text))), isSlow: true,
 	}
 }
 
-// abort removes the parts. A part whose answer was lost may still be written while they are
-// removed: S3 wants it to be checked that none is left, and the upload aborted again.
-func (t *s3Transfer) abort(ctx context.Context) error {
-	r := request{method: http.MethodDelete, url: t.address(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
+// abortUpload removes the parts. A part whose answer was lost may still be written while they are removed: S3 wants
+// clients to check that none is left, and to abort again.
+func (t *s3Transfer) abortUpload(ctx context.Context) error {
+	r := request{method: http.MethodDelete, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
-		err := t.c.do(ctx, t.s3, r, nil)
-		if no := refusalOf(err); err != nil && (no == nil || no.status != http.StatusNotFound) {
+		err := t.c.sendWithRetries(ctx, t.s3, r, nil)
+		if denial := refusalOf(err); err != nil && (denial == nil || denial.status != http.StatusNotFound) {
 			return err
 		}
-		if !t.sent.Load() || !t.listed(ctx) {
+		if !t.sent.Load() || !t.isListed(ctx) {
 			return nil
 		}
 		select {
@@ -154,18 +153,17 @@ func (t *s3Transfer) abort(ctx context.Context) error {
 	}
 }
 
-// listed is whether the upload is still there, as far as we may know.
-func (t *s3Transfer) listed(ctx context.Context) bool {
-	r := request{method: http.MethodGet, url: t.address(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
-	return refusalOf(t.c.do(ctx, t.s3, r, nil)) == nil
+// isListed reports whether the upload is still there, as far as we may know.
+func (t *s3Transfer) isListed(ctx context.Context) bool {
+	r := request{method: http.MethodGet, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
+	return refusalOf(t.c.sendWithRetries(ctx, t.s3, r, nil)) == nil
 }
 
-// refusedLate reads the answer to the last request of an upload. S3 begins it with status
-// 200 before it knows how that ends; GCS may have kept a part of the last bytes only, and
-// ignores that part when they are sent again.
-func refusedLate(resp *http.Response) (body []byte, err error) {
+// readFinalAnswer reads the answer to the last request of an upload. S3 begins it with status 200 before the outcome
+// is known; GCS may have kept a part of the last bytes only, and ignores that part when they are sent again.
+func readFinalAnswer(resp *http.Response) (body []byte, err error) {
 	if resp.StatusCode == http.StatusPermanentRedirect {
-		return nil, &lost{errors.New("the store kept only a part of what it was sent")}
+		return nil, &lostRequest{errors.New("the store kept only a part of what it was sent")}
 	}
 	body, err = io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// output of a program that AWS_PROFILE names: where it is not what it should be, the SDK
-// repeats it, and the secret with it.
+// processOutput matches the output of a program that AWS_PROFILE names: if it is malformed, the SDK repeats it, and
+// the secret with it.
 var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
 
 var secretVariable = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
 
-// provided is the text of an error of who provides credentials: without what the
-// environment holds of them, without addresses, and not longer than a sentence or two.
-func provided(err error) string {
+// providerText returns the text of an error from a provider of credentials, without secrets of the environment,
+// without addresses, and shortened to a sentence or two.
+func providerText(err error) string {
 	s := processOutput.ReplaceAllString(withoutURLs(err.Error()), "process output:")
 	for _, variable := range os.Environ() {
 		if name, value, _ := strings.Cut(variable, "="); len(value) >= 8 && secretVariable.MatchString(name) {

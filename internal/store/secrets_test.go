@@ -141,7 +141,7 @@ func TestCredentialsMissing(t *testing.T) {
 		// One request: to find that a machine gives out no credentials takes Azure's library a second.
 		_, err := New(Options{}).Stat(t.Context(), at(t, url))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "anonymous") && want != "AZURE_STORAGE_ACCOUNT" {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("%s: error %v, want one that names %s and anonymous", url, err, want)
 		}
 	}
 	config := filepath.Join(t.TempDir(), "config")
@@ -156,17 +156,17 @@ func TestCredentialsMissing(t *testing.T) {
 	for _, url := range []string{"s3://lake/key", "s3://lake/key?profile=x", "gs://lake/key", "azblob://lake/key"} {
 		for _, err := range allErrors(t, at(t, url)) {
 			if strings.Contains(err.Error(), secretKey) {
-				t.Errorf("%s: %v", url, err)
+				t.Errorf("%s: the error repeats the key: %v", url, err)
 			}
 		}
 	}
-	// What the SDKs say more is of use only where there are credentials with a fault.
+	// Further text of the SDKs is of use only if there are faulty credentials.
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	must.Do(t, os.WriteFile(config, []byte("[profile x]\ncredential_process = /bin/echo aws_secret_access_key "+secretKey+"\n[profile y]\nregion = r\n"), 0o600))
 	for profile, want := range map[string]string{"x": "process output", "y": "instance)"} {
 		for _, err := range allErrors(t, at(t, "s3://lake/key?profile="+profile)) {
 			if text := err.Error(); strings.Contains(text, secretKey) || !strings.Contains(text, want) || strings.Contains(text, "IMDS") {
-				t.Errorf("%s: %s", profile, text)
+				t.Errorf("profile %s: error %s, want %q and no key", profile, text, want)
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func TestCredentialsMissing(t *testing.T) {
 		}
 		for _, err := range errs {
 			if strings.Contains(err.Error(), secretKey) {
-				t.Errorf("%s: %v", connection, err)
+				t.Errorf("%s: the error repeats the key: %v", connection, err)
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func TestCredentialsMissing(t *testing.T) {
 	}
 }
 
-// The store says why it refuses; so do we, each in its own words.
+// The store gives its reason for a refusal; so do we, each in its own words.
 func TestRefusals(t *testing.T) {
 	s := storetest.S3(t)
 	put(t, client(nil), s.URL("object"), nil)
@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 			}
 			for _, err := range errs {
 				if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), test.secret) {
-					t.Error(err)
+					t.Errorf("error %v, want %q and no secret", err, test.want)
 				}
 			}
 		})
@@ -221,12 +221,12 @@ func TestRefusalsOfAzure(t *testing.T) {
 	t.Setenv("AZURE_STORAGE_KEY", base64.StdEncoding.EncodeToString([]byte("another key")))
 	for _, err := range allErrors(t, at(t, a.URL("object"))) {
 		if !strings.Contains(err.Error(), "AZURE_STORAGE_KEY") {
-			t.Error(err)
+			t.Errorf("a wrong key: error %v, want the name of its variable", err)
 		}
 	}
 	for _, err := range allErrors(t, at(t, a.URL("object")+"&anonymous=true")) {
 		if !strings.Contains(err.Error(), "leave anonymous") && !strings.Contains(err.Error(), "no such object") {
-			t.Error(err)
+			t.Errorf("without credentials: error %v, want the remedy", err)
 		}
 	}
 }

@@ -7,59 +7,58 @@ import (
 	"strings"
 )
 
-// Stat looks up an object; ErrNotExist where there is none.
+// Stat looks up an object; the error wraps ErrNotExist if there is none.
 func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
 	if l.Key == "" && !l.Web() {
-		return Object{}, data(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
+		return Object{}, dataError(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
 	}
-	d, err := c.dialect(ctx, l)
+	d, err := c.dialectOf(ctx, l)
 	if err != nil {
-		return Object{}, data(ctx, l, err)
+		return Object{}, dataError(ctx, l, err)
 	}
-	o, err := c.stat(ctx, d, l)
+	o, err := c.statObject(ctx, d, l)
 	if err != nil {
-		return Object{}, data(ctx, l, err)
+		return Object{}, dataError(ctx, l, err)
 	}
 	return o, nil
 }
 
-// stat is Stat with errors that are not yet the caller's.
-func (c *Client) stat(ctx context.Context, d dialect, l Location) (o Object, err error) {
-	r := d.head(l)
-	err = c.do(ctx, d, r, func(resp *http.Response) (err error) {
-		o, err = d.object(l, resp)
+// statObject is Stat with errors that are not yet for callers.
+func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Object, err error) {
+	r := d.headRequest(l)
+	err = c.sendWithRetries(ctx, d, r, func(resp *http.Response) (err error) {
+		o, err = d.readObject(l, resp)
 		return err
 	})
-	if no := refusalOf(err); no != nil && r.method == http.MethodHead && needsBody(l, no) {
+	if denial := refusalOf(err); denial != nil && r.method == http.MethodHead && needsBody(l, denial) {
 		o, err = c.statByRead(ctx, d, l)
 	}
-	return o, c.explained(ctx, d, l, err)
+	return o, c.explainError(ctx, d, l, err)
 }
 
-// needsBody is whether a GET says more than the answer to a HEAD, which has no body: why
-// S3 refuses, or all that a web server tells where it allows no HEAD.
+// needsBody reports whether a GET reveals more than the answer to a HEAD, which has no body: the reason of S3's
+// refusal, or anything at all if a web server allows no HEAD.
 func needsBody(l Location, no *refusal) bool {
 	if l.Web() {
 		return no.status == http.StatusForbidden || no.status == http.StatusMethodNotAllowed || no.status == http.StatusNotImplemented
 	}
-	return no.code == "" && !no.temporary()
+	return no.code == "" && !no.isTemporary()
 }
 
-// statByRead looks up an object by a GET of its first byte.
 func (c *Client) statByRead(ctx context.Context, d dialect, l Location) (o Object, err error) {
-	r := d.get(Object{Location: l}, 0, 1)
-	r.ok = []int{http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable}
-	err = c.do(ctx, d, r, func(resp *http.Response) error {
-		o = Object{Location: l, Version: d.version(resp.Header)}
+	r := d.rangeRequest(Object{Location: l}, 0, 1)
+	r.okStatuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable}
+	err = c.sendWithRetries(ctx, d, r, func(resp *http.Response) error {
+		o = Object{Location: l, Version: d.versionOf(resp.Header)}
 		_, _, total, ok := contentRange(resp.Header)
 		switch resp.StatusCode {
 		case http.StatusOK:
 			total, ok = resp.ContentLength, true
 		case http.StatusRequestedRangeNotSatisfiable:
-			ok = ok && total == 0 // of an empty object
+			ok = ok && total == 0 // an empty object
 		}
 		if !ok || total < 0 {
-			return noSize()
+			return errNoSize()
 		}
 		o.Size = total
 		return nil
@@ -67,7 +66,7 @@ func (c *Client) statByRead(ctx context.Context, d dialect, l Location) (o Objec
 	return o, err
 }
 
-func noSize() error {
+func errNoSize() error {
 	return faultf("download the file and read it from there", "the server does not say how long it is")
 }
 
@@ -99,19 +98,19 @@ func contentRange(h http.Header) (from, to, total int64, ok bool) {
 	return a, b + 1, total, true
 }
 
-// explained is err in words: a store's refusal as its dialect explains it.
-func (c *Client) explained(ctx context.Context, d dialect, l Location, err error) error {
-	no := refusalOf(err)
-	if ctx.Err() != nil || no == nil || no.temporary() {
+// explainError lets the dialect explain a refusal, and returns other errors unchanged.
+func (c *Client) explainError(ctx context.Context, d dialect, l Location, err error) error {
+	denial := refusalOf(err)
+	if ctx.Err() != nil || denial == nil || denial.isTemporary() {
 		return err
 	}
-	if b, ok := d.(interface{ bucket(Location) request }); ok && no.status == http.StatusNotFound {
-		if asked := refusalOf(c.do(ctx, d, b.bucket(l), nil)); asked != nil && asked.status == http.StatusNotFound {
-			return faultf("check the bucket's name", "there is no bucket %s: %w", l.Bucket, asked)
+	if b, ok := d.(interface{ bucketRequest(Location) request }); ok && denial.status == http.StatusNotFound {
+		if bucketDenial := refusalOf(c.sendWithRetries(ctx, d, b.bucketRequest(l), nil)); bucketDenial != nil && bucketDenial.status == http.StatusNotFound {
+			return faultf("check the bucket's name", "there is no bucket %s: %w", l.Bucket, bucketDenial)
 		}
 	}
-	if told := d.explain(l, no); told != nil {
-		return told
+	if explained := d.explainRefusal(l, denial); explained != nil {
+		return explained
 	}
-	return faultf("see what the store's documentation says about it", "the store refused: %w", no)
+	return faultf("see what the store's documentation says about it", "the store refused: %w", denial)
 }

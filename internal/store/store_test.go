@@ -41,7 +41,7 @@ func client(meter *stream.Meter) *Client {
 	return c
 }
 
-// put uploads b; what the upload tells of the object is what is there.
+// put uploads b, and checks the returned version against the stored object.
 func put(t testing.TB, c *Client, url string, b []byte) Object {
 	t.Helper()
 	told := must.Get(c.Upload(t.Context(), at(t, url), bytes.NewReader(b), int64(len(b))))(t)
@@ -79,7 +79,7 @@ func clientOf(s *storetest.Server, meter *stream.Meter) *Client {
 	return c
 }
 
-// Whatever is put is there, under its key, at any size and over what was there.
+// An object that was put is there, under its key, at any size and over its former content.
 func TestRoundTrip(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := clientOf(s, nil)
@@ -181,14 +181,14 @@ func TestListPages(t *testing.T) {
 		for o, err := range c.List(t.Context(), at(t, s.URL("many/"))) {
 			must.Do(t, err)
 			if o.Key != "many/00000" {
-				t.Fatal(o.Key)
+				t.Fatalf("the first key is %s, want many/00000", o.Key)
 			}
 			break // a listing may be left
 		}
 	})
 }
 
-// Every range is what a slice of the object is.
+// Every range equals that slice of the object.
 func TestRanges(t *testing.T) {
 	const n = 200_000
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
@@ -305,7 +305,7 @@ func TestBucketIsNoObject(t *testing.T) {
 		c := client(nil)
 		l := at(t, s.URL(""))
 		if _, err := c.Stat(t.Context(), l); !errors.Is(err, ErrNotExist) {
-			t.Error(err)
+			t.Errorf("Stat of a bucket: error %v, want ErrNotExist", err)
 		}
 		checkUsage(t, c.Delete(t.Context(), l))
 		checkUsage(t, failure(c.Upload(t.Context(), l, bytes.NewReader(nil), 0)))

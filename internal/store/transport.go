@@ -16,8 +16,7 @@ type countingTransport struct {
 }
 
 func (t *countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	// net/http sends a request again by itself, on another connection, where an idle one
-	// turns out to be closed.
+	// net/http sends a request again by itself, on another connection, if an idle one turns out to be closed.
 	var sent atomic.Int64
 	trace := &httptrace.ClientTrace{WroteHeaders: func() {
 		if sent.Add(1) > 1 {

@@ -24,11 +24,11 @@ import (
 func leftovers(t *testing.T, c *Client, s *storetest.Server, key string) (left []string) {
 	t.Helper()
 	l := at(t, s.URL(key))
-	d := must.Get(c.dialect(t.Context(), l))(t)
+	d := must.Get(c.dialectOf(t.Context(), l))(t)
 	var r request
 	switch d := d.(type) {
 	case *s3:
-		r = request{method: http.MethodGet, url: d.address(l, "", url.Values{"uploads": {""}})}
+		r = request{method: http.MethodGet, url: d.keyURL(l, "", url.Values{"uploads": {""}})}
 		must.Do(t, filepath.WalkDir(filepath.Dir(s.Dir), func(path string, entry fs.DirEntry, err error) error {
 			if entry.IsDir() && entry.Name() == ".vgwlocks" {
 				return fs.SkipDir // the server's own
@@ -39,11 +39,11 @@ func leftovers(t *testing.T, c *Client, s *storetest.Server, key string) (left [
 			return err
 		}))
 	case *azure:
-		r = request{method: http.MethodGet, url: d.address(l, key, url.Values{"comp": {"blocklist"}, "blocklisttype": {"uncommitted"}}), ok: []int{200, 404}}
+		r = request{method: http.MethodGet, url: d.keyURL(l, key, url.Values{"comp": {"blocklist"}, "blocklisttype": {"uncommitted"}}), okStatuses: []int{200, 404}}
 	default:
 		return nil
 	}
-	must.Do(t, c.do(t.Context(), d, r, func(resp *http.Response) error {
+	must.Do(t, c.sendWithRetries(t.Context(), d, r, func(resp *http.Response) error {
 		body, err := io.ReadAll(resp.Body)
 		if strings.Contains(string(body), "<UploadId>") || strings.Contains(string(body), "<Block>") {
 			left = append(left, string(body))
@@ -132,7 +132,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 			p.Before(nil)
 			var cannot *stream.OutputError
 			if err == nil || !strings.HasPrefix(what, "cancelled") && !errors.As(err, &cannot) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: error %v, want an output error", what, err)
 			}
 			if _, err := c.Stat(t.Context(), l); !errors.Is(err, ErrNotExist) {
 				t.Errorf("%s: the object is there: %v", what, err)
@@ -184,7 +184,7 @@ func TestLostEndOfUpload(t *testing.T) {
 	})
 }
 
-// Faults on the way do not change what is uploaded.
+// Faults on the way do not change the uploaded bytes.
 func TestUploadWithFaults(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)

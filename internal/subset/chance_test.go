@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// compared is greedy's choice of k of the set beside chance.
+// compared compares greedy's choice of k of the set with chance.
 func compared(t *testing.T, s set, k int) *Chance {
 	t.Helper()
 	g := s.gram()
@@ -43,7 +43,7 @@ func TestCompareNoise(t *testing.T) {
 				for seed := range uint64(5) {
 					s := set{kind, size.n, size.d, 5, 0.5, seed}
 					if c := compared(t, s, k); !c.Better || !c.Related {
-						t.Errorf("%+v, k = %d: %+v", s, k, *c)
+						t.Errorf("%+v, k = %d: got %+v, want Better and Related", s, k, *c)
 					}
 				}
 			}
@@ -51,8 +51,8 @@ func TestCompareNoise(t *testing.T) {
 	}
 }
 
-// TestReachedTwin: the approximation for many columns is near what greedy reaches on draws:
-// a tenth of what it reaches beyond random columns.
+// TestReachedTwin: the approximation for many columns is close to greedy's result on draws: within a tenth of
+// its advantage over random columns.
 func TestReachedTwin(t *testing.T) {
 	team := kernel.NewTeam(2)
 	random := rand.New(rand.NewPCG(6, 6))
@@ -63,12 +63,12 @@ func TestReachedTwin(t *testing.T) {
 		}
 		var shares []float64
 		for range 20 {
-			g := permuted(team, squares, keys, size.dims, random)
+			g := drawPermutedGram(team, squares, keys, size.dims, random)
 			order := must.Get(greedy.Select(t.Context(), gram.Full(g, size.d), greedy.Options{K: size.k}))(t)
 			shares = append(shares, 1-order.Error[size.k-1])
 		}
-		want, _ := moments(shares)
-		got := newNull(squares, float64(size.dims)).reached(size.k) / float64(size.d)
+		want, _ := meanAndDeviation(shares)
+		got := newNull(squares, float64(size.dims)).greedyExplained(size.k) / float64(size.d)
 		own := float64(size.k) / float64(size.d)
 		atRandom := own + (1-own)*float64(size.k)/float64(size.dims)
 		if math.Abs(got-want) > 0.2*(want-atRandom) {
@@ -128,7 +128,7 @@ func TestCompareUncentred(t *testing.T) {
 	}
 }
 
-// TestCompareEdges: nothing is compared where nothing can be told.
+// TestCompareEdges: there is no comparison without enough to compare.
 func TestCompareEdges(t *testing.T) {
 	g, few := set{"noise", 40, 12, 0, 1, 1}.gram(), set{"noise", 40, 5, 0, 1, 1}.gram()
 	for _, c := range []Choice{
@@ -139,7 +139,7 @@ func TestCompareEdges(t *testing.T) {
 		{Matrix: gram.Full([]float64{5}, 1), Rows: 10, Chosen: []int{0}},
 	} {
 		if got := must.Get(Compare(t.Context(), c))(t); got != nil {
-			t.Errorf("%+v: %+v", c, got)
+			t.Errorf("%+v: got %+v, want no comparison", c, got)
 		}
 	}
 	if got := must.Get(Compare(t.Context(), Choice{Matrix: gram.Full(g.Sym, 12), Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}))(t); got == nil || got.K != 6 {

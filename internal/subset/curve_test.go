@@ -34,7 +34,7 @@ func leftByLeastSquares(x *mat.Dense, chosen []int) float64 {
 	return total
 }
 
-// TestCurveTwin: what every prefix of an order leaves, against least squares on the data.
+// TestCurveTwin: the residual of every prefix of an order, against least squares on the data.
 func TestCurveTwin(t *testing.T) {
 	for _, s := range []set{{"mixtures", 40, 12, 3, 0.3, 1}, {"groups", 20, 30, 2, 0.5, 2}, {"noise", 300, 3, 0, 1, 3}} {
 		x := s.data()
@@ -66,7 +66,7 @@ func TestCurveEdges(t *testing.T) {
 		one.Take(p)
 		many.Take(p)
 	}
-	if !slices.Equal(one.Left, many.Left) || !slices.Equal(one.rest, many.rest) {
+	if !slices.Equal(one.Left, many.Left) || !slices.Equal(one.residualSquares, many.residualSquares) {
 		t.Error("8 workers give other bits")
 	}
 	if one.Pivot[1] != 0 || one.Pivot[2] != 0 || !(one.Pivot[3] > 0) || one.Left[2] != one.Left[0] && math.Abs(one.Left[2]-one.Left[0]) > 1e-6*one.Total {

@@ -2,21 +2,20 @@
 // G = XᵀX alone: how many columns are worth choosing, and whether a choice is better than
 // chance.
 //
-//  1. A [Curve] walks through columns in their order: what each takes off the residual
-//     ‖X − P_S X‖², and what it leaves of each column.
-//  2. [Choose] asks four rules for a number of columns, and recommends one: the gap of G's
+//  1. A [Curve] walks through columns in order: it has the reduction of the residual
+//     ‖X − P_S X‖² by each column, and the residual of each column.
+//  2. [Choose] applies four rules for the number of columns, and recommends one: the gap of G's
 //     eigenvalues, the elbow of the curve, parallel analysis, and the Bayesian information
 //     criterion of the model of Sood and Hastie.
-//  3. [Appraise] asks of every chosen column whether it adds more than noise does at its turn.
-//  4. [Compare] sets what a choice explains beside random choices of as many columns, and
-//     beside what the same method reaches on columns that have nothing to do with each other.
+//  3. [Appraise] decides for every chosen column whether it adds more than noise at its turn.
+//  4. [Compare] compares the share that a choice explains with random choices of as many columns,
+//     and with the choices of the same method from unrelated columns.
 //
-// The null hypothesis is that of permuted columns: X with the entries of each column
-// permuted, each column by itself. Lengths stay, directions become independent of each other
-// and uniform in the n−1 dimensions that centring leaves, so that the squared cosine of two
-// columns is Beta(1/2, (n−2)/2), exactly where columns are normal. Its mean 1/(n−1) is exact
-// for any columns. So G of a permuted copy has a law that needs no rows: a Wishart matrix,
-// drawn by Bartlett's decomposition where a draw is wanted.
+// The null hypothesis is permuted columns: X with the entries of each column permuted independently. Lengths
+// stay; directions become independent of each other and uniform in the n−1 dimensions that centring leaves, so
+// that the squared cosine of two columns is Beta(1/2, (n−2)/2), exactly so for normal columns. Its mean 1/(n−1)
+// is exact for any columns. So G of a permuted copy has a law that needs no rows: a Wishart matrix, drawn by
+// Bartlett's decomposition.
 //
 // References: Horn, A rationale and test for the number of factors in factor analysis,
 // Psychometrika 1965, for parallel analysis; Dobriban and Owen, Deterministic parallel

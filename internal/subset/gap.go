@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// mostEigenvalues bounds the leading eigenvalues among which a gap is sought.
+// mostEigenvalues bounds the leading eigenvalues to search for a gap.
 const mostEigenvalues = 64
 
-// leading returns the count largest eigenvalues of G, descending: of a factor those of its dual, which
-// are as many as it has rows. For the time of the call the matrix has the opposite sign, which spares a
-// copy. Holds linalg.SmallestBytes.
-func leading(g *gram.Matrix, count, threads int) ([]float64, error) {
+// leadingEigenvalues returns the count largest eigenvalues of G, descending, at most as many as a factor has
+// rows, from the factor's dual. During the call the matrix has the opposite sign, which saves a copy. Holds
+// linalg.SmallestBytes.
+func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
 	team := kernel.NewTeam(threads)
 	sym, n := g.Sym, g.D
 	if g.IsFactor() {
@@ -43,25 +43,25 @@ func negate(x []float64, threads int) {
 	})
 }
 
-// gap returns the k of the largest λ_k/λ_{k+1}, and that ratio, among the eigenvalues above
-// edge: below, ratios are those of noise. k is 0 where none is above.
-func gap(values []float64, edge float64) (k int, ratio float64) {
+// largestGap returns the k of the largest λ_k/λ_{k+1}, and that ratio, among the eigenvalues above edge:
+// smaller ones are noise. k is 0 if none is above.
+func largestGap(values []float64, edge float64) (k int, ratio float64) {
 	for i := 0; i+1 < len(values) && values[i] > edge; i++ {
-		if r := values[i] / max(values[i+1], values[0]*dependent); r > ratio {
+		if r := values[i] / max(values[i+1], values[0]*dependentShare); r > ratio {
 			k, ratio = i+1, r
 		}
 	}
 	return k, ratio
 }
 
-// edge is the largest eigenvalue of G that columns of these sums of squares have where they
-// have nothing to do with each other, in so many dimensions: the right end of the law of
-// Marchenko and Pastur for columns of unequal variances (Silverstein and Choi 1995),
+// noiseEdge returns the largest eigenvalue of G for unrelated columns with these sums of squares in a space of
+// dims dimensions: the right end of the law of Marchenko and Pastur for columns of unequal variances
+// (Silverstein and Choi 1995),
 //
 //	min over z > max g of z + (z/dims)·Σ gⱼ/(z − gⱼ)
 //
-// and where all gⱼ = g it is g(1 + √(d/dims))².
-func edge(squares []float64, dims float64) float64 {
+// and if all gⱼ = g it is g(1 + √(d/dims))².
+func noiseEdge(squares []float64, dims float64) float64 {
 	top := 0.0
 	for _, g := range squares {
 		top = max(top, g)
@@ -69,7 +69,7 @@ func edge(squares []float64, dims float64) float64 {
 	if top == 0 {
 		return 0
 	}
-	at := func(z float64) float64 {
+	bound := func(z float64) float64 {
 		s := 0.0
 		for _, g := range squares {
 			s += g / (z - g)
@@ -81,16 +81,16 @@ func edge(squares []float64, dims float64) float64 {
 	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
 	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	fa, fb := at(z(a)), at(z(b))
+	fa, fb := bound(z(a)), bound(z(b))
 	for hi-lo > 1e-6 {
 		if fa < fb {
 			hi, b, fb = b, a, fa
 			a = hi - golden*(hi-lo)
-			fa = at(z(a))
+			fa = bound(z(a))
 		} else {
 			lo, a, fa = a, b, fb
 			b = lo + golden*(hi-lo)
-			fb = at(z(b))
+			fb = bound(z(b))
 		}
 	}
 	return min(fa, fb)

@@ -2,8 +2,8 @@ package subset
 
 import "math"
 
-// criterion is the Bayesian information criterion of the model of Sood and Hastie (their
-// Gaussian PCSS model) with the columns S of a curve as the subset, |S| = k:
+// informationCriterion is the Bayesian information criterion of the model of Sood and Hastie (their Gaussian
+// PCSS model) with the columns S of a curve as the subset, |S| = k:
 //
 //	x_S ~ N(μ, C),  x_R = μ_R + W(x_S − μ_S) + ε,  ε ~ N(0, D),  D diagonal
 //
@@ -11,14 +11,14 @@ import "math"
 //
 //	−2 log L = n·(log det Σ_SS + Σ_{j∉S} log Σ_jj·S + d·(1 + log 2π)),  Σ = G/n
 //
-// and k(k+1)/2 + (d−k)(k+1) parameters beside the means, which every k has. log det Σ_SS is
-// the sum of the logarithms of the curve's pivots. We leave out what does not depend on k.
+// and k(k+1)/2 + (d−k)(k+1) parameters besides the means, which every k has. log det Σ_SS is the sum of the
+// logarithms of the curve's pivots. We omit terms that do not depend on k.
 //
 // The paper chooses k by testing the model against an unrestricted covariance, which needs
 // n > d; we take the same likelihood and the same count of parameters for the criterion of
-// Schwarz, which also has an answer where n ≤ d. Their subset is the one of largest
+// Schwarz, which also has an answer if n ≤ d. Their subset is the one of largest
 // likelihood, ours is greedy's.
-func criterion(rows float64, d, k int, logPivots, logLeft float64) float64 {
+func informationCriterion(rows float64, d, k int, logPivots, logLeft float64) float64 {
 	parameters := float64(k)*float64(k+1)/2 + float64(d-k)*float64(k+1)
 	return rows*(logPivots+logLeft) + math.Log(rows)*parameters
 }

@@ -64,15 +64,17 @@ func twoLogLikelihood(x *mat.Dense, chosen []int) float64 {
 	return float64(n) * (chol.LogDet() + mat.Trace(&inverse) + float64(d)*math.Log(2*math.Pi))
 }
 
-// TestCriterionTwin: differences of the criterion are those of −2 log L by the definition,
-// and the parameters are those that are counted one by one.
+// TestCriterionTwin: differences of the criterion equal those of −2 log L by the definition, and the number of
+// parameters equals a count one by one.
 func TestCriterionTwin(t *testing.T) {
 	s := set{"mixtures", 80, 10, 3, 0.5, 4}
 	x := s.data()
 	n, g := float64(s.n), gramOf(x)
 	c := NewCurve(gram.Full(g, s.d), 6, 1)
 	order := []int{4, 0, 9, 2, 7, 5}
-	at := func(k int, pivots float64) float64 { return criterion(n, s.d, k, pivots, c.logLeft(n)) }
+	at := func(k int, pivots float64) float64 {
+		return informationCriterion(n, s.d, k, pivots, c.sumLogResiduals(n))
+	}
 	none, pivots := at(0, 0), 0.0
 	start := twoLogLikelihood(x, nil)
 	for i, p := range order {

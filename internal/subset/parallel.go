@@ -6,34 +6,32 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// null is the law of what one column explains of columns that have nothing to do with each
-// other, of given lengths.
+// nullModel is the law of the squares that one column explains of unrelated columns of given lengths.
 //
 // Column i explains itself and, of every other column j, the share cos²ᵢⱼ:
 //
 //	fᵢ/gᵢ = gᵢ + Σ_{j≠i} gⱼ·cos²ᵢⱼ
 //
-// Given column i, the cosines are independent. We take their sum for a Gamma variable of the
-// same mean and variance.
-type null struct {
+// Given column i, the cosines are independent. We approximate their sum by a Gamma variable of the same mean
+// and variance.
+type nullModel struct {
 	squares []float64 // gⱼ = ‖xⱼ‖², largest first
-	groups  []group   // the same, alike ones together
+	groups  []group   // the same, grouped by length
 	dims    float64
 }
 
-// group is some columns of about the same length.
+// group is a number of columns of about the same length.
 type group struct{ square, count float64 }
 
-// Columns whose squares differ by less than alike are one group; past mostGroups of these,
+// Columns whose squares differ by less than alikeTolerance form a group; if there are more than mostGroups,
 // neighbours are joined, at their mean.
 const (
-	alike      = 1e-6
-	mostGroups = 512
+	alikeTolerance = 1e-6
+	mostGroups     = 512
 )
 
-// newNull is the null of columns in a space of so many dimensions.
-func newNull(squares []float64, dims float64) *null {
-	n := &null{squares: slices.Clone(squares), dims: dims}
+func newNull(squares []float64, dims float64) *nullModel {
+	n := &nullModel{squares: slices.Clone(squares), dims: dims}
 	slices.Sort(n.squares)
 	slices.Reverse(n.squares)
 	least := 1
@@ -41,7 +39,7 @@ func newNull(squares []float64, dims float64) *null {
 		n.groups = n.groups[:0]
 		for i := 0; i < len(n.squares); {
 			j := i + 1
-			for j < len(n.squares) && (j-i < least || n.squares[i]-n.squares[j] <= alike*n.squares[i]) {
+			for j < len(n.squares) && (j-i < least || n.squares[i]-n.squares[j] <= alikeTolerance*n.squares[i]) {
 				j++
 			}
 			n.groups = append(n.groups, group{sum(n.squares[i:j]) / float64(j-i), float64(j - i)})
@@ -54,35 +52,35 @@ func newNull(squares []float64, dims float64) *null {
 	}
 }
 
-// turn is the null when t columns are taken, the longest: each takes one dimension, and of
-// every other column the share that lies in it.
+// turn is the model after the t longest columns are taken: each takes one dimension, and the share of every
+// other column that lies in it.
 type turn struct {
-	groups       []group
-	left         float64 // share of each column's square that is left
-	sum, sum2    float64 // of what is left, and of its squares
-	mean, spread float64 // of cos²: mean and variance
+	groups               []group
+	leftShare            float64 // share of each column's square that is left
+	sum, sum2            float64 // of the remaining squares, and of their squares
+	cosMean, cosVariance float64 // mean and variance of cos²
 }
 
-func (n *null) after(t int) *turn {
+func (n *nullModel) turnAfter(t int) *turn {
 	dims := max(n.dims-float64(t), 1)
-	u := &turn{groups: n.groups, left: max(1-float64(t)/n.dims, 0), mean: 1 / dims, spread: 2 * (dims - 1) / (dims * dims * (dims + 2))}
+	u := &turn{groups: n.groups, leftShare: max(1-float64(t)/n.dims, 0), cosMean: 1 / dims, cosVariance: 2 * (dims - 1) / (dims * dims * (dims + 2))}
 	for _, g := range n.squares[min(t, len(n.squares)):] {
-		g *= u.left
+		g *= u.leftShare
 		u.sum += g
 		u.sum2 += g * g
 	}
 	return u
 }
 
-// above is the expected number of columns that explain more than x by themselves: of those
-// that have been taken too, which the count of the larger ones includes.
-func (u *turn) above(x float64) (count float64) {
+// expectedAbove is the expected number of columns that explain more than x by themselves, including columns
+// that have been taken.
+func (u *turn) expectedAbove(x float64) (count float64) {
 	for _, alike := range u.groups {
-		g := alike.square * u.left
+		g := alike.square * u.leftShare
 		if g <= 0 {
 			continue
 		}
-		mean, variance := max(u.sum-g, 0)*u.mean, max(u.sum2-g*g, 0)*u.spread
+		mean, variance := max(u.sum-g, 0)*u.cosMean, max(u.sum2-g*g, 0)*u.cosVariance
 		switch y := x - g; {
 		case y <= 0:
 			count += alike.count
@@ -95,11 +93,11 @@ func (u *turn) above(x float64) (count float64) {
 	return count
 }
 
-// chance is the probability that greedy's gain at its turn, with t columns taken, exceeds x:
-// that the (t+1)-th largest of the columns' gains does. The number of larger ones is taken for
-// a Poisson variable.
-func (n *null) chance(x float64, t int) float64 {
-	if rate := n.after(t).above(x); rate > 0 {
+// exceedProbability is the probability that greedy's gain at its turn, with t columns taken, exceeds x: that
+// the (t+1)-th largest of the columns' gains does. We approximate the number of larger gains by a Poisson
+// variable.
+func (n *nullModel) exceedProbability(x float64, t int) float64 {
+	if rate := n.turnAfter(t).expectedAbove(x); rate > 0 {
 		return mathext.GammaIncReg(float64(t+1), rate) // P(Poisson(rate) ≥ t+1)
 	}
 	return 0

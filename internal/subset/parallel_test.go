@@ -23,10 +23,9 @@ func shuffled(x *mat.Dense, random *rand.Rand) *mat.Dense {
 	return out
 }
 
-// TestParallelTwin: on copies of data whose columns are really permuted, parallel analysis
-// takes a feature as seldom as it says, with columns of equal and of very unequal variance.
-// So do later turns, each asked by itself: there the law is an approximation, and may be too
-// strict, but not lax.
+// TestParallelTwin: on copies of data with really permuted columns, parallel analysis takes a feature as seldom
+// as promised, with columns of equal and of very unequal variance. So do later turns, each tested by itself:
+// there the law is an approximation, and may be too strict, but not lax.
 func TestParallelTwin(t *testing.T) {
 	const copies, turns = 400, 8
 	for _, s := range []set{{"groups", 100, 40, 3, 0.4, 1}, {"mixtures", 60, 90, 4, 0.3, 2}} {
@@ -41,11 +40,11 @@ func TestParallelTwin(t *testing.T) {
 				g := gramOf(shuffled(x, random))
 				order := must.Get(greedy.Select(t.Context(), gram.Full(g, s.d), greedy.Options{K: turns}))(t).Order
 				c := NewCurve(gram.Full(g, s.d), turns, 1)
-				lengths := newNull(c.full, float64(s.n-1))
+				lengths := newNull(c.squares, float64(s.n-1))
 				before := c.Total
 				for turn, p := range order {
 					c.Take(p)
-					if lengths.chance(before-c.Left[turn], turn) <= significance {
+					if lengths.exceedProbability(before-c.Left[turn], turn) <= significance {
 						taken[turn]++
 					}
 					before = c.Left[turn]

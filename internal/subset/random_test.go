@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestCompareRandom: a choice from one group alone is worse than random ones, greedy's is not, nor
-// is a random one; the shares are those of Compare.
+// TestCompareRandom: a choice from one group alone is worse than random ones, greedy's is not, nor is a random
+// one; the shares equal those of Compare.
 func TestCompareRandom(t *testing.T) {
 	s := set{"groups", 400, 60, 6, 0.2, 5}
 	g := s.gram()
@@ -22,7 +22,7 @@ func TestCompareRandom(t *testing.T) {
 		t.Errorf("%+v is not %+v", random, best)
 	}
 	if !(random.Least <= random.Random && random.Random <= random.Best) {
-		t.Errorf("%+v", random)
+		t.Errorf("%+v: want Least ≤ Random ≤ Best", random)
 	}
 	// The columns nearest to the first one are its group.
 	c.Chosen = nearest(g.At, s.d, order[0], 8)
@@ -31,7 +31,7 @@ func TestCompareRandom(t *testing.T) {
 	}
 	c.Seed = 99
 	for r := range uint64(20) {
-		c.Chosen = c.random(1000+r, 8)
+		c.Chosen = c.randomColumns(1000+r, 8)
 		other := c
 		other.Seed = 4
 		if found := must.Get(CompareRandom(t.Context(), other))(t); found.Worse && found.Value > found.Least {

@@ -72,11 +72,11 @@ func drawnTable(kind string, n, d int, seed uint64) *mat.Dense {
 	return x
 }
 
-// TestRatesOfTrust: greedy's choice from tables with structure is trusted, whatever its kind, and one from noise
-// is not, whatever its tails. Of 20 seeds (5 from 100 columns on) of each of 10 kinds, with 3 numbers of rows from 100
-// to 2,000, 5 of columns from 8 to 500 and k from 2 to d/4, at most 5 % of a cell of structure was not trusted, and at
-// least 95 % of a cell of noise, but for one of flags with 80 %. Here are few of them: one of 60 may go astray if there
-// is structure, and 4 if there is none.
+// TestRatesOfTrust: greedy's choice from tables with structure of any kind is trusted, and one from noise with
+// any tails is not. Of 20 seeds (5 from 100 columns on) of each of 10 kinds, with 3 numbers of rows from 100 to
+// 2,000, 5 of columns from 8 to 500 and k from 2 to d/4, at most 5 % of a cell of structure was not trusted,
+// and at least 95 % of a cell of noise, except one of flags with 80 %. The test runs few of them: one of 60 may
+// go astray if there is structure, and 4 if there is none.
 func TestRatesOfTrust(t *testing.T) {
 	for kinds, structure := range map[string]bool{"structure": true, "noise": false} {
 		list := []string{"groups", "mixtures", "thirds", "blocks", "heavy mixtures", "rare flags"}
@@ -119,7 +119,7 @@ func setOf(numbers ...int) map[int]bool {
 	return set
 }
 
-// TestAllSubsets: where there are few choices the share of those beaten is exact, and greedy's choice of one column
+// TestAllSubsets: if there are few choices the share of beaten ones is exact, and greedy's choice of one column
 // is the best of all. The twin counts by the bits of a number.
 func TestAllSubsets(t *testing.T) {
 	s := set{"mixtures", 100, 12, 3, 0.5, 4}

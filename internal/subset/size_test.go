@@ -32,14 +32,14 @@ func knownSets() (sets []set) {
 	return sets
 }
 
-// TestColumnLikeNoOther: of eight columns three follow one factor, two a second, two a third, and the last none: it is
-// the fourth to keep, and so are a second and a third one of its kind, but not where it varies less than most, or where such
-// columns are many: then they are noise.
+// TestColumnLikeNoOther: of eight columns three follow one factor, two a second, two a third, and the last
+// none: it is the fourth to keep, and so are a second and a third of its kind, but not if it varies less than
+// most, or if there are many such columns: then they are noise.
 func TestColumnLikeNoOther(t *testing.T) {
 	for seed := range uint64(5) {
 		for _, c := range []struct {
 			lone   int
-			factor float64 // of what the lone ones vary
+			factor float64 // scales the lone columns
 			want   int
 		}{{0, 1, 3}, {1, 1, 4}, {1, 1.3, 4}, {2, 1, 5}, {3, 1, 6}, {1, 0.5, 3}, {6, 1, 3}} {
 			random := rand.New(rand.NewPCG(seed, 9))
@@ -69,9 +69,8 @@ func TestColumnLikeNoOther(t *testing.T) {
 	}
 }
 
-// TestRulesKnown counts how often each rule finds the number of factors, or up to a third
-// more: where columns are noisy, several of a factor tell more of it than one. It is what the
-// recommendation was chosen by.
+// TestRulesKnown counts how often each rule finds the number of factors, or up to a third more: of noisy
+// columns, several of a factor carry more information than one. The recommendation was chosen by these counts.
 func TestRulesKnown(t *testing.T) {
 	right, near := map[string]int{}, map[string]int{}
 	sets := knownSets()
@@ -79,7 +78,7 @@ func TestRulesKnown(t *testing.T) {
 		size := must.Get(Choose(t.Context(), s.gram()))(t)
 		recommended := size.Recommended
 		if recommended == 1 && s.factors == 0 {
-			recommended = 0 // none is told as 1
+			recommended = 0 // no recommendation counts as 1
 		}
 		for _, r := range append(size.Rules, stream.SizeRule{Name: "recommended", K: recommended}) {
 			if r.K == s.factors {
@@ -101,8 +100,8 @@ func TestRulesKnown(t *testing.T) {
 	}
 }
 
-// TestChooseLaws: threads change no bit, nor do the columns' order and a common factor change
-// what is said; G is as it was.
+// TestChooseLaws: neither the number of threads, nor the columns' order, nor a common factor changes the result
+// by a bit; G is as it was.
 func TestChooseLaws(t *testing.T) {
 	s := set{"mixtures", 150, 140, 5, 0.4, 8}
 	x := s.data()
@@ -132,13 +131,12 @@ func TestChooseLaws(t *testing.T) {
 	same("permuted", ask(gramOf(moved), 2))
 }
 
-// TestGapTwin: the leading eigenvalues are those of a dense solver, and G is as it was to the
-// last bit.
+// TestGapTwin: the leading eigenvalues agree with a dense solver, and G is as it was to the last bit.
 func TestGapTwin(t *testing.T) {
 	for _, s := range []set{{"groups", 100, 30, 3, 0.3, 1}, {"mixtures", 300, 200, 6, 0.3, 1}} {
 		g := s.gram()
 		before := slices.Clone(g.Sym)
-		got := must.Get(leading(g.Matrix, 9, 2))(t)
+		got := must.Get(leadingEigenvalues(g.Matrix, 9, 2))(t)
 		var e mat.EigenSym
 		e.Factorize(mat.NewSymDense(s.d, before), false)
 		want := e.Values(nil)
@@ -156,13 +154,13 @@ func TestGapTwin(t *testing.T) {
 		edge   float64
 		want   int
 	}{{[]float64{9, 8, 2, 1, 0.1}, 1.5, 2}, {[]float64{9, 8, 2, 1, 0.1}, 0.5, 4}, {[]float64{1, 1}, 2, 0}, {[]float64{5, 1}, 2, 1}, {nil, 0, 0}} {
-		if k, _ := gap(c.values, c.edge); k != c.want {
+		if k, _ := largestGap(c.values, c.edge); k != c.want {
 			t.Errorf("%v above %v: %d, want %d", c.values, c.edge, k, c.want)
 		}
 	}
 }
 
-// TestSizeBytes: all that Choose allocates, garbage too, is within what it says it holds.
+// TestSizeBytes: all memory that Choose allocates, garbage too, is within SizeBytes.
 func TestSizeBytes(t *testing.T) {
 	for _, s := range []set{{"mixtures", 300, 260, 5, 0.4, 1}, {"mixtures", 100, 600, 5, 0.4, 1}} {
 		g := s.gram()
@@ -186,11 +184,11 @@ func TestChooseEdges(t *testing.T) {
 		}
 		got := must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full(gramOf(x), size.d), Rows: int64(size.n), Threads: 1}))(t)
 		if got.Recommended < 1 || got.Recommended > size.d || len(got.Rules) != 4 || got.Why == "" {
-			t.Errorf("%+v: %+v", size, got)
+			t.Errorf("%+v: got %+v, want a size from 1 to d, four rules and a reason", size, got)
 		}
 		for _, r := range got.Rules {
 			if r.K < 0 || r.K > size.d || r.Why == "" {
-				t.Errorf("%+v: %+v", size, r)
+				t.Errorf("%+v: got rule %+v, want a size from 0 to d and a reason", size, r)
 			}
 		}
 	}

@@ -9,16 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// permuted draws the Gram matrix of a copy of columns whose entries are permuted, each
-// column by itself: their sums of squares stay, their directions are independent and uniform
-// in so many dimensions. keys break ties of sums of squares, so that a permutation of the
-// columns permutes the draw. Costs 2d³/3 flops and holds [permutedBytes].
+// drawPermutedGram draws the Gram matrix of a copy of columns with entries permuted in each column
+// independently: their sums of squares stay, their directions are independent and uniform in dims dimensions.
+// keys break ties of sums of squares, so that a permutation of the columns permutes the draw. Costs 2d³/3 flops
+// and holds [permutedBytes].
 //
-// It is Bartlett's: G = LLᵀ with L lower triangular, normal numbers below the diagonal and
-// on it the square root of χ² with dims, dims−1, … degrees of freedom; where there are fewer
-// dimensions than columns, the rows after that many are whole rows of normal numbers. Then
-// each row of L gets its column's length.
-func permuted(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
+// The method is Bartlett's: G = LLᵀ with L lower triangular, normal numbers below the diagonal and on it the
+// square root of χ² with dims, dims−1, … degrees of freedom; if there are fewer dimensions than columns, the
+// rows after the first dims consist of normal numbers. Then each row of L gets its column's length.
+func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
 	d := len(squares)
 	order := make([]int, d)
 	for i := range order {
@@ -35,7 +34,7 @@ func permuted(team *kernel.Team, squares []float64, keys []uint64, dims int, ran
 			row[j] = random.NormFloat64()
 		}
 		if t < width {
-			row[t] = math.Sqrt(chiSquared(random, float64(dims-t)))
+			row[t] = math.Sqrt(drawChiSquared(random, float64(dims-t)))
 		}
 		length := math.Sqrt(kernel.Dot(row, row))
 		if length == 0 {
@@ -48,56 +47,55 @@ func permuted(team *kernel.Team, squares []float64, keys []uint64, dims int, ran
 	sorted := make([]float64, d*d)
 	l := kernel.RowMajor(factor, d, width, width)
 	g := kernel.RowMajor(sorted, d, d, d)
-	for from := 0; from < d; from += block {
-		to := min(from+block, d)
+	for from := 0; from < d; from += taskColumns {
+		to := min(from+taskColumns, d)
 		inner := min(to, width) // the rest of these rows is 0
 		kernel.Gemm(team, 1, l.Sub(0, 0, to, inner), l.Sub(from, 0, to-from, inner).Trans(), g.Sub(0, from, to, to-from))
 	}
 	kernel.Mirror(team.Threads(), g)
-	at := make([]int, d) // where a column went
+	position := make([]int, d) // new position of each column
 	for t, i := range order {
-		at[i] = t
+		position[i] = t
 	}
-	unsort(sorted, at)
+	restoreOrder(sorted, position)
 	return sorted
 }
 
-// unsort puts the columns of the symmetric matrix back in place: column i is at[i] of sorted.
-func unsort(sorted []float64, at []int) {
-	d := len(at)
+// restoreOrder moves the columns of the symmetric matrix back: column i is at[i] of sorted.
+func restoreOrder(sorted []float64, position []int) {
+	d := len(position)
 	row := make([]float64, d)
-	done := make([]bool, d)
+	isPlaced := make([]bool, d)
 	for i := range d { // columns, row by row
 		old := sorted[i*d:][:d]
 		copy(row, old)
 		for j := range old {
-			old[j] = row[at[j]]
+			old[j] = row[position[j]]
 		}
 	}
 	saved := make([]float64, d)
 	for first := range d { // rows, cycle by cycle
-		if done[first] {
+		if isPlaced[first] {
 			continue
 		}
 		copy(saved, sorted[first*d:][:d])
 		i := first
-		for ; at[i] != first; i = at[i] {
-			copy(sorted[i*d:][:d], sorted[at[i]*d:][:d])
-			done[i] = true
+		for ; position[i] != first; i = position[i] {
+			copy(sorted[i*d:][:d], sorted[position[i]*d:][:d])
+			isPlaced[i] = true
 		}
 		copy(sorted[i*d:][:d], saved)
-		done[i] = true
+		isPlaced[i] = true
 	}
 }
 
-// permutedBytes is what a draw of [permuted] holds, its result included.
 func permutedBytes(d int) int64 {
 	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
 }
 
-// chiSquared is a draw from χ² with so many degrees of freedom, at least 1: Marsaglia and
-// Tsang, A simple method for generating gamma variables, 2000.
-func chiSquared(random *rand.Rand, degrees float64) float64 {
+// drawChiSquared draws from χ² with at least 1 degree of freedom: Marsaglia and Tsang, A simple method for
+// generating gamma variables, 2000.
+func drawChiSquared(random *rand.Rand, degrees float64) float64 {
 	shape, boost := degrees/2, 1.0
 	if shape < 1 {
 		boost = math.Pow(1-random.Float64(), 1/shape) // from (0, 1]

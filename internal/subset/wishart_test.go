@@ -34,7 +34,7 @@ func TestPermutedTwin(t *testing.T) {
 		random := rand.New(rand.NewPCG(5, 5))
 		var drawn, shuffles, cosines []float64
 		for range copies {
-			p := permuted(team, squares, keys, s.n-1, random)
+			p := drawPermutedGram(team, squares, keys, s.n-1, random)
 			for i := range s.d {
 				if math.Abs(p[i*s.d+i]-squares[i]) > 1e-12*squares[i] {
 					t.Fatalf("column %d has the square %v, want %v", i, p[i*s.d+i], squares[i])
@@ -48,19 +48,19 @@ func TestPermutedTwin(t *testing.T) {
 			}
 			drawn, shuffles = append(drawn, topEigenvalue(p, s.d)), append(shuffles, topEigenvalue(gramOf(shuffled(x, random)), s.d))
 		}
-		mean, deviation := moments(cosines)
+		mean, deviation := meanAndDeviation(cosines)
 		// Pairs are independent of each other two by two.
 		if want := 1 / float64(s.n-1); math.Abs(mean-want) > 4*deviation/math.Sqrt(float64(len(cosines))) {
 			t.Errorf("%+v: squared cosines of mean %v, want %v", s, mean, want)
 		}
-		a, sa := moments(drawn)
-		b, sb := moments(shuffles)
+		a, sa := meanAndDeviation(drawn)
+		b, sb := meanAndDeviation(shuffles)
 		if math.Abs(a-b) > 4*math.Hypot(sa, sb)/math.Sqrt(copies) {
 			t.Errorf("%+v: the largest eigenvalue is %v ± %v, of really permuted columns %v ± %v", s, a, sa, b, sb)
 		}
-		// The edge is that of infinitely many; the law of Tracy and Widom lies below it by some
-		// d^(−2/3) of it on average, or dims^(−2/3) where these are fewer.
-		if e := edge(squares, float64(s.n-1)); b < e*(1-3*math.Pow(float64(min(s.d, s.n)), -2.0/3)) || b > e {
+		// The edge is for infinitely many columns; the law of Tracy and Widom lies below it by some d^(−2/3) of
+		// it on average, or dims^(−2/3) if there are fewer dimensions.
+		if e := noiseEdge(squares, float64(s.n-1)); b < e*(1-3*math.Pow(float64(min(s.d, s.n)), -2.0/3)) || b > e {
 			t.Errorf("%+v: the edge of noise is %v, the largest eigenvalue %v", s, e, b)
 		}
 	}
@@ -80,7 +80,7 @@ func TestPermutedMoves(t *testing.T) {
 		moved[to], movedKeys[to] = squares[from], keys[from]
 	}
 	draw := func(s []float64, k []uint64, threads int) []float64 {
-		return permuted(kernel.NewTeam(threads), s, k, 500, rand.New(rand.NewPCG(9, 9)))
+		return drawPermutedGram(kernel.NewTeam(threads), s, k, 500, rand.New(rand.NewPCG(9, 9)))
 	}
 	a, b := draw(squares, keys, 1), draw(moved, movedKeys, 8)
 	for i := range d {
@@ -99,11 +99,11 @@ func TestEdgeEqual(t *testing.T) {
 		dims float64
 	}{{1, 10}, {100, 100}, {50, 2000}, {3000, 60}} {
 		root := 1 + math.Sqrt(float64(c.d)/c.dims)
-		if got, want := edge(slices.Repeat([]float64{3}, c.d), c.dims), 3*root*root; math.Abs(got-want) > 1e-9*want {
+		if got, want := noiseEdge(slices.Repeat([]float64{3}, c.d), c.dims), 3*root*root; math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%+v: %v, want %v", c, got, want)
 		}
 	}
-	if got := edge([]float64{0, 0}, 5); got != 0 {
+	if got := noiseEdge([]float64{0, 0}, 5); got != 0 {
 		t.Errorf("of nothing: %v", got)
 	}
 }
@@ -115,9 +115,9 @@ func TestChiSquared(t *testing.T) {
 		const n = 20000
 		x := make([]float64, n)
 		for i := range x {
-			x[i] = chiSquared(random, degrees)
+			x[i] = drawChiSquared(random, degrees)
 		}
-		mean, deviation := moments(x)
+		mean, deviation := meanAndDeviation(x)
 		if math.Abs(mean-degrees) > 4*math.Sqrt(2*degrees/n) {
 			t.Errorf("%v degrees: mean %v", degrees, mean)
 		}

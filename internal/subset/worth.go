@@ -8,29 +8,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Appraise says what the chosen columns are worth beside noise: of each, whether it adds more,
-// when it comes, than the best of permuted columns does with as many taken, as parallel analysis
-// asks. Columns that were given (Keep) count as wanted. All shares are of the variance, the sum of
-// squares of the centred columns.
+// Appraise compares each chosen column with noise: whether it adds more at its turn than the best of permuted
+// columns with as many taken, as in parallel analysis. Given columns (Keep) count as wanted. All shares are of
+// the variance, the sum of squares of the centred columns.
 //
-// Costs d·k² flops and, for each column that adds no more, some 20 Gamma functions a group of
-// columns of one length. It holds [CurveBytes].
+// Costs d·k² flops and, for each column that adds no more, some 20 Gamma functions for each group of columns of
+// one length. It holds [CurveBytes].
 func Appraise(c Choice) *stream.Worth {
 	curve := newCurve(c.Matrix, len(c.Chosen), c.Threads, c.Mean, c.Weight)
 	for _, p := range c.Chosen {
 		curve.Take(p)
 	}
 	dims := float64(max(c.Rows-1, 1))
-	lengths := newNull(curve.full, dims)
+	lengths := newNull(curve.squares, dims)
 	w := &stream.Worth{Explained: stream.Number(curve.Explained()), Most: stream.Number(math.NaN()), Noise: stream.Number(math.NaN())}
 	for t := c.Keep; t < len(c.Chosen); t++ {
 		gain := curve.Gain(t)
-		if gain > dependent*curve.Total && lengths.chance(gain, t) <= significance {
+		if gain > dependentShare*curve.Total && lengths.exceedProbability(gain, t) <= significance {
 			w.Last = 0
 			continue
 		}
 		if w.Faint == 0 {
-			w.Most, w.Noise = 0, stream.Number(lengths.best(t)/curve.Total)
+			w.Most, w.Noise = 0, stream.Number(lengths.noiseGain(t)/curve.Total)
 		}
 		w.Faint++
 		w.Last++
@@ -39,11 +38,11 @@ func Appraise(c Choice) *stream.Worth {
 	return w
 }
 
-// Appraised is the largest choice of d columns that is worth the time of [Appraise]: what [Most] allows, or up
-// to 1 GFLOP.
+// Appraised returns the largest choice of d columns to spend the time of [Appraise] on: up to [Most], or up to
+// 1 GFLOP.
 func Appraised(d int) int { return min(d, max(Most(d), int(math.Sqrt(1e9/float64(max(d, 1)))))) }
 
-// Gain is what the t-th column of the order, from 0, took off ‖X − P_S X‖².
+// Gain returns the reduction of ‖X − P_S X‖² by the t-th column of the order, from 0.
 func (c *Curve) Gain(t int) float64 {
 	if t == 0 {
 		return c.Total - c.Left[0]
@@ -51,21 +50,21 @@ func (c *Curve) Gain(t int) float64 {
 	return c.Left[t-1] - c.Left[t]
 }
 
-// best is what noise adds at the turn with t columns taken: greedy's gain on permuted columns
-// exceeds it with probability 5 %.
-func (n *null) best(t int) float64 {
-	u := n.after(t)
+// noiseGain is the gain of noise with t columns taken: greedy's gain on permuted columns exceeds it with
+// probability 5 %.
+func (n *nullModel) noiseGain(t int) float64 {
+	u := n.turnAfter(t)
 	rate := mathext.GammaIncRegInv(float64(t+1), significance) // P(Poisson(rate) ≥ t+1) = 5 %
-	return u.level(rate, 0, n.squares[0]*u.left+u.sum)
+	return u.levelWithCount(rate, 0, n.squares[0]*u.leftShare+u.sum)
 }
 
-// level is the x of which [turn.above] is so much, between two bounds.
-func (u *turn) level(count, lo, hi float64) float64 {
+// levelWithCount finds the x for which [turn.expectedAbove] is count, between two bounds.
+func (u *turn) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
-		if at := (lo + hi) / 2; u.above(at) > count {
-			lo = at
+		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {
+			lo = middle
 		} else {
-			hi = at
+			hi = middle
 		}
 	}
 	return (lo + hi) / 2

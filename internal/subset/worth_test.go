@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// gains is what each column of an order takes off ‖X − P_S X‖²: what is left of it is taken out of
+// gains returns the reduction of ‖X − P_S X‖² by each column of an order, whose residual is then removed from
 // all columns.
 func gains(x *mat.Dense, order []int) (list []float64, total float64) {
 	n, d := x.Dims()
@@ -38,9 +38,8 @@ func gains(x *mat.Dense, order []int) (list []float64, total float64) {
 	return list, total
 }
 
-// TestNoiseTwin: on copies of data whose columns are really permuted, the best first gain exceeds
-// what noise is said to add in one of twenty; later turns, where the law is an approximation,
-// seldom do so more often.
+// TestNoiseTwin: on copies of data with really permuted columns, the best first gain exceeds the stated gain of
+// noise once in twenty; for later turns the law is an approximation, and they seldom do so more often.
 func TestNoiseTwin(t *testing.T) {
 	const copies, turns = 400, 8
 	for _, s := range []set{{"groups", 100, 40, 3, 0.4, 1}, {"mixtures", 60, 90, 4, 0.3, 2}} {
@@ -50,10 +49,10 @@ func TestNoiseTwin(t *testing.T) {
 				x.Apply(func(_, j int, v float64) float64 { return v * float64(1+j%7) }, x)
 			}
 			random := rand.New(rand.NewPCG(7, 7))
-			lengths := newNull(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).full, float64(s.n-1))
+			lengths := newNull(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).squares, float64(s.n-1))
 			var noise [turns]float64
 			for turn := range noise {
-				noise[turn] = lengths.best(turn)
+				noise[turn] = lengths.noiseGain(turn)
 			}
 			var more [turns]int
 			for range copies {
@@ -79,9 +78,9 @@ func TestNoiseTwin(t *testing.T) {
 	}
 }
 
-// TestAppraiseTwin: what features add is what taking them out of the centred rows says, and those
-// that add no more than noise are counted; raw columns with their means, and a factor in place
-// of G, give the same.
+// TestAppraiseTwin: the gains of features equal those from removing them from the centred rows, and features
+// that add no more than noise are counted; raw columns with their means, and a factor in place of G, give the
+// same.
 func TestAppraiseTwin(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for _, s := range []set{{"leaders", 120, 60, 4, 0.4, 5}, {"mixtures", 300, 40, 3, 0.5, 6}, {"noise", 90, 30, 0, 1, 7}, {"groups", 40, 90, 5, 0.3, 8}} {
@@ -90,11 +89,11 @@ func TestAppraiseTwin(t *testing.T) {
 		order := must.Get(greedy.Select(t.Context(), gram.Full(gramOf(x), s.d), greedy.Options{K: 12}))(t).Order
 		for _, chosen := range [][]int{order, random.Perm(s.d)[:12], {2, 3}, {5}} {
 			list, total := gains(x, chosen)
-			lengths := newNull(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).full, float64(s.n-1))
+			lengths := newNull(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).squares, float64(s.n-1))
 			explained, faint, last, most := 0.0, 0, 0, math.NaN()
 			for turn, gain := range list {
 				explained += gain / total
-				if gain > lengths.best(turn) {
+				if gain > lengths.noiseGain(turn) {
 					last = 0
 					continue
 				}
@@ -131,8 +130,8 @@ func TestAppraiseTwin(t *testing.T) {
 	}
 }
 
-// TestBeyondTwin: what comes after the recommended features adds what taking them out of the rows says of
-// greedy's next ones.
+// TestBeyondTwin: the gains after the recommended features equal those from removing them from the rows, for
+// greedy's next features.
 func TestBeyondTwin(t *testing.T) {
 	for _, s := range []set{{"leaders", 300, 60, 4, 0.4, 5}, {"mixtures", 200, 60, 3, 0.3, 6}} {
 		x := s.data()

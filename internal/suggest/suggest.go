@@ -1,4 +1,4 @@
-// Package suggest finds the name that was meant by one that is unknown.
+// Package suggest finds the known name that an unknown one probably meant.
 package suggest
 
 import (
@@ -7,10 +7,9 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Name returns the one of the names that is most likely meant by name, or "" when none is
-// near: at most a third of its letters may differ, case aside (two of five, so that
-// swapped letters are found). Among equally near names the first wins. Cost: one edit
-// distance a name.
+// Name returns the known name nearest to name, or "" if none is near: at most a third of its letters may differ,
+// ignoring case (two of five, so that swapped letters are found). Among equally near names the first wins. Cost: one
+// edit distance per name.
 func Name(name string, among []string) string {
 	wanted := strings.ToLower(name)
 	letters := len([]rune(name))
@@ -27,7 +26,7 @@ func Name(name string, among []string) string {
 	return best
 }
 
-// DidYouMean is the tail of an error about an unknown name, empty where no name is near.
+// DidYouMean ends an error about an unknown name with a suggestion. It is empty if no name is near.
 func DidYouMean(name string, among []string) string {
 	if s := Name(name, among); s != "" {
 		return "; did you mean " + s + "?"

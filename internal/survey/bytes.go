@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// Bytes bounds what Look holds next to a table of rows of numbers, its result included, with m anchors (0: DefaultAnchors)
-// and neighbors (0: the default).
+// Bytes bounds the memory of Look in addition to a table of rows of numbers, including its result, with m anchors (0:
+// DefaultAnchors) and neighbors (0: the default).
 func Bytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	graph := func(m int) int64 {
@@ -17,29 +17,30 @@ func Bytes(rows, d, m, neighbors, threads int) int64 {
 	points := 8 * int64(judged) * int64(d)
 	noise := 16 * int64(min(judged, d)) * int64(min(judged, d)) // the smaller of XᵀX and XXᵀ, and its square
 	if d > judged {
-		noise += 8 * int64(judged) * panel
+		noise += 8 * int64(judged) * panelColumns
 	}
 	compared := points + 8*int64(judged)*int64(judged) + graph(judged) // a surrogate and W
 	// The points are made again without noise, while the first ones may still be garbage.
 	bytes := 2*points + max(noise, compared)
-	if m > judged { // then the points of all are there, and the ones that were judged may still be garbage
+	if m > judged { // then all points exist, and the judged ones may still be garbage
 		bytes = max(bytes, 3*points+8*int64(m)*int64(d)+graph(m))
 	}
 	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
 }
 
-// ThinBytes is Bytes for rows of so many entries in all.
+// ThinBytes is Bytes for sparse rows with entries entries in all.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	entries *= 2 // for the cosine
-	// Points grow by doubling, at worst while both copies are there.
+	// Points grow by doubling, so that two copies may exist at once.
 	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
 }
 
-// mostDense values of sparse rows are surveyed as rows of numbers, as the same rows that are no sparse ones are.
+// mostDense is the most values of sparse rows that are surveyed as dense rows, with the same result as if they were
+// dense.
 const mostDense = 1 << 24
 
-// StaysThin reports whether sparse rows are too many numbers for a survey of rows of numbers.
+// StaysThin reports whether sparse rows are too many numbers for a survey as dense rows.
 func StaysThin(rows, d int) bool { return int64(rows)*int64(d) > mostDense }
 
 func anchorsAndNeighbors(rows, m, neighbors int) (int, int) {

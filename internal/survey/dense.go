@@ -9,33 +9,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// mostJudged anchors are judged, and weigh the columns of the graph of all of them. Eigenvectors take most of the time, and those
-// of the data and of the surrogates as many anchors as the last graph has would take three quarters of it.
+// mostJudged anchors are used for the tests, and for the weights of the columns in the graph of all anchors.
+// Eigenvectors take most of the time, and graphs of data and surrogates with all anchors would take three quarters of
+// it.
 const mostJudged = 1000
 
-// surveyDense surveys rows of numbers.
-func (l *look) surveyDense(ctx context.Context) error {
+func (l *surveyRun) surveyDense(ctx context.Context) error {
 	all := l.m
 	l.m = min(all, mostJudged)
 	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
 	l.judgeDependence(deviations, sum)
-	kept := l.leaveNoiseOut(deviations)
-	x, d := l.scaledPoints(kept), len(kept)
+	used := l.leaveNoiseOut(deviations)
+	x, d := l.scaledPoints(used), len(used)
 	if d == 0 {
-		l.warn("no column varies")
+		l.addWarning("no column varies")
 		return ctx.Err()
 	}
-	own, b, err := l.diffuseGraph(ctx, x, d)
+	dataKernel, b, err := l.diffuseGraph(ctx, x, d)
 	if err != nil {
 		return err
 	}
-	l.adoptGraph(own, kept, b)
+	l.adoptGraph(dataKernel, used, b)
 	rows := makeSurrogate(l.team, x, l.m, d, l.opt.Seed)
-	null, c, err := l.diffuseGraph(ctx, rows, d)
+	surrogateKernel, c, err := l.diffuseGraph(ctx, rows, d)
 	if err != nil {
 		return err
 	}
-	if l.judgeClusters(leadingSum(own), leadingSum(null), b, c); !l.Clusters.Trusted {
+	if l.judgeClusters(leadingSum(dataKernel), leadingSum(surrogateKernel), b, c); !l.Clusters.Trusted {
 		return nil
 	}
 	adoptValues(l.team, rows, x, l.m, d)
@@ -43,20 +43,20 @@ func (l *look) surveyDense(ctx context.Context) error {
 		return err
 	}
 	if l.m = all; all > mostJudged {
-		x = l.scaledPoints(kept)
+		x = l.scaledPoints(used)
 	}
 	l.weighColumns(x, d, b, c)
 	weighted, b, err := l.diffuseGraph(ctx, x, d)
 	if err != nil {
 		return err
 	}
-	l.adoptGraph(weighted, kept, b)
+	l.adoptGraph(weighted, used, b)
 	return nil
 }
 
-// scaledPoints are the anchors, evenly spread over the sample, centred by all rows' means and scaled, of the listed
-// columns (nil: all).
-func (l *look) scaledPoints(columns []int) []float64 {
+// scaledPoints returns the anchors, evenly spread over the sample, centred by all rows' means and scaled, with the
+// listed columns (nil: all).
+func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	factor, t := l.scaleFactors(l.table), l.table
 	if columns == nil {
 		columns = make([]int, t.Cols)
@@ -76,10 +76,10 @@ func (l *look) scaledPoints(columns []int) []float64 {
 	return x
 }
 
-// leaveNoiseOut records the columns that take no part, and returns the others. If fewer than two are
-// left, all that vary take part.
-func (l *look) leaveNoiseOut(deviations []float64) []int {
-	kept, noise, varying := []int{}, []int{}, []int{}
+// leaveNoiseOut records the columns of noise, and returns the others. If fewer than two are left, it returns all
+// columns that vary.
+func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
+	used, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
 		switch {
 		case math.IsInf(z, -1):
@@ -87,19 +87,20 @@ func (l *look) leaveNoiseOut(deviations []float64) []int {
 		case z < noiseDeviations(l.m):
 			noise = append(noise, j)
 		default:
-			kept = append(kept, j)
+			used = append(used, j)
 		}
 		varying = append(varying, j)
 	}
-	if len(kept) < 2 {
+	if len(used) < 2 {
 		return varying
 	}
 	l.Noise = noise
-	return kept
+	return used
 }
 
-// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns xᵢᵀKxᵢ/xᵢᵀxᵢ.
-func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
+// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns K and the shares
+// xᵢᵀKxᵢ/xᵢᵀxᵢ.
+func (l *surveyRun) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -121,17 +122,17 @@ func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.
 	return k, shares, nil
 }
 
-// adoptGraph takes a graph for the survey's.
-func (l *look) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
+func (l *surveyRun) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
 	for i, j := range columns {
 		l.Shares[j] = shares[i]
 	}
 	l.Norm, l.Warnings = k.Norm, k.Warnings
 }
 
-// weighColumns multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
-// (b − c)/(1 − c), and a little more, the largest being 1: if the columns have hardly more than the surrogate, all weigh alike.
-func (l *look) weighColumns(x []float64, d int, b, c []float64) {
+// weighColumns multiplies every column by the root of the share of the surrogate's rest that clusters explain, (b −
+// c)/(1 − c), plus chanceShare, with a maximum of 1: if the columns have hardly more than the surrogate, all weights
+// are similar.
+func (l *surveyRun) weighColumns(x []float64, d int, b, c []float64) {
 	weight, largest := make([]float64, d), 0.0
 	for j := range weight {
 		if c[j] < 1 {
@@ -142,7 +143,7 @@ func (l *look) weighColumns(x []float64, d int, b, c []float64) {
 	for j, w := range weight {
 		weight[j] = math.Sqrt((w + chanceShare) / (largest + chanceShare))
 	}
-	columnBlocks(l.team, d, func(from, to int) {
+	eachColumnBlock(l.team, d, func(from, to int) {
 		for i := range l.m {
 			row := x[i*d:]
 			for j := from; j < to; j++ {

@@ -8,12 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// dependenceDeviations is how far above chance the squared correlations of all pairs must be.
+// dependenceDeviations is the least excess over chance of the squared correlations of all pairs, in standard
+// deviations.
 const dependenceDeviations = 5
 
-// judgeDependence compares the mean squared correlation of two columns with that of independent ones, 1/(m−1).
-// Independent pairs of d columns sum to d(d−1)/(m−1) with a deviation of 2√(d(d−1))/m.
-func (l *look) judgeDependence(deviations []float64, sum float64) {
+// judgeDependence compares the mean squared correlation of two columns with its expectation for independent ones,
+// 1/(m−1). Independent pairs of d columns sum to d(d−1)/(m−1) with a deviation of 2√(d(d−1))/m.
+func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 	d := 0.0
 	for _, z := range deviations {
 		if !math.IsInf(z, -1) {
@@ -29,7 +30,7 @@ func (l *look) judgeDependence(deviations []float64, sum float64) {
 }
 
 // judgeClusters compares the graph with the surrogate's by the sum of the leading eigenvalues and by the mean of the
-// columns' shares, b and c. Clusters raise one or both; the shares are what it reports if they alone tell.
+// columns' shares, b and c. Clusters raise one or both; the test reports the shares if only they are significant.
 func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+leastExcess}
 	if shares := (Test{Value: meanOf(b), Chance: meanOf(c), Trusted: true}); !s.Clusters.Trusted && shares.Value > shares.Chance+leastShareExcess {
@@ -37,13 +38,12 @@ func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 	}
 }
 
-// fewColumns are so few that a choice of a twentieth is of one or two, each of which has to stand for many others in units of their own:
-// reconstruction knows that, and the graph does not. Of ten such sets with labels and 4 to 34 columns (dermatology, glass,
-// iris, pima, shuttle, vehicle, vowel, wdbc, wine, zoo) greedy is 6 points of NMI above alignment; of seven whose columns share a unit it is
-// 9 below.
+// With fewer than fewColumns columns a choice of a twentieth is of one or two, each of which has to represent many
+// others in units of their own: reconstruction measures that, and the graph does not. On ten such sets with labels and
+// 4 to 34 columns (dermatology, glass, iris, pima, shuttle, vehicle, vowel, wdbc, wine, zoo) greedy is 6 points of NMI
+// above alignment; on seven whose columns share a unit it is 9 below.
 const fewColumns = 40
 
-// decideMethod settles whether alignment has anything to follow.
 func (s *Survey) decideMethod(t *Table) {
 	varying := 0
 	for j := range t.Columns {
@@ -54,13 +54,13 @@ func (s *Survey) decideMethod(t *Table) {
 	switch {
 	case varying < fewColumns && s.Unit == Differing:
 		s.Greedy, s.WhyGreedy = true, stream.Textf("fewer than %d columns, whose units differ", fewColumns)
-	case !s.Clusters.Trusted && !s.unjudged:
+	case !s.Clusters.Trusted && !s.isUnjudged:
 		s.Greedy, s.WhyGreedy = true, stream.Textf("no clusters beyond factors")
 	}
 }
 
 func leadingSum(k *spectral.Diffusion) (sum float64) {
-	for _, v := range k.Eigenvalues[:min(leading, len(k.Eigenvalues))] {
+	for _, v := range k.Eigenvalues[:min(leadingCount, len(k.Eigenvalues))] {
 		sum += v
 	}
 	return sum
@@ -76,7 +76,7 @@ func meanOf(list []float64) (sum float64) {
 // CentredSquares returns the means of the columns of m×d points, and the squared lengths of the centred columns.
 func CentredSquares(team *kernel.Team, x []float64, m, d int) (means, squares []float64) {
 	means, squares = make([]float64, d), make([]float64, d)
-	columnBlocks(team, d, func(from, to int) {
+	eachColumnBlock(team, d, func(from, to int) {
 		mean, square := means[from:to], squares[from:to]
 		for i := range m {
 			kernel.Axpy(1/float64(m), x[i*d+from:][:to-from], mean)

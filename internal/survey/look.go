@@ -13,28 +13,30 @@ import (
 )
 
 const (
-	// DefaultAnchors are the rows whose graph is made.
+	// DefaultAnchors is the default number of rows in the graph.
 	DefaultAnchors = 1000
 	// maxVariance keeps squares within float64.
 	maxVariance = 1e150
-	// leading eigenvalues are summed for the test of clusters.
-	leading = 10
-	// leastExcess is what clusters leave of the sum of the leading eigenvalues, or of the mean of the columns' shares,
-	// above the surrogate's. Of 30 surveys of tables of factors (3 to 40, with 1,000 anchors) the first was 0.01 with a deviation of
-	// 0.03, and 0.057 at most; of 36 sets with labels it is above 0.08 on all but two (waveform_noise, wdbc). Eigenvalues alone miss the
-	// clusters of lakes whose factors follow them, of which the shares are 0.1 above, and never 0.03 of lakes without.
+	// leadingCount eigenvalues are summed for the test of clusters.
+	leadingCount = 10
+	// leastExcess is the least excess over the surrogate of the sum of the leading eigenvalues that indicates clusters,
+	// leastShareExcess of the mean of the columns' shares. Over 30 surveys of tables of factors (3 to 40, with 1,000
+	// anchors) the first was 0.01 with a deviation of 0.03, and 0.057 at most; on 36 sets with labels it is above 0.08
+	// on all but two (waveform_noise, wdbc). Eigenvalues alone miss the clusters of lakes whose factors follow them:
+	// their shares are 0.1 above, and never 0.03 for lakes without clusters.
 	leastExcess      = 0.08
 	leastShareExcess = 0.06
-	// noveltyFloor keeps a second sensor out that goes with its factor by 0.91 or more: it keeps 1 − ρ⁴. See package align.
+	// noveltyFloor excludes a second sensor of the same factor with a correlation of 0.91 or more: it keeps 1 − ρ⁴. See
+	// package align.
 	noveltyFloor = 0.3
-	// countsPower is the exponent for counts, whose clusters have many words each that go together: of three sets of
-	// texts the NMI at 2 and 5 % is 28 and 34 with it, 27 and 29 with 0.5, and 13 with 0.9; by variance 17 and 22.
+	// countsPower is the exponent for counts, whose clusters have many correlated words each: on three sets of texts
+	// the NMI at 2 and 5 % is 28 and 34 with it, 27 and 29 with 0.5, and 13 with 0.9; by variance 17 and 22.
 	countsPower = 0.7
-	// chanceShare is by how much shares differ between two surrogates of 1,000 rows.
+	// chanceShare is the typical difference of shares between two surrogates of 1,000 rows.
 	chanceShare = 0.05
 )
 
-// Look surveys a table. It fails for a scale that is none, for a table of another shape than it has, or if ctx ends.
+// Look surveys a table. It fails for an unknown scale, for a table of inconsistent shape, or if ctx ends.
 func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	if len(t.Columns) != t.Cols || t.Thin == nil && len(t.Values) != t.Rows*t.Cols || t.Thin != nil && len(t.Thin.RowPtr) != t.Rows+1 {
 		return nil, fmt.Errorf("survey: a table of %d×%d has %d columns and %d values", t.Rows, t.Cols, len(t.Columns), len(t.Values))
@@ -52,11 +54,11 @@ func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 		opt.Diffusion = spectral.DefaultDiffusion
 	}
 	if opt.Anchors <= opt.Neighbors {
-		s.warn("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)
+		s.addWarning("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)
 		s.Greedy, s.WhyGreedy = true, stream.Textf("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)
 		return s, ctx.Err()
 	}
-	l := &look{Survey: s, table: t, opt: opt, team: kernel.NewTeam(opt.Threads), m: opt.Anchors}
+	l := &surveyRun{Survey: s, table: t, opt: opt, team: kernel.NewTeam(opt.Threads), m: opt.Anchors}
 	survey := l.surveyDense
 	if s.Cosine || t.Thin != nil {
 		survey = l.surveyCounts
@@ -68,12 +70,12 @@ func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	return s, nil
 }
 
-func (s *Survey) warn(format string, args ...any) {
+func (s *Survey) addWarning(format string, args ...any) {
 	s.Warnings = append(s.Warnings, stream.Textf(format, args...))
 }
 
-// look is a survey under way.
-type look struct {
+// surveyRun is the state of a survey.
+type surveyRun struct {
 	*Survey
 	table *Table
 	opt   Options

@@ -6,18 +6,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// noiseDeviations is how far above chance the squared correlations of a column must sum for it to take part in
-// the graph of m rows. With many rows to tell, 4: of madelon's 500 columns exactly the 20 that inform take part, and of 400 made columns
-// the 10. Few rows know less: of eight sets of 63 to 249 rows and thousands of genes alignment is best with 2 (NMI 56.1; 55.4 with 1 and 3,
-// 51.2 with 4, 53.9 with none left out).
+// noiseDeviations is the least excess over chance, in standard deviations, of the sum of a column's squared
+// correlations for it to take part in the graph of m rows. With many rows it is 4: of madelon's 500 columns exactly the
+// 20 informative ones take part, and of 400 generated columns the 10. Few rows have less information: over eight sets
+// of 63 to 249 rows and thousands of genes alignment is best with 2 (NMI 56.1; 55.4 with 1 and 3, 51.2 with 4, 53.9
+// with none left out).
 func noiseDeviations(m int) float64 { return min(max(math.Sqrt(float64(m))/8, 2), 4) }
 
-// correlateColumns returns for every column of the m×d points the sum of its squared correlations with all others,
-// in deviations from chance, and the sum over all pairs. The points' columns are standardized by this in place. Costs
+// correlateColumns returns for every column of the m×d points the sum of its squared correlations with all others, in
+// standard deviations from chance, and the sum over all pairs. It standardizes the points' columns in place. It costs
 // 2md·min(m, d) flops and 2·min(m, d)³.
 //
-// Chance is a direction u drawn evenly from the p = m−1 dimensions of centred columns, the others as they are. With
-// their matrix M = Σ zₖzₖᵀ, zₖ of length 1, of mean eigenvalue tr(M)/p, which is the mean of uᵀMu, see [chance].
+// By chance the column is a direction u drawn uniformly from the p = m−1 dimensions of centred columns, with the others
+// fixed. Their matrix M = Σ zₖzₖᵀ, zₖ of length 1, has the mean eigenvalue tr(M)/p, the mean of uᵀMu, see
+// [chanceDistribution].
 func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []float64, sum float64) {
 	varies := standardizeColumns(team, x, m, d)
 	count := 0.0
@@ -33,15 +35,15 @@ func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []fl
 			deviations[j] = math.Inf(-1)
 			continue
 		}
-		own := max(sums[j]-1, 0) // without the column itself, which the traces are without as well
-		sum += own
-		others := newChance(float64(m-1), count-1, max(squares-1-2*own, 0), max(cubes-1-3*own, 0))
-		deviations[j] = others.deviationOf(own)
+		ownSum := max(sums[j]-1, 0) // without the column itself; so are the traces below
+		sum += ownSum
+		others := newChanceDistribution(float64(m-1), count-1, max(squares-1-2*ownSum, 0), max(cubes-1-3*ownSum, 0))
+		deviations[j] = others.deviationOf(ownSum)
 	}
 	return deviations, sum
 }
 
-// columnPowers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, M being the sum of all zₖzₖᵀ, and the traces of M² and M³.
+// columnPowers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, with M the sum of all zₖzₖᵀ, and the traces of M² and M³.
 func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, cubes float64) {
 	sums = make([]float64, d)
 	points := kernel.RowMajor(x, m, d, d)
@@ -51,14 +53,14 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 		for j := range d {
 			sums[j] = kernel.Dot(r.Data[j*d:][:d], r.Data[j*d:][:d])
 		}
-		squares, cubes = tracesOf(team, r)
+		squares, cubes = squareAndCubeTraces(team, r)
 		return sums, squares, cubes
 	}
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
 	kernel.Gemm(team, 1, points, points.Trans(), k)
-	part := make([]float64, m*panel)
-	for from := 0; from < d; from += panel {
-		columns := min(panel, d-from)
+	part := make([]float64, m*panelColumns)
+	for from := 0; from < d; from += panelColumns {
+		columns := min(panelColumns, d-from)
 		y := kernel.RowMajor(part[:m*columns], m, columns, columns)
 		clear(y.Data)
 		kernel.Gemm(team, 1, k, points.Sub(0, from, m, columns), y)
@@ -68,42 +70,42 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 			}
 		}
 	}
-	squares, cubes = tracesOf(team, k)
+	squares, cubes = squareAndCubeTraces(team, k)
 	return sums, squares, cubes
 }
 
-// panel columns of a product are there at a time.
-const panel = 1024
+// panelColumns columns of a product are in memory at a time.
+const panelColumns = 1024
 
-// tracesOf returns the traces of the square and the cube of a symmetric matrix.
-func tracesOf(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
+func squareAndCubeTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
 	square := make([]float64, len(a.Data))
 	kernel.Gemm(team, 1, a, a, kernel.RowMajor(square, a.Rows, a.Rows, a.Rows))
 	return kernel.Dot(a.Data, a.Data), kernel.Dot(a.Data, square)
 }
 
-// chance is the distribution of uᵀMu for an even direction u in p dimensions. It has the mean t₁/p, with A = M − (t₁/p)·I
-// the variance 2tr(A²)/(p(p+2)) and the third central moment 8tr(A³)/(p(p+2)(p+4)). Where columns go together, few directions rule and
-// its tail is long, so that we take the shifted gamma of these three moments.
-type chance struct{ mean, deviate, shape float64 }
+// chanceDistribution is the distribution of uᵀMu for a uniform direction u in p dimensions. It has the mean t₁/p, with
+// A = M − (t₁/p)·I the variance 2tr(A²)/(p(p+2)) and the third central moment 8tr(A³)/(p(p+2)(p+4)). If columns are
+// correlated, few directions dominate and its tail is long, so we use the shifted gamma distribution with these three
+// moments.
+type chanceDistribution struct{ mean, deviate, shape float64 }
 
-func newChance(p, trace, squares, cubes float64) chance {
+func newChanceDistribution(p, trace, squares, cubes float64) chanceDistribution {
 	a := trace / p
 	second := squares - trace*a
 	third := cubes - 3*a*squares + 2*a*a*trace
-	c := chance{mean: a, deviate: math.Sqrt(max(2*second/(p*(p+2)), 0))}
+	c := chanceDistribution{mean: a, deviate: math.Sqrt(max(2*second/(p*(p+2)), 0))}
 	if skew := 8 * third / (p * (p + 2) * (p + 4)) / (c.deviate * c.deviate * c.deviate); skew > 0 {
 		c.shape = 8 / (skew * skew)
 	}
 	return c
 }
 
-// deviationOf is the number of deviations above the mean at which a normal has the same tail, by the cube root of a gamma
-// (Wilson and Hilferty, The distribution of chi-square, PNAS 1931).
-func (c chance) deviationOf(value float64) float64 {
+// deviationOf converts a value to standard deviations: those at which a normal distribution has the same tail, by the
+// cube root of a gamma (Wilson and Hilferty, The distribution of chi-square, PNAS 1931).
+func (c chanceDistribution) deviationOf(value float64) float64 {
 	z := (value - c.mean) / c.deviate
 	switch {
-	case c.deviate == 0: // there is no other column, or no other direction
+	case c.deviate == 0: // no other column, or no other direction
 		return 0
 	case c.shape == 0 || c.shape > mostShape:
 		return z
@@ -112,13 +114,13 @@ func (c chance) deviationOf(value float64) float64 {
 	return (math.Cbrt(max(1+z*math.Sqrt(2/c.shape), 0)) - (1 - v)) / math.Sqrt(v)
 }
 
-// mostShape has a gamma that is a normal.
+// Above mostShape a gamma distribution is practically normal.
 const mostShape = 1e9
 
-// standardizeColumns centres columns and gives them the length 1, and reports which vary.
+// standardizeColumns centres columns, scales them to length 1, and reports which vary.
 func standardizeColumns(team *kernel.Team, x []float64, m, d int) []bool {
 	varies := make([]bool, d)
-	columnBlocks(team, d, func(from, to int) {
+	eachColumnBlock(team, d, func(from, to int) {
 		mean, length := make([]float64, to-from), make([]float64, to-from)
 		for i := range m {
 			kernel.Axpy(1/float64(m), x[i*d+from:][:to-from], mean)
@@ -132,7 +134,7 @@ func standardizeColumns(team *kernel.Team, x []float64, m, d int) []bool {
 			}
 		}
 		for j, l := range length {
-			if varies[from+j] = l > 0 && l <= math.MaxFloat64 && l > float64(m)*mean[j]*mean[j]*rounding; varies[from+j] {
+			if varies[from+j] = l > 0 && l <= math.MaxFloat64 && l > float64(m)*mean[j]*mean[j]*constantShare; varies[from+j] {
 				length[j] = 1 / math.Sqrt(l)
 			} else {
 				length[j] = 0
@@ -147,15 +149,14 @@ func standardizeColumns(team *kernel.Team, x []float64, m, d int) []bool {
 	return varies
 }
 
-// rounding is the variance, as a share of the squared mean, below which it is none.
-const rounding = 1e-24
+// constantShare is the variance, as a share of the squared mean, below which a column counts as constant.
+const constantShare = 1e-24
 
-// blockColumns have one owner.
+// blockColumns columns are one task.
 const blockColumns = 256
 
-// columnBlocks calls do for blocks of the columns [from, to).
-func columnBlocks(team *kernel.Team, d int, do func(from, to int)) {
+func eachColumnBlock(team *kernel.Team, d int, visit func(from, to int)) {
 	kernel.Each(team.Threads(), (d+blockColumns-1)/blockColumns, func(b int) {
-		do(b*blockColumns, min((b+1)*blockColumns, d))
+		visit(b*blockColumns, min((b+1)*blockColumns, d))
 	})
 }

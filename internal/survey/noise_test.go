@@ -66,7 +66,7 @@ func TestChanceIsThatOfRandomDirections(t *testing.T) {
 		d := table.Cols
 		x := append([]float64(nil), table.Values...)
 		_, squares, cubes := powersOf(x, n, d)
-		c := newChance(n-1, float64(d), squares, cubes)
+		c := newChanceDistribution(n-1, float64(d), squares, cubes)
 		r := rand.New(rand.NewPCG(9, 9))
 		mean, square, beyond := 0.0, 0.0, 0
 		u := make([]float64, n)

@@ -232,7 +232,7 @@ func makeThin(table *Table) *Table {
 	return t
 }
 
-// Counts go by the cosine, the words of topics have the largest shares, and sparse rows say what dense ones do.
+// Counts go by the cosine, the words of topics have the largest shares, and sparse rows give the same as dense ones.
 func TestCounts(t *testing.T) {
 	table := makeWords(200)
 	s := lookAt(t, table, Options{})

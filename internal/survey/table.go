@@ -6,80 +6,79 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table is a seeded sample of rows in the order of the table, with what is known of all its rows.
+// Table is a seeded sample of rows in the order of the table, with statistics of all its rows.
 type Table struct {
 	Rows, Cols int
 	Values     []float64   // Rows×Cols row-major, in the input's units, missing entries filled by the column's mean
-	Thin       *stream.CSR // in place of Values if rows are sparse
+	Thin       *stream.CSR // instead of Values if rows are sparse
 	Columns    []Column    // Cols
 }
 
-// Column is what the moments and the profile of all rows know of a column.
+// Column holds the moments and the profile of a column over all rows.
 type Column struct {
 	Mean, Std float64 // Std of 0 or NaN: the column is constant
 	Min, Max  float64
 	Category  bool // the indicator of a category
 }
 
-// usable reports whether the column varies.
 func (c *Column) isUsable() bool { return c.Std > 0 && c.Std*c.Std <= maxVariance }
 
-// Options tune a survey. The zero value decides everything.
+// Options tune a survey. Zero fields have defaults.
 type Options struct {
-	Scale     string  // the name of a gram.Scale that the user gave; "" decides
+	Scale     string  // the name of a gram.Scale given by the user; "" decides automatically
 	Diffusion float64 // steps of diffusion; 0 means spectral.DefaultDiffusion
 	Neighbors int     // anchors that a row has weights on; 0 means anchor.DefaultNeighbors
 	Anchors   int     // rows of the sample that make the graph; 0 means DefaultAnchors
 	Seed      uint64
-	Threads   int   // 0 means GOMAXPROCS; no answer depends on it
+	Threads   int   // 0 means GOMAXPROCS; the answer does not depend on it
 	Limit     int64 // bytes that a graph may hold; 0 means no bound
 }
 
-// Unit is how the columns' units relate.
+// Unit relates the columns' units.
 type Unit int
 
 // The units.
 const (
-	Shared    Unit = iota // one unit, as of pixels or expression levels
-	Differing             // units of their own
-	Counts                // numbers that are 0 almost everywhere, as of words
+	Shared    Unit = iota // one unit, such as pixels or expression levels
+	Differing             // different units
+	Counts                // numbers that are mostly 0, such as counts of words
 )
 
-// Test compares a statistic of the data with that of copies without the thing asked for. Chance is 0 if it was not
-// made: of counts, and of too few rows or columns.
+// Test compares a statistic of the data with its value for copies without the tested property. Chance is 0 if there was
+// no test: for counts, and for too few rows or columns.
 type Test struct {
 	Value, Chance float64
 	Trusted       bool
 }
 
-// Survey is what a sample says of its table. All slices have a number for each column.
+// Survey is the result for a table. All slices have a number for each column.
 type Survey struct {
 	Scale  gram.Scale
 	Cosine bool // the graph compares rows by their cosine
 	Unit   Unit
 	Why    stream.Text // of Scale, for people
-	// Greedy: choose by reconstruction (package greedy) at scale standard, as there are no clusters beyond factors that
-	// alignment could follow, or too few columns. WhyGreedy has the reason, for people.
+	// Greedy recommends reconstruction (package greedy) at scale standard, as there are no clusters beyond factors that
+	// alignment could follow, or too few columns. WhyGreedy is the reason, for people.
 	Greedy    bool
 	WhyGreedy stream.Text
-	Noise     []int // columns that stayed out of the graph
+	Noise     []int // columns left out of the graph
 
-	// Shares are bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of scaled columns, from 0 to 1; 0 of constant columns and of noise.
+	// Shares are bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of scaled columns, from 0 to 1; 0 for constant columns and for noise.
 	Shares []float64
-	// Norm is ‖K‖ (Frobenius'), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ and Gᵢᵢ of all rows.
+	// Norm is ‖K‖ (Frobenius), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ and Gᵢᵢ of all rows.
 	Norm float64
 
-	Dependence Test    // do columns go together: the mean squared correlation of two, and chance
+	Dependence Test    // of columns: the mean squared correlation of two, and by chance
 	Clusters   Test    // beyond factors: the leading eigenvalues of the graph and of the surrogate's
-	ByShares   bool    // Clusters has the mean share of a column that the graph explains instead
+	ByShares   bool    // Clusters compares the mean share of a column that the graph explains instead
 	Floor      float64 // the novelty floor for align.Choose; 0 means none
 	Power      float64 // the exponent for align.Choose; 0 means its default
 	Warnings   []stream.Text
 
-	unjudged bool // Dependence and Clusters are unknown, and clusters are taken for granted
+	isUnjudged bool // Dependence and Clusters are unknown, and clusters are assumed
 }
 
-// ThinColumnsOf are the columns of a thin table, scaled as the survey's, of XᵀX.
+// ThinColumnsOf returns XᵀX by columns for a sparse table, scaled as in the survey.
 func (s *Survey) ThinColumnsOf(t *Table) *ThinColumns {
 	factor, rows := s.scaleFactors(t), kernel.Compressed{Cols: t.Cols}
 	for i := range t.Rows {
@@ -93,7 +92,7 @@ func (s *Survey) ThinColumnsOf(t *Table) *ThinColumns {
 	return NewThinColumns(rows)
 }
 
-// Dense makes rows of numbers of thin ones.
+// Dense converts sparse rows to dense ones.
 func (t *Table) Dense() {
 	t.Values = make([]float64, t.Rows*t.Cols)
 	for i := range t.Rows {

@@ -2,18 +2,18 @@ package survey
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// ThinColumns is XᵀX of thin rows with their columns centred, a column at a time: it is never all there. A column
-// costs the entries of the rows that have one in it, and d.
+// ThinColumns computes XᵀX of sparse rows with centred columns, one column at a time: it is never stored as a whole. A
+// column costs the entries of the rows that have an entry in it, and d.
 type ThinColumns struct {
 	Squares        []float64 // d: the diagonal
 	rows, byColumn kernel.Compressed
-	mean, with     []float64
+	mean, column   []float64
 }
 
-// NewThinColumns takes the rows over; it holds [ThinColumnsBytes].
+// NewThinColumns takes ownership of the rows; it needs [ThinColumnsBytes].
 func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	d := rows.Cols
-	c := &ThinColumns{rows: rows, byColumn: rows.Transposed(), mean: make([]float64, d), Squares: make([]float64, d), with: make([]float64, d)}
+	c := &ThinColumns{rows: rows, byColumn: rows.Transposed(), mean: make([]float64, d), Squares: make([]float64, d), column: make([]float64, d)}
 	for j := range d {
 		_, value := c.byColumn.Row(j)
 		for _, v := range value {
@@ -28,20 +28,20 @@ func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	return c
 }
 
-// ThinColumnsBytes is the memory that it holds for the entries, without the rows.
+// ThinColumnsBytes is the memory of ThinColumns without the rows.
 func ThinColumnsBytes(d int, entries int64) int64 { return 12*entries + 40*int64(d) }
 
-// Column is column j of XᵀX, until the next call: with n rows Σxxᵀ less n·meanᵢmeanⱼ.
+// Column returns column j of XᵀX, valid until the next call: for n rows Σxxᵀ − n·meanᵢmeanⱼ.
 func (c *ThinColumns) Column(j int) []float64 {
 	for k, v := range c.mean {
-		c.with[k] = -float64(c.rows.Rows) * c.mean[j] * v
+		c.column[k] = -float64(c.rows.Rows) * c.mean[j] * v
 	}
 	rows, value := c.byColumn.Row(j)
 	for e, i := range rows {
 		at, other := c.rows.Row(int(i))
 		for q, k := range at {
-			c.with[k] += value[e] * other[q]
+			c.column[k] += value[e] * other[q]
 		}
 	}
-	return c.with
+	return c.column
 }

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// Columns of one unit have ranges that overlap. Over 52 sets the median of the pairs' overlaps is above 0.3,
-	// but for raw intensities (tox171: 0.1, as few are loud) and descriptors of several kinds (mfeat: 0.07, which pareto serves
-	// better all the same); of columns in units of their own (wine, wdbc, planted tables, lakes) it is below 0.01.
+	// Columns of one unit have overlapping ranges. Over 52 sets the median of the pairs' overlaps is above 0.3, except
+	// for raw intensities (tox171: 0.1, as few are large) and descriptors of several kinds (mfeat: 0.07, for which
+	// pareto is better all the same); for columns in units of their own (wine, wdbc, planted tables, lakes) it is below
+	// 0.01.
 	leastOverlap = 0.05
 	// One column with more than half of all variance is in a unit of its own: an age among grades of 0 to 3
-	// (dermatology: 0.9), a number of the speaker among formants (vowel: 0.8). Elsewhere the largest has 0.06.
+	// (dermatology: 0.9), a number of the speaker among formants (vowel: 0.8). In other sets the largest has 0.06.
 	mostShare = 0.5
 	// Words and fingerprints are 0 in 94 % of the entries and more, pixels of digits in 82 % at most.
 	mostlyZero = 0.9
-	// overlapPairs are looked at.
+	// overlapPairs bounds the examined pairs.
 	overlapPairs = 2000
 )
 
-// decideUnit is how the columns' units relate, by their moments and ranges and by the sample's zeros.
 func decideUnit(t *Table) Unit {
 	var usable []*Column
 	total, largest, negative := 0.0, 0.0, false
@@ -46,7 +46,6 @@ func decideUnit(t *Table) Unit {
 	return Shared
 }
 
-// zeroShare is the share of the sample's entries that are 0.
 func zeroShare(t *Table) float64 {
 	all := float64(t.Rows) * float64(t.Cols)
 	if t.Thin != nil {
@@ -61,9 +60,9 @@ func zeroShare(t *Table) float64 {
 	return float64(zeros) / all
 }
 
-// medianOverlap is the median over pairs of columns of the length that both ranges cover, as a share of the length
-// that either covers. Many columns are paired by hash of their ranges in sorted order, so that the order of
-// the columns changes nothing.
+// medianOverlap is the median over pairs of columns of the length of the ranges' intersection, divided by the length of
+// their union. If there are many columns, pairs are drawn by hash from the columns sorted by range, so that the order
+// of the columns changes nothing.
 func medianOverlap(columns []*Column) float64 {
 	columns = slices.Clone(columns)
 	slices.SortFunc(columns, func(a, b *Column) int {
@@ -96,7 +95,6 @@ func medianOverlap(columns []*Column) float64 {
 	return overlaps[len(overlaps)/2]
 }
 
-// decideScale sets the scale, or follows the one that the user gave, and the reason.
 func (s *Survey) decideScale(t *Table, name string) error {
 	s.Unit = decideUnit(t)
 	if name != "" {
@@ -116,7 +114,7 @@ func (s *Survey) decideScale(t *Table, name string) error {
 	return nil
 }
 
-// scaleFactors are what centred columns are multiplied by; 0 for constant ones.
+// scaleFactors returns the factor of each centred column; 0 for constant ones.
 func (s *Survey) scaleFactors(t *Table) []float64 {
 	factor := make([]float64, t.Cols)
 	for j := range t.Columns {

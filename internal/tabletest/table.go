@@ -13,8 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table has columns of equal length, with NaN where an entry is missing. It is a
-// stream.Source.
+// Table has columns of equal length; NaN is a missing entry. It is a stream.Source.
 type Table struct {
 	Names  []string // of the columns; nil: c0, c1, …
 	Cols   [][]float64
@@ -22,7 +21,7 @@ type Table struct {
 	Sparse bool      // chunks are sparse
 }
 
-// With returns the table of f(i, j, x), x the entry in row i of column j.
+// With returns the table with each entry x in row i of column j replaced by f(i, j, x).
 func (t Table) With(f func(i, j int, x float64) float64) Table {
 	t.Cols = slices.Clone(t.Cols)
 	for j, col := range t.Cols {
@@ -58,7 +57,7 @@ func (t Table) Rows() int64 { return int64(t.N()) }
 // Cuts implements stream.Source.
 func (t Table) Cuts() []int64 { return []int64{0, t.Rows()} }
 
-// Columns are of doubles.
+// Columns returns columns of doubles.
 func (t Table) Columns() []stream.Column {
 	out := make([]stream.Column, len(t.Cols))
 	for j := range out {
@@ -80,8 +79,8 @@ func (t Table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, er
 	}
 }
 
-// Chunk returns the rows [from, to). NaN surrounds the columns of a dense one: reading a
-// row too many gives a wrong missing entry.
+// Chunk returns the rows [from, to). In a dense chunk NaN surrounds the columns, so that reading a row too many gives
+// a wrong missing entry.
 func (t Table) Chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.Cols)}

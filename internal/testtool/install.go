@@ -1,5 +1,5 @@
-// Package testtool finds the programs that tests need, and installs them from their registries into
-// the user's cache, in the versions that the tests name.
+// Package testtool finds the programs that tests need, or installs them into the user's cache, in the versions that
+// the tests name.
 package testtool
 
 import (
@@ -13,58 +13,58 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Where this machine's user has his things, in an environment that a test has changed.
+// These variables name the user's real folders, for a test that changes the environment.
 const (
 	homeVariable  = "UFS_STREAM_TEST_HOME"
 	cacheVariable = "UFS_STREAM_TEST_CACHE"
 )
 
-// Kept is the environment by which a test that moves HOME away still finds the programs.
+// Kept returns variables with which a test finds the programs even if it changes HOME.
 func Kept(t testing.TB) map[string]string {
 	return map[string]string{cacheVariable: cacheDir(t), homeVariable: userHome()}
 }
 
 func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME")) }
 
-// Go finds a program that is a Go module in the user's cache, or builds it there.
+// Go returns the path of a program in the user's cache. If it is missing, Go builds it from a Go module.
 func Go(t testing.TB, name, module, version string) string {
 	t.Helper()
-	return installed(t, name, version, name, func(dir string) *exec.Cmd {
+	return installOnce(t, name, version, name, func(dir string) *exec.Cmd {
 		cmd := exec.Command("go", "install", module+"@"+version) //nolint:noctx // of a test
 		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH=")
 		return cmd
 	})
 }
 
-// Node finds a program of an npm package in the user's cache, or installs it there.
+// Node returns the path of a program in the user's cache. If it is missing, Node installs its npm package.
 func Node(t testing.TB, name, module, version string) string {
 	t.Helper()
-	return node(t, module, version, filepath.Join("node_modules", ".bin", name))
+	return installNodePackage(t, module, version, filepath.Join("node_modules", ".bin", name))
 }
 
-// NodeModule is the folder of an npm package in the user's cache, which is installed there where it is not.
+// NodeModule returns the folder of an npm package in the user's cache, and installs the package if it is missing.
 func NodeModule(t testing.TB, module, version string) string {
 	t.Helper()
-	return node(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)))
+	return installNodePackage(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)))
 }
 
-func node(t testing.TB, module, version, path string) string {
+func installNodePackage(t testing.TB, module, version, path string) string {
 	t.Helper()
 	for _, needed := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(needed); err != nil {
 			t.Skipf("%s is not on PATH, and %s, which this test needs, is for Node: install Node to run the test", needed, module)
 		}
 	}
-	return installed(t, filepath.Base(module), version, path, func(dir string) *exec.Cmd {
+	return installOnce(t, filepath.Base(module), version, path, func(dir string) *exec.Cmd {
 		cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", dir, module+"@"+version) //nolint:noctx // of a test
 		cmd.Env = os.Environ()
 		return cmd
 	})
 }
 
-// installed is the path of a program below a folder of its name and version in the cache.
-// Where it is not there, the command that install returns puts it into the folder it is given.
-func installed(t testing.TB, name, version, program string, install func(dir string) *exec.Cmd) string {
+// installOnce returns the path of a program in the cache folder of its name and version. If it is missing, the
+// command that install returns installs it into the given folder.
+func installOnce(t testing.TB, name, version, program string, install func(dir string) *exec.Cmd) string {
 	t.Helper()
 	cache := cacheDir(t)
 	folder := filepath.Join(cache, name+"@"+version)
@@ -88,14 +88,13 @@ func installed(t testing.TB, name, version, program string, install func(dir str
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	if err := os.Rename(own, folder); err != nil {
-		if _, missing := os.Stat(path); missing != nil { // else another was faster, where there are no locks
+		if _, missing := os.Stat(path); missing != nil { // else another process was faster, on a system without locks
 			t.Fatal(err)
 		}
 	}
 	return path
 }
 
-// cacheDir is where programs for tests are kept.
 func cacheDir(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv(cacheVariable); dir != "" {

@@ -4,6 +4,6 @@ package testtool
 
 import "os"
 
-// lockFile does not wait: several processes may install the same program, and the first one
-// renames it into place.
+// lockFile does not wait. Several processes may install the same program; the first to finish renames its folder into
+// place.
 func lockFile(*os.File) error { return nil }

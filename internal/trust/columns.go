@@ -10,68 +10,67 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/survey"
 )
 
-// block is the number of columns that have one owner: a row of them is a page.
-const block = 512
+// blockColumns columns are one task: a row of them is a page.
+const blockColumns = 512
 
-// blocks calls do for every block of columns [from, to).
-func (p *points) blocks(do func(from, to int)) {
-	kernel.Each(p.team.Threads(), (p.d+block-1)/block, func(b int) { do(b*block, min((b+1)*block, p.d)) })
+func (p *points) eachBlock(visit func(from, to int)) {
+	kernel.Each(p.team.Threads(), (p.d+blockColumns-1)/blockColumns, func(b int) { visit(b*blockColumns, min((b+1)*blockColumns, p.d)) })
 }
 
-// centred is XᵀX of the centred points, a few columns at a time: it is never all there.
-type centred struct {
+// centredProducts computes XᵀX of the centred points, a few columns at a time: it is never stored as a whole.
+type centredProducts struct {
 	*points
-	mean, squares []float64              // d
-	there         []int                  // columns of XᵀX that are there
-	own, with     kernel.Matrix[float64] // of each, m: the points' column; d: that of XᵀX
+	mean, squares          []float64              // d
+	computed               []int                  // indices of the columns of XᵀX in products
+	pointColumns, products kernel.Matrix[float64] // of each: the points' column, m; the column of XᵀX, d
 }
 
-// aheadColumns are made at a time, as the next that are asked for are often among them and the points pass by
-// once for all: of 500 points in 50,000 dimensions that is most of the time.
+// aheadColumns are computed at a time, as later requests are often among them and one pass over the points serves all:
+// for 500 points in 50,000 dimensions that is most of the time.
 const aheadColumns = 8
 
-func (p *points) centred() *centred {
-	c := &centred{
-		points: p,
-		own:    kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
-		with:   kernel.RowMajor(make([]float64, aheadColumns*p.d), aheadColumns, p.d, p.d),
+func (p *points) newProducts() *centredProducts {
+	c := &centredProducts{
+		points:       p,
+		pointColumns: kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
+		products:     kernel.RowMajor(make([]float64, aheadColumns*p.d), aheadColumns, p.d, p.d),
 	}
 	c.mean, c.squares = survey.CentredSquares(p.team, p.x, p.m, p.d)
 	return c
 }
 
-// column is column j of XᵀX, until the next call. What is left of the mean in the other columns
-// meets a column that sums to 0.
-func (c *centred) column(j int) []float64 {
-	c.ahead(j, nil)
-	return c.with.Data[slices.Index(c.there, j)*c.d:][:c.d]
+// productColumn returns column j of XᵀX, valid until the next call. The other columns need not be centred, as column j
+// sums to 0.
+func (c *centredProducts) productColumn(j int) []float64 {
+	c.computeAhead(j, nil)
+	return c.products.Data[slices.Index(c.computed, j)*c.d:][:c.d]
 }
 
-// ahead makes column j, if it is not there, and some of those that are likely to be asked for after it.
-func (c *centred) ahead(j int, likely []int) {
-	if slices.Contains(c.there, j) {
+// computeAhead computes column j, unless it is computed, and some of those likely to be requested next.
+func (c *centredProducts) computeAhead(j int, likely []int) {
+	if slices.Contains(c.computed, j) {
 		return
 	}
-	c.there = append(append(c.there[:0], j), likely[:min(len(likely), aheadColumns-1)]...)
-	for k, j := range c.there {
+	c.computed = append(append(c.computed[:0], j), likely[:min(len(likely), aheadColumns-1)]...)
+	for k, j := range c.computed {
 		for i := range c.m {
-			c.own.Data[k*c.m+i] = c.x[i*c.d+j] - c.mean[j]
+			c.pointColumns.Data[k*c.m+i] = c.x[i*c.d+j] - c.mean[j]
 		}
 	}
-	clear(c.with.Data)
-	n := len(c.there)
-	kernel.Gemm(c.team, 1, c.own.Sub(0, 0, n, c.m), kernel.RowMajor(c.x, c.m, c.d, c.d), c.with.Sub(0, 0, n, c.d))
+	clear(c.products.Data)
+	n := len(c.computed)
+	kernel.Gemm(c.team, 1, c.pointColumns.Sub(0, 0, n, c.m), kernel.RowMajor(c.x, c.m, c.d, c.d), c.products.Sub(0, 0, n, c.d))
 }
 
-// permuted is a copy of the points whose columns are permuted each by itself.
-func (p *points) permuted() *points {
+// permutedCopy returns a copy of the points with every column permuted by itself.
+func (p *points) permutedCopy() *points {
 	q := *p
 	q.x = room.Make[float64](len(p.x))
-	seeds := p.seeds()
-	p.blocks(func(from, to int) {
+	seeds := p.columnSeeds()
+	p.eachBlock(func(from, to int) {
 		rows := make([]int, p.m)
 		for j := from; j < to; j++ {
-			shuffle(rows, seeds[j])
+			writePermutation(rows, seeds[j])
 			for i, r := range rows {
 				q.x[i*p.d+j] = p.x[r*p.d+j]
 			}
@@ -80,13 +79,13 @@ func (p *points) permuted() *points {
 	return &q
 }
 
-// permute permutes the columns of the points themselves, and returns what puts them back.
-func (p *points) permute() (undo func()) {
-	seeds := p.seeds()
-	p.blocks(func(from, to int) {
+// permuteInPlace permutes every column of the points, and returns a function that undoes it.
+func (p *points) permuteInPlace() (undo func()) {
+	seeds := p.columnSeeds()
+	p.eachBlock(func(from, to int) {
 		rows, column := make([]int, p.m), make([]float64, p.m)
 		for j := from; j < to; j++ {
-			shuffle(rows, seeds[j])
+			writePermutation(rows, seeds[j])
 			for i := range column {
 				column[i] = p.x[i*p.d+j]
 			}
@@ -96,10 +95,10 @@ func (p *points) permute() (undo func()) {
 		}
 	})
 	return func() {
-		p.blocks(func(from, to int) {
+		p.eachBlock(func(from, to int) {
 			rows, column := make([]int, p.m), make([]float64, p.m)
 			for j := from; j < to; j++ {
-				shuffle(rows, seeds[j])
+				writePermutation(rows, seeds[j])
 				for i, r := range rows {
 					column[r] = p.x[i*p.d+j]
 				}
@@ -111,11 +110,11 @@ func (p *points) permute() (undo func()) {
 	}
 }
 
-// seeds has one seed a column, a hash of its values, so that the columns' order changes nothing.
-// Equal columns are told apart by a count: their permutations must differ.
-func (p *points) seeds() []uint64 {
+// columnSeeds has one seed a column, a hash of its values, so that the columns' order changes nothing. A count
+// separates equal columns: their permutations must differ.
+func (p *points) columnSeeds() []uint64 {
 	seeds := make([]uint64, p.d)
-	p.blocks(func(from, to int) {
+	p.eachBlock(func(from, to int) {
 		for i := range p.m {
 			for j, v := range p.x[i*p.d+from:][:to-from] {
 				seeds[from+j] = splitmix.Mix(seeds[from+j] ^ math.Float64bits(v))
@@ -130,9 +129,8 @@ func (p *points) seeds() []uint64 {
 	return seeds
 }
 
-// shuffle writes a permutation of 0 … n−1 (Fisher and Yates).
-func shuffle(rows []int, seed uint64) {
-	for i := range rows {
+func writePermutation(rows []int, seed uint64) {
+	for i := range rows { // Fisher and Yates
 		j := int(splitmix.Hash(seed, uint64(i)) % uint64(i+1)) // a bias of i/2⁶⁴
 		rows[i] = rows[j]
 		rows[j] = i

@@ -10,10 +10,10 @@ import (
 // Permuting in place is the permuted copy, and can be undone.
 func TestPermuteInPlace(t *testing.T) {
 	a := table(7, 40, 700, 3, 9)
-	p := some(a)
+	p := spreadAnchors(a)
 	p.team = kernel.NewTeam(2)
-	before, want := slices.Clone(a.Points), p.permuted()
-	undo := p.permute()
+	before, want := slices.Clone(a.Points), p.permutedCopy()
+	undo := p.permuteInPlace()
 	if !slices.Equal(p.x, want.x) || slices.Equal(p.x, before) {
 		t.Error("in place they are permuted otherwise")
 	}
@@ -25,13 +25,13 @@ func TestPermuteInPlace(t *testing.T) {
 
 // Columns that are made ahead are those that are made when they are asked for.
 func TestColumnsAhead(t *testing.T) {
-	p := some(table(3, 40, 700, 3, 9))
+	p := spreadAnchors(table(3, 40, 700, 3, 9))
 	p.team = kernel.NewTeam(2)
-	ahead := p.centred()
+	ahead := p.newProducts()
 	for _, likely := range [][]int{nil, {8}, {699, 0, 8, 513, 512, 6, 7}, {1, 2, 3, 4, 5, 6, 9, 10, 11}} {
-		ahead.ahead(511, likely)
+		ahead.computeAhead(511, likely)
 		for _, j := range append(slices.Clone(likely), 511, 333) {
-			if !slices.Equal(ahead.column(j), p.centred().column(j)) {
+			if !slices.Equal(ahead.productColumn(j), p.newProducts().productColumn(j)) {
 				t.Errorf("after %v, column %d is another", likely, j)
 			}
 		}

@@ -1,10 +1,10 @@
-// Package trust says whether a choice on the anchor graph can be trusted, without labels.
+// Package trust tests whether a choice on the anchor graph can be trusted, without labels.
 //
-//  1. The anchors, which are rows of the data or centres of such, make a graph among themselves,
-//     and package align chooses features by it. That their alignment with the graph is high says
-//     little: a graph of few rows in many columns follows some of them by chance, and is made of them.
-//  2. So the same is done with a copy of the anchors whose columns are permuted each by itself. It
-//     has the same distributions, but nothing goes together. What is reached there is chance.
+//  1. The anchors, which are rows of the data or centres of rows, make a graph among themselves,
+//     and package align chooses features by it. A high alignment with the graph alone proves
+//     little: a graph of few rows in many columns follows some columns by chance, as it is made of them.
+//  2. So the same is done with a copy of the anchors with every column permuted by itself. It
+//     has the same distributions, but no dependence between columns. Its alignment is the level of chance.
 //
-// The columns of XᵀX are made as they are chosen: no d×d matrix is there.
+// The columns of XᵀX are computed as they are chosen: no d×d matrix is stored.
 package trust

@@ -11,18 +11,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// Graph compares the anchors' graph with that of permuted copies, with K neighbours; large anchors it
-// permutes in their place, for a while. Beside the anchors it
-// holds GraphBytes, or twice that if it does both at once, half of the threads each: with two that takes two
-// thirds of the time, as eigenvectors do not keep two busy. The answer depends on the anchors alone, not on threads or the columns' order.
+// Graph compares the anchors' graph, with neighbors neighbours, with the graph of a permuted copy; large anchors are
+// temporarily permuted in place. In addition to the anchors it needs GraphBytes, or twice that if it does both at once,
+// with half of the threads each: with two threads that takes two thirds of the time, as eigenvectors do not keep two
+// busy. The answer depends on the anchors alone, not on threads or the columns' order.
 func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	workers, each := 1, kernel.NewTeam(threads).Threads()
 	m := min(a.M, mostPoints)
-	if atOnce && each > 1 && !large(m, a.D) {
+	if atOnce && each > 1 && !isLarge(m, a.D) {
 		workers, each = 2, (each+1)/2
 	}
-	t := anchor.Trust{Few: few(a.D), Features: chosen(m, a.D)}
-	judge := judging(a, neighbors)
+	t := anchor.Trust{Few: fewFeatures(a.D), Features: chosenCount(m, a.D)}
+	judge := alignmentFunc(a, neighbors)
 	var alignments [2][]float64
 	var errs [2]error
 	kernel.Each(workers, 2, func(i int) {
@@ -31,55 +31,55 @@ func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnc
 	if err := cmp.Or(errs[:]...); err != nil {
 		return t, err
 	}
-	own, chance := alignments[0], alignments[1]
-	t.Value, t.Chance = own[t.Features-1], chance[t.Features-1]
-	t.FewValue, t.FewChance = own[t.Few-1], chance[t.Few-1]
+	actual, chance := alignments[0], alignments[1]
+	t.Value, t.Chance = actual[t.Features-1], chance[t.Features-1]
+	t.FewValue, t.FewChance = actual[t.Few-1], chance[t.Few-1]
 	return t, nil
 }
 
-// judging returns what finds the alignment of so many features of the anchors, or of their permuted copy.
-func judging(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
+// alignmentFunc returns a function that computes the alignment of k features of the anchors, or of their permuted copy.
+func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 	if a.Thin != nil {
-		p := someThin(a)
+		p := spreadThinAnchors(a)
 		p.neighbors = neighbors
 		return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 			q := &thinPoints{p.Compressed, neighbors, team}
 			if permuted {
-				q = q.permuted()
+				q = q.permutedCopy()
 			}
-			return q.alignment(ctx, k)
+			return q.alignFeatures(ctx, k)
 		}
 	}
-	p := some(a)
+	p := spreadAnchors(a)
 	p.neighbors = neighbors
 	return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 		q := *p
 		q.team = team
-		if permuted && p.large() {
-			defer q.permute()()
+		if permuted && p.isLarge() {
+			defer q.permuteInPlace()()
 		} else if permuted {
-			q = *q.permuted()
+			q = *q.permutedCopy()
 		}
-		return q.alignment(ctx, k)
+		return q.alignFeatures(ctx, k)
 	}
 }
 
 const (
-	share   = 0.05 // of the features is what people select
-	mostFew = 10
-	// mostPoints bounds the cost where there are more anchors, which only a user asks for. With 1,000
-	// a selection takes a fifth to a third less time, but on BASEHOCK, of 1,993 rows, the alignment is 0.46 to
-	// 0.78 by the seed that orders them, and so is the verdict; with all of them it is 0.70.
+	selectedShare = 0.05 // typical share of the features that people select
+	mostFew       = 10
+	// mostPoints bounds the cost if there are more anchors, as only users request. With 1,000 a selection takes a fifth
+	// to a third less time, but on BASEHOCK, of 1,993 rows, the alignment is 0.46 to 0.78 depending on the seed that
+	// orders them, and so varies the verdict; with all of them it is 0.70.
 	mostPoints = 2000
 )
 
-// large says that a copy of the points would be more than can be spared.
-func large(m, d int) bool { return m*d >= 1<<24 }
+// isLarge reports whether a copy of the points would need too much memory.
+func isLarge(m, d int) bool { return m*d >= 1<<24 }
 
-func (p *points) large() bool { return large(p.m, p.d) }
+func (p *points) isLarge() bool { return isLarge(p.m, p.d) }
 
-// some are the anchors, or so many of them, evenly spread.
-func some(a *anchor.Anchors) *points {
+// spreadAnchors returns the anchors, or mostPoints of them, evenly spread.
+func spreadAnchors(a *anchor.Anchors) *points {
 	p := &points{m: min(a.M, mostPoints), d: a.D, x: a.Points}
 	if p.m < a.M {
 		p.x = make([]float64, 0, p.m*p.d)
@@ -90,37 +90,36 @@ func some(a *anchor.Anchors) *points {
 	return p
 }
 
-// few is the number of features whose choice tells structure from none best: of hundreds, in few rows,
-// chance follows the graph as well. Half of them at most, as all of them are no choice.
-func few(d int) int { return min(mostFew, (d+1)/2) }
+// fewFeatures is the number of features whose choice best separates structure from chance: with hundreds of features
+// and few rows, chance follows the graph as well. It is at most half of them, as all of them are no choice.
+func fewFeatures(d int) int { return min(mostFew, (d+1)/2) }
 
-// mostFeatures are chosen, and no more than cost mostWork: each takes a column of XᵀX, 2md flops. Of
-// thousands of columns people select hundreds at most; no set on which the verdict was measured has more.
+// mostFeatures bounds the chosen features, and mostWork their cost: each takes a column of XᵀX, 2md flops. Of thousands
+// of columns people select hundreds at most; no set on which the verdict was measured has more.
 const (
 	mostFeatures = 300
 	mostWork     = 2.5e9
 )
 
-// chosen is the number of features that are chosen of d, for m points.
-func chosen(m, d int) int {
+func chosenCount(m, d int) int {
 	most := min(mostFeatures, int(mostWork/float64(m)/float64(d)))
-	return max(min(int(math.Round(share*float64(d))), most), few(d))
+	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatures(d))
 }
 
-// GraphBytes is what Graph holds for m anchors of d features, beside these.
+// GraphBytes bounds the memory of Graph for m anchors of d features, in addition to the anchors.
 func GraphBytes(m, d, neighbors, threads int) int64 {
 	var copied int64
-	if !large(min(m, mostPoints), d) {
+	if !isLarge(min(m, mostPoints), d) {
 		copied += 8 * int64(min(m, mostPoints)) * int64(d)
 	}
 	if m > mostPoints {
 		copied += 8 * int64(mostPoints) * int64(d)
 	}
 	m = min(m, mostPoints)
-	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
+	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chosenCount(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
 }
 
-// points are m points in d dimensions, row-major.
+// points holds m points in d dimensions, row-major.
 type points struct {
 	m, d      int
 	x         []float64
@@ -128,18 +127,18 @@ type points struct {
 	team      *kernel.Team
 }
 
-// alignment is that of 1, 2, … k features of the points with their graph.
-func (p *points) alignment(ctx context.Context, k int) ([]float64, error) {
+func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	g, err := anchor.Among(p.x, p.m, p.d, anchor.Options{Neighbors: p.neighbors, Threads: p.team.Threads(), Limit: math.MaxInt64})
 	if err != nil {
 		return nil, err
 	}
-	c := p.centred()
-	return alignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.column, Ahead: c.ahead}, k)
+	c := p.newProducts()
+	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
 }
 
-// alignment is that of 1, 2, … k features with the graph; the problem has the squares and the columns of XᵀX.
-func alignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
+// graphAlignment returns the alignment of 1, 2, … k features with the graph; the problem has the squares and the
+// columns of XᵀX.
+func graphAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)
 	if err != nil {
 		return nil, err

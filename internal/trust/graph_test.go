@@ -84,20 +84,20 @@ func TestThreadsAndColumnsOrder(t *testing.T) {
 // A permuted copy has each column's values in another order, and equal columns in different ones; a column
 // of XᵀX is the naive one's.
 func TestPermutedAndColumn(t *testing.T) {
-	a := table(9, 50, block+3, 2, 4)
+	a := table(9, 50, blockColumns+3, 2, 4)
 	for i := range a.M {
 		a.Points[i*a.D+1] = a.Points[i*a.D]
 	}
-	p := some(a)
+	p := spreadAnchors(a)
 	p.team = kernel.NewTeam(1)
-	q := p.permuted()
+	q := p.permutedCopy()
 	column := func(p *points, j int) (v []float64) {
 		for i := range p.m {
 			v = append(v, p.x[i*p.d+j])
 		}
 		return v
 	}
-	for _, j := range []int{0, 1, 2, block, block + 2} {
+	for _, j := range []int{0, 1, 2, blockColumns, blockColumns + 2} {
 		x, y := column(p, j), column(q, j)
 		if slices.Equal(x, y) {
 			t.Errorf("column %d is where it was", j)
@@ -121,8 +121,8 @@ func TestPermutedAndColumn(t *testing.T) {
 		}
 		return x
 	}
-	c := p.centred()
-	got := c.column(5)
+	c := p.newProducts()
+	got := c.productColumn(5)
 	own := centred(5)
 	for j := range p.d {
 		want, square := 0.0, 0.0
@@ -142,7 +142,7 @@ func TestSome(t *testing.T) {
 	for i := range a.Points {
 		a.Points[i] = float64(i)
 	}
-	p := some(a)
+	p := spreadAnchors(a)
 	if p.m != mostPoints || len(p.x) != mostPoints || p.x[0] != 0 || p.x[mostPoints-1] != float64(a.M-2) || !slices.IsSorted(p.x) {
 		t.Errorf("%d points, from %v to %v", p.m, p.x[0], p.x[len(p.x)-1])
 	}

@@ -13,15 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// thinPoints are points by their coordinates that are not 0. All that is done with them costs those.
+// thinPoints are points given by their nonzero coordinates. All operations cost as many steps.
 type thinPoints struct {
 	kernel.Compressed
 	neighbors int
 	team      *kernel.Team
 }
 
-// someThin are what some are of thin anchors.
-func someThin(a *anchor.Anchors) *thinPoints {
+func spreadThinAnchors(a *anchor.Anchors) *thinPoints {
 	p := &thinPoints{Compressed: kernel.Compressed{Cols: a.D}}
 	m := min(a.M, mostPoints)
 	for i := range m {
@@ -32,7 +31,7 @@ func someThin(a *anchor.Anchors) *thinPoints {
 	return p
 }
 
-func (p *thinPoints) alignment(ctx context.Context, k int) ([]float64, error) {
+func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	points := &stream.CSR{RowPtr: make([]int, len(p.Starts)), Index: p.Index, Value: p.Value}
 	for i, start := range p.Starts {
 		points.RowPtr[i] = int(start)
@@ -42,15 +41,14 @@ func (p *thinPoints) alignment(ctx context.Context, k int) ([]float64, error) {
 		return nil, err
 	}
 	c := survey.NewThinColumns(p.Compressed)
-	return alignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
+	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
 }
 
-// permuted is a copy of the points whose columns are permuted each by itself, as [points.permuted] permutes them.
-func (p *thinPoints) permuted() *thinPoints {
-	m, d, own := p.Rows, p.Cols, p.Transposed()
+func (p *thinPoints) permutedCopy() *thinPoints {
+	m, d, byColumn := p.Rows, p.Cols, p.Transposed()
 	seeds := make([]uint64, d)
-	p.columns(func(j int, column []float64) {
-		at, value := own.Row(j)
+	p.eachColumn(func(j int, column []float64) {
+		at, value := byColumn.Row(j)
 		for e, i := range at {
 			column[i] = value[e]
 		}
@@ -58,18 +56,18 @@ func (p *thinPoints) permuted() *thinPoints {
 			seeds[j] = splitmix.Mix(seeds[j] ^ math.Float64bits(v))
 			column[i] = 0
 		}
-	}, &own)
+	}, &byColumn)
 	times := make(map[uint64]uint64, d)
 	for j, s := range seeds {
-		if own.Starts[j] < own.Starts[j+1] {
+		if byColumn.Starts[j] < byColumn.Starts[j+1] {
 			seeds[j] = splitmix.Hash(s, times[s])
 			times[s]++
 		}
 	}
-	p.columns(func(j int, column []float64) {
+	p.eachColumn(func(j int, column []float64) {
 		rows := make([]int, m)
-		shuffle(rows, seeds[j])
-		at, value := own.Row(j)
+		writePermutation(rows, seeds[j])
+		at, value := byColumn.Row(j)
 		for e, i := range at {
 			column[i] = value[e]
 		}
@@ -80,29 +78,30 @@ func (p *thinPoints) permuted() *thinPoints {
 				e++
 			}
 		}
-		for ; e < len(at); e++ { // coordinates that are 0 after all
+		for ; e < len(at); e++ { // permuted values that are stored zeros
 			at[e], value[e] = int32(m-1), 0
 		}
 		clear(column)
-	}, &own)
-	return &thinPoints{Compressed: own.Transposed(), neighbors: p.neighbors, team: p.team}
+	}, &byColumn)
+	return &thinPoints{Compressed: byColumn.Transposed(), neighbors: p.neighbors, team: p.team}
 }
 
-// columns calls do for every column of entries, with room for m numbers that are 0 and are to be so again.
-func (p *thinPoints) columns(do func(j int, column []float64), own *kernel.Compressed) {
-	kernel.Each(p.team.Threads(), (p.Cols+block-1)/block, func(b int) {
+// eachColumn calls visit for every column with entries, with scratch of m zeros that visit must leave zero.
+func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel.Compressed) {
+	kernel.Each(p.team.Threads(), (p.Cols+blockColumns-1)/blockColumns, func(b int) {
 		column := make([]float64, p.Rows)
-		for j := b * block; j < min((b+1)*block, p.Cols); j++ {
+		for j := b * blockColumns; j < min((b+1)*blockColumns, p.Cols); j++ {
 			if own.Starts[j] < own.Starts[j+1] {
-				do(j, column)
+				visit(j, column)
 			}
 		}
 	})
 }
 
-// ThinGraphBytes is what Graph holds for m thin anchors of d features and so many coordinates in all, beside these.
+// ThinGraphBytes bounds the memory of Graph for m sparse anchors of d features with the given total of coordinates, in
+// addition to the anchors.
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	m = min(m, mostPoints)
 	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
-		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
+		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosenCount(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
 }

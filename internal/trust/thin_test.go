@@ -83,21 +83,21 @@ func TestThinIsJudgedAlike(t *testing.T) {
 
 // The permuted copy is that of the points in full, coordinates of 0 included, and so are columns of XᵀX.
 func TestThinPermutedAndColumn(t *testing.T) {
-	a := sparse(5, 60, 2*block+3, 0)
-	p, thin := some(a), someThin(thinOf(a))
+	a := sparse(5, 60, 2*blockColumns+3, 0)
+	p, thin := spreadAnchors(a), spreadThinAnchors(thinOf(a))
 	thin.Value[len(thin.Value)-1] = 0
 	a.Points[len(a.Points)-a.D+int(thin.Index[len(thin.Index)-1])] = 0
 	p.team, thin.team = kernel.NewTeam(1), kernel.NewTeam(3)
-	if got := thin.permuted(); !slices.Equal(full(&got.Compressed), p.permuted().x) {
+	if got := thin.permutedCopy(); !slices.Equal(full(&got.Compressed), p.permutedCopy().x) {
 		t.Error("permuted otherwise")
 	}
 	if !slices.Equal(full(&thin.Compressed), a.Points) {
 		t.Error("the points have changed")
 	}
-	c, want := survey.NewThinColumns(thin.Compressed), p.centred()
-	for _, j := range []int{0, 3, 4, block, a.D - 1} {
+	c, want := survey.NewThinColumns(thin.Compressed), p.newProducts()
+	for _, j := range []int{0, 3, 4, blockColumns, a.D - 1} {
 		got := slices.Clone(c.Column(j))
-		for k, v := range want.column(j) {
+		for k, v := range want.productColumn(j) {
 			// Sums of 60 products of numbers below 10.
 			if math.Abs(got[k]-v) > 1e-11 || math.Abs(c.Squares[k]-want.squares[k]) > 1e-11 {
 				t.Fatalf("column %d: %v and %v, want %v and %v", j, got[k], c.Squares[k], v, want.squares[k])
@@ -112,7 +112,7 @@ func TestSomeThin(t *testing.T) {
 	for i := range a.M {
 		a.Points = append(a.Points, float64(1+i), 0)
 	}
-	if got, want := someThin(thinOf(a)), some(a); got.Rows != mostPoints || !slices.Equal(full(&got.Compressed), want.x) {
+	if got, want := spreadThinAnchors(thinOf(a)), spreadAnchors(a); got.Rows != mostPoints || !slices.Equal(full(&got.Compressed), want.x) {
 		t.Errorf("%d other points", got.Rows)
 	}
 }

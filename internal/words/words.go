@@ -1,6 +1,6 @@
-// Package words is the binary form of mergeable states: little-endian words of 8 bytes,
-// moved through a bounded buffer, with sizes checked before anything is allocated for
-// them. A form opens with a word of 8 letters; the last one is its version.
+// Package words is the binary form of mergeable states: little-endian words of 8 bytes, moved through a bounded
+// buffer. Sizes are checked before memory is allocated for them. A form opens with a word of 8 letters; the last
+// letter is its version.
 package words
 
 import (
@@ -14,15 +14,15 @@ import (
 // ErrFormat is wrapped by every decoding error that is not the underlying reader's.
 var ErrFormat = errors.New("not a state of this kind and version")
 
-// MostRows is the most rows that a state counts: float64 counts so many one by one, and a thousand such
-// states add up without a number that is too large.
+// MostRows is the most rows that a state counts. float64 counts up to this number one by one, and the sum of a
+// thousand such states does not overflow.
 const MostRows = 1 << 53
 
-// Magic is the opening word of 8 letters.
+// Magic returns the opening word of 8 letters.
 func Magic(letters string) uint64 { return binary.LittleEndian.Uint64([]byte(letters)) }
 
-// piece is the number of 8-byte words moved at a time: 64 KiB.
-const piece = 8192
+// wordsPerPiece is the number of 8-byte words moved at a time: 64 KiB.
+const wordsPerPiece = 8192
 
 // Writer writes little-endian words through one bounded buffer; errors stick.
 type Writer struct {
@@ -33,7 +33,7 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: w, buf: make([]byte, 0, 8*piece)} }
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w, buf: make([]byte, 0, 8*wordsPerPiece)} }
 
 // Word writes v.
 func (w *Writer) Word(v uint64) {
@@ -70,7 +70,7 @@ func (w *Writer) flush() {
 	w.buf = w.buf[:0]
 }
 
-// Finish flushes and returns what io.WriterTo asks for.
+// Finish flushes, and returns the results of io.WriterTo: bytes written and the first error.
 func (w *Writer) Finish() (int64, error) {
 	w.flush()
 	return w.n, w.err
@@ -80,7 +80,7 @@ func (w *Writer) Finish() (int64, error) {
 // time, and none beyond; after an error every word is 0.
 type Reader struct {
 	r       io.Reader
-	buf     [8 * piece]byte
+	buf     [8 * wordsPerPiece]byte
 	pending []byte // read, not yet taken
 	ahead   int64  // words announced and not yet read
 	n       int64
@@ -90,7 +90,7 @@ type Reader struct {
 // Expect announces further words.
 func (r *Reader) Expect(words int64) { r.ahead += words }
 
-// Magic reads the opening word, or fails: it is no form of that kind.
+// Magic reads the opening word, and fails if it is not that of the kind.
 func (r *Reader) Magic(letters, kind string) {
 	if r.Expect(1); r.Word() != Magic(letters) {
 		r.Fail("no %s", kind)
@@ -103,7 +103,7 @@ func (r *Reader) Word() uint64 {
 		return 0
 	}
 	if len(r.pending) == 0 {
-		words := min(r.ahead, piece)
+		words := min(r.ahead, wordsPerPiece)
 		r.ahead -= words
 		var n int
 		n, r.err = io.ReadFull(r.r, r.buf[:8*words])
@@ -134,11 +134,11 @@ func (r *Reader) Count(what string, limit int64) int64 {
 // Float reads a number.
 func (r *Reader) Float() float64 { return math.Float64frombits(r.Word()) }
 
-// Floats fills dst. It takes what was read in runs: word by word this had 5 % of the processor time
-// of a merge of Gram matrices, in runs it has less than 3 %.
+// Floats fills dst in runs of buffered words. Word by word this took 5 % of the processor time of a merge of Gram
+// matrices; in runs it takes less than 3 %.
 func (r *Reader) Floats(dst []float64) {
 	for len(dst) > 0 {
-		dst[0], dst = r.Float(), dst[1:] // and reads on where nothing is left
+		dst[0], dst = r.Float(), dst[1:] // reads the next piece if none is pending
 		if r.err != nil {
 			clear(dst)
 			return
@@ -152,7 +152,7 @@ func (r *Reader) Floats(dst []float64) {
 	}
 }
 
-// Fail sets the error of r to ErrFormat with a reason, unless r has one.
+// Fail sets the error of r to ErrFormat with a reason, unless r has an error.
 func (r *Reader) Fail(format string, args ...any) {
 	r.Stop(fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...)))
 }
@@ -160,7 +160,7 @@ func (r *Reader) Fail(format string, args ...any) {
 // NewReader returns a Reader from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Stop sets the error of r to err, unless r has one.
+// Stop sets the error of r to err, unless r has an error.
 func (r *Reader) Stop(err error) {
 	if r.err == nil {
 		r.err = err
@@ -170,11 +170,11 @@ func (r *Reader) Stop(err error) {
 // Err is the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Finish returns what io.ReaderFrom asks for.
+// Finish returns the results of io.ReaderFrom: bytes read and the first error.
 func (r *Reader) Finish() (int64, error) { return r.n, r.err }
 
-// Replace replaces *state by what decode reads from r, and returns what io.ReaderFrom asks
-// for. *state is unchanged on error.
+// Replace replaces *state by the state that decode reads from r, and returns the results of io.ReaderFrom. *state is
+// unchanged on error.
 func Replace[T any](state *T, r io.Reader, decode func(*Reader) *T) (int64, error) {
 	d := &Reader{r: r}
 	if got := decode(d); d.err == nil {

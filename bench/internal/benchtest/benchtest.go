@@ -1,5 +1,5 @@
-// Package benchtest runs the bench in tests, makes the programs that it measures, and reads and
-// checks what it wrote.
+// Package benchtest runs the bench in tests, builds the programs that it measures, and reads and checks its
+// output.
 package benchtest
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Built makes ufs-stream, once for all tests of a package; Main removes it.
+// Built builds ufs-stream, once for all tests of a package; Main removes it.
 var Built = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
 	builtHere, err = workshop.New(context.Background(), "")
 	return builtHere, err
 })
 
-// BuiltReaders makes the programs that only read as well.
+// BuiltReaders also builds the programs that only read.
 var BuiltReaders = sync.OnceValues(func() (*workshop.Workshop, error) {
 	shop, err := Built()
 	if err != nil {
@@ -40,7 +40,7 @@ var BuiltReaders = sync.OnceValues(func() (*workshop.Workshop, error) {
 
 var builtHere *workshop.Workshop
 
-// Main runs the tests of a package, and removes what Built has made.
+// Main runs the tests of a package, and removes the programs of Built.
 func Main(m *testing.M) {
 	code := m.Run()
 	if builtHere != nil {
@@ -52,14 +52,14 @@ func Main(m *testing.M) {
 // Program is the bench with some of its verbs.
 type Program []cli.Verb
 
-// Run runs it in this process.
+// Run runs the bench in this process.
 func (p Program) Run(ctx context.Context, args ...string) (code int, out, said string) {
 	var o, e bytes.Buffer
 	code = cli.Run(ctx, args, &o, &e, p...)
 	return code, o.String(), e.String()
 }
 
-// Generate stands in for workshop.StartSelf: a test binary is not the program.
+// Generate replaces workshop.StartSelf: a test binary is not the program.
 func (p Program) Generate(ctx context.Context, args []string) error {
 	if code, _, said := p.Run(ctx, args...); code != exit.Done {
 		return errors.New(said)
@@ -67,16 +67,16 @@ func (p Program) Generate(ctx context.Context, args []string) error {
 	return ctx.Err()
 }
 
-// Planted makes planted data at path; more are further flags of gen.
+// Planted makes planted data at path; more are additional flags of gen.
 func (p Program) Planted(t *testing.T, path string, rows, columns int, more ...string) {
 	t.Helper()
 	args := []string{"gen", "planted", "--rows", strconv.Itoa(rows), "--seed", "1", "-o", path, "-q", "--type", "float", "--columns", strconv.Itoa(columns)}
 	if err := p.Generate(t.Context(), append(args, more...)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making planted data: %v", err)
 	}
 }
 
-// Refuses runs the program and wants an exit code, and words on standard error.
+// Refuses runs the program and requires this exit code, and words on standard error.
 func (p Program) Refuses(t *testing.T, want int, say string, args ...string) {
 	t.Helper()
 	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {
@@ -89,19 +89,18 @@ func Read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading a result: %v", err)
 	}
 	return string(b)
 }
 
-// Table reads a file or folder as a whole: the names and values of its columns, with NaN
-// for missing values.
+// Table reads a file or folder as a whole: the names and values of its columns, with NaN for missing values.
 func Table(t *testing.T, path string, opt chunkio.Options) (names []string, columns [][]float64) {
 	t.Helper()
 	opt.Missing = stream.MissingKeep
 	src, err := chunkio.Open(t.Context(), []string{path}, opt)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening %s: %v", path, err)
 	}
 	defer src.Close()
 	columns = make([][]float64, len(src.Columns()))
@@ -110,7 +109,7 @@ func Table(t *testing.T, path string, opt chunkio.Options) (names []string, colu
 	}
 	for c, err := range src.Chunks(t.Context(), stream.Range{}) {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading %s: %v", path, err)
 		}
 		for j := range columns {
 			columns[j] = append(columns[j], c.Col(j)...)
@@ -119,7 +118,7 @@ func Table(t *testing.T, path string, opt chunkio.Options) (names []string, colu
 	return names, columns
 }
 
-// CheckTables wants as many cells in every row of a table as in its head.
+// CheckTables requires as many cells in every row of a table as in its head.
 func CheckTables(t *testing.T, text string) {
 	t.Helper()
 	cells := 0
@@ -136,8 +135,8 @@ func CheckTables(t *testing.T, text string) {
 	}
 }
 
-// NoScratch wants no scratch folder of bench in the system's folder for temporary files,
-// which the test has set.
+// NoScratch requires that no scratch folder of bench remains in the system's folder for temporary files, which
+// the test has set.
 func NoScratch(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ufs-stream-bench-*")); len(left) != 0 {
@@ -145,7 +144,7 @@ func NoScratch(t *testing.T) {
 	}
 }
 
-// CancelAt cancels when a write begins with a word.
+// CancelAt calls Cancel when a write begins with Word.
 type CancelAt struct {
 	Word   string
 	Cancel func()

@@ -1,5 +1,4 @@
-// Package cli is what the verbs of the bench share: the command above them, its output and how their
-// numbers are written.
+// Package cli is shared by the verbs of the bench: the root command, output and the parsing of numbers.
 package cli
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Shared is what the verbs share.
+// Shared is common to all verbs.
 type Shared struct {
 	Out   *program.Writer // results
 	Err   io.Writer       // everything else
@@ -28,7 +27,7 @@ type Shared struct {
 // Verb makes a verb of the bench.
 type Verb func(*Shared) *cobra.Command
 
-// Run is the bench with some verbs; it returns the exit code.
+// Run runs the bench with some verbs and returns the exit code.
 func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb) int {
 	c := &Shared{args: args, Out: program.NewWriter(out, "standard output"), Err: errw}
 	root := &cobra.Command{
@@ -43,12 +42,12 @@ func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb)
 	return program.Program{Root: root, Out: c.Out, Err: errw}.Run(ctx, args)
 }
 
-// CommandLine is the command that makes the same results again.
+// CommandLine returns the command that makes the same results again.
 func (c *Shared) CommandLine() string {
 	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
 }
 
-// Remarks is where a verb says what it is doing.
+// Remarks returns the writer for progress.
 func (c *Shared) Remarks() io.Writer {
 	if c.Quiet {
 		return io.Discard

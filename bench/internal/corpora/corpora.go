@@ -29,7 +29,7 @@ type flags struct {
 	command         string // the command line, for the results
 }
 
-// New makes the verb corpora.
+// New returns the command corpora.
 func New(c *cli.Shared) *cobra.Command {
 	o := &flags{}
 	cmd := &cobra.Command{
@@ -50,7 +50,7 @@ fault, where it has hung, and where a value differs. DuckDB is an npm package:
 		Args: program.AtLeastOne("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.folders = c.Remarks(), c.CommandLine(), args
-			return o.run(cmd.Context(), c.Out)
+			return o.runCorpora(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -67,21 +67,21 @@ type run struct {
 	*flags
 	shop     *workshop.Workshop
 	host     workshop.Machine
-	other    *other
+	duckDB   *duckReader
 	findings []finding
 }
 
-// finding is what was found about a file.
+// finding has the results for a file.
 type finding struct {
 	file
 	reading, copying attempt
-	read             *reading   // nil where it was not
-	beside           comparison // of the leaves; of other formats than Parquet with DuckDB's reading of the copy
-	copyBeside       comparison // of the copy of a Parquet file
-	asked            bool       // DuckDB was, because the file is Parquet
+	read             *reading   // nil if it was not read
+	comparison       comparison // of the leaves; in formats other than Parquet with DuckDB's reading of the copy
+	copyComparison   comparison // of the copy of a Parquet file
+	askedDuckDB      bool       // DuckDB was asked, because the file is Parquet
 }
 
-func (o *flags) run(ctx context.Context, out io.Writer) error {
+func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
 	if o.giveUp <= 0 {
 		return stream.Usagef("corpora: --give-up %s: want a time above 0", o.giveUp)
 	}
@@ -95,7 +95,7 @@ func (o *flags) run(ctx context.Context, out io.Writer) error {
 	var files []file
 	suites := make(map[string]string)
 	for _, folder := range o.folders {
-		found, err := walk(folder)
+		found, err := listFiles(folder)
 		if err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func (o *flags) run(ctx context.Context, out io.Writer) error {
 		suites[found[0].suite] = folder
 		files = append(files, found...)
 	}
-	r := &run{flags: o, other: &other{module: module, giveUp: o.giveUp}}
-	defer r.other.close()
+	r := &run{flags: o, duckDB: &duckReader{module: module, giveUp: o.giveUp}}
+	defer r.duckDB.endSession()
 	if r.host, err = workshop.ThisMachine(); err != nil {
 		return err
 	}
@@ -118,72 +118,72 @@ func (o *flags) run(ctx context.Context, out io.Writer) error {
 	}
 	defer r.shop.Close()
 	for i, f := range files {
-		found, err := r.find(ctx, f)
+		found, err := r.examineFile(ctx, f)
 		if err != nil {
 			return err
 		}
 		r.findings = append(r.findings, found)
 		if i%100 == 99 {
-			r.say("%d of %d files", i+1, len(files))
+			r.printRemark("%d of %d files", i+1, len(files))
 		}
 	}
-	if err := r.write(ctx, out); err != nil {
+	if err := r.writeResults(ctx, out); err != nil {
 		return err
 	}
-	return r.verdict()
+	return r.errFindings()
 }
 
-// find finds out about a file. The error is an interruption, or that there is no DuckDB.
-func (r *run) find(ctx context.Context, f file) (found finding, err error) {
+func (r *run) examineFile(ctx context.Context, f file) (found finding, err error) {
 	found.file = f
 	copied := r.shop.Path("copy.parquet")
 	if found.reading, found.copying, err = r.tryFile(ctx, f, copied); err != nil {
 		return found, err
 	}
-	if found.asked, err = isParquet(f.path); err != nil {
+	if found.askedDuckDB, err = isParquet(f.path); err != nil {
 		return found, err
 	}
 	if found.reading.outcome == wasRead {
-		if found.read, err = read(ctx, f.path); err != nil {
+		if found.read, err = readFile(ctx, f.path); err != nil {
 			if ctx.Err() != nil {
 				return found, ctx.Err()
 			}
 			found.reading = attempt{failed, 0, "inspect reads it, and the library does not: " + err.Error()}
 		}
 	}
-	if why := misread(f.name); why != "" {
-		found.beside.apart = append(found.beside.apart, why)
+	if why := reasonToDistrust(f.name); why != "" {
+		found.comparison.notComparable = append(found.comparison.notComparable, why)
 		return found, nil
 	}
 	isCopied := found.copying.outcome == wasRead
 	switch {
-	case found.asked && found.read != nil:
-		found.beside, err = r.other.compare(ctx, f.path, f.path, found.read)
-	case found.asked:
-		err = found.beside.take(r.other.readsAll(ctx, f.path))
+	case found.askedDuckDB && found.read != nil:
+		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, f.path, found.read)
+	case found.askedDuckDB:
+		err = found.comparison.recordRefusal(r.duckDB.readsAll(ctx, f.path))
 	case found.read != nil && isCopied:
-		found.beside, err = r.other.compare(ctx, f.path, copied, found.read)
+		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, copied, found.read)
 	}
-	if err == nil && found.asked && isCopied {
-		found.copyBeside, err = r.other.compareCopy(ctx, f.path, copied)
+	if err == nil && found.askedDuckDB && isCopied {
+		found.copyComparison, err = r.duckDB.compareCopy(ctx, f.path, copied)
 	}
 	return found, err
 }
 
-// misread says why DuckDB is no judge of a file, which it reads without an error, but not right; "" where it is one.
-func misread(name string) string {
+// reasonToDistrust explains why DuckDB reads a file without an error, but wrongly; it is empty for other files.
+func reasonToDistrust(name string) string {
 	if path.Base(name) == "ARROW-17100.parquet" {
 		return "its pages say that they are not compressed, and are: DuckDB takes the compressed bytes for values (row 0 of col1 is 20, not 1)"
 	}
 	return ""
 }
 
-// different are the differences with DuckDB.
-func (f *finding) different() []string { return append(f.beside.different, f.copyBeside.different...) }
+func (f *finding) allDifferences() []string {
+	return append(f.comparison.differences, f.copyComparison.differences...)
+}
 
-// outcome is what came of reading and copying the file: the worse of both, where a refusal to copy what is
-// read is none.
-func (f *finding) outcome() outcome {
+// worstOutcome is the worse outcome of reading and copying the file, except that a refusal to copy a readable
+// file does not count.
+func (f *finding) worstOutcome() outcome {
 	for _, worst := range []outcome{hung, failed} {
 		if f.reading.outcome == worst || f.copying.outcome == worst {
 			return worst
@@ -192,8 +192,7 @@ func (f *finding) outcome() outcome {
 	return f.reading.outcome
 }
 
-// failures are what ended in another way than it should.
-func (f *finding) failures() (list []string) {
+func (f *finding) listFailures() (list []string) {
 	for verb, a := range map[string]attempt{"inspect": f.reading, "convert": f.copying} {
 		if a.outcome == failed || a.outcome == hung {
 			list = append(list, fmt.Sprintf("%s: %s: %s", verb, a.outcome, a.message))
@@ -203,13 +202,12 @@ func (f *finding) failures() (list []string) {
 	return list
 }
 
-// verdict is the error of a run that found what must not be.
-func (r *run) verdict() error {
+func (r *run) errFindings() error {
 	counts := make(map[outcome]int)
 	differences := 0
 	for i := range r.findings {
-		counts[r.findings[i].outcome()]++
-		differences += len(r.findings[i].different())
+		counts[r.findings[i].worstOutcome()]++
+		differences += len(r.findings[i].allDifferences())
 	}
 	if counts[failed]+counts[hung]+differences == 0 {
 		return nil
@@ -218,6 +216,6 @@ func (r *run) verdict() error {
 		counts[failed], counts[hung], differences, filepath.Join(r.results, "corpora.md"))
 }
 
-func (o *flags) say(format string, args ...any) {
+func (o *flags) printRemark(format string, args ...any) {
 	fmt.Fprintf(o.progress, "corpora: "+format+"\n", args...)
 }

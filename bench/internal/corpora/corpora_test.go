@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is ufs-stream, without its command: what it does with a file is as the file's name has it, else as the
-// library does.
+// play simulates the ufs-stream command: the file's name decides its behaviour, else the library does.
 func play(args []string) int {
 	if args[0] == "version" {
 		fmt.Println("played")
@@ -61,7 +60,7 @@ func play(args []string) int {
 	if verb == "convert" {
 		_, err = chunkio.Convert(context.Background(), []string{path}, args[len(args)-1], chunkio.ApplyOptions{})
 	} else {
-		_, err = read(context.Background(), path)
+		_, err = readFile(context.Background(), path)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "ufs-stream: %v\n", err)
@@ -122,8 +121,8 @@ func runs(t *testing.T, want int, args ...string) (lines map[string]map[string]s
 	return lines, text
 }
 
-// TestSuites: files are found by their endings and by their first bytes, and each is read, or refused with its message;
-// DuckDB is asked about Parquet, and about the copy of what else is read.
+// TestSuites: files are found by their endings and by their first bytes, and each is read, or refused with its
+// message; DuckDB is asked about Parquet, and about the copies of other formats.
 func TestSuites(t *testing.T) {
 	one := suite(t, "one", map[string]string{"day=1/plain.parquet": plain, "no ending": plain, "README.md": "README.md", "x.stream": ipcStream})
 	two := suite(t, "two", map[string]string{"locked": encrypted, "flipped.parquet": corrupt, "cut.parquet": cutOff})
@@ -177,22 +176,22 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestHang: the deadline ends what takes longer, and that is told.
+// TestHang: the deadline ends a slow run, and the results report it.
 func TestHang(t *testing.T) {
 	lines, text := runs(t, exit.Fault, suite(t, "slow", map[string]string{"hang.parquet": plain}), "--give-up", "300ms")
 	if l := lines["slow/hang.parquet"]; l["outcome"] != "hang" || l["message"] != "no end after 300ms" {
-		t.Errorf("%v", l)
+		t.Errorf("a run that hangs is %v, want a hang and its deadline", l)
 	}
 	if !strings.Contains(text, "| slow | 1 | 0 | 0 | 0 | 1 |") {
 		t.Errorf("it says:\n%s", text)
 	}
 }
 
-// TestDifferences: one bit of one value, a null for a NaN, and a row too few are told with their places.
+// TestDifferences: one bit of one value, a null for a NaN, and a missing row are reported with their places.
 func TestDifferences(t *testing.T) {
 	path := must.Get(filepath.Abs(pinned("parquet-testing/data/float16_nonzeros_and_nans.parquet")))(t)
-	o := &other{module: duckdbtest.Module(t), giveUp: time.Minute}
-	defer o.close()
+	o := &duckReader{module: duckdbtest.Module(t), giveUp: time.Minute}
+	defer o.endSession()
 	for change, want := range map[string]func(r *reading){
 		"": func(*reading) {},
 		"x (float16): 1 of 8 values, row 1: 1.0000000000000002, to DuckDB 1": func(r *reading) { r.leaves[0].values[1] = 1.0000000000000002 },
@@ -201,21 +200,21 @@ func TestDifferences(t *testing.T) {
 		"its columns are read and cannot be found again: ":  func(r *reading) { r.leaves[0].Name = "y" },
 		"x (float16): 2 of 8 values, row 1: 0, to DuckDB 1": func(r *reading) { r.leaves[0].values[1], r.leaves[0].values[2] = 0, 0 },
 	} {
-		r := must.Get(read(t.Context(), path))(t)
+		r := must.Get(readFile(t.Context(), path))(t)
 		want(r)
-		c, err := o.compare(t.Context(), path, path, r)
-		if got := strings.Join(c.different, "; "); err != nil || !strings.HasPrefix(got, change) || change == "" && got != "" {
+		c, err := o.compareLeaves(t.Context(), path, path, r)
+		if got := strings.Join(c.differences, "; "); err != nil || !strings.HasPrefix(got, change) || change == "" && got != "" {
 			t.Errorf("%s, %v; want %s", got, err, change)
 		}
 	}
 	// A copy of other rows.
 	c, err := o.compareCopy(t.Context(), path, must.Get(filepath.Abs(pinned("parquet-testing/data/float16_zeros_and_nans.parquet")))(t))
-	if err != nil || len(c.different) != 1 || !strings.HasPrefix(c.different[0], "convert: ") {
-		t.Errorf("%+v, %v", c, err)
+	if err != nil || len(c.differences) != 1 || !strings.HasPrefix(c.differences[0], "convert: ") {
+		t.Errorf("a copy of other rows: got %+v, %v, want one difference of convert", c, err)
 	}
 }
 
-// TestUsage: what cannot be right is refused before anything runs.
+// TestUsage: impossible flags are refused before anything runs.
 func TestUsage(t *testing.T) {
 	empty := t.TempDir()
 	module := t.TempDir()
@@ -238,7 +237,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	o := &flags{folders: []string{suite(t, "slow", map[string]string{"hang.parquet": plain})}, binary: os.Args[0], module: t.TempDir(), giveUp: time.Hour, progress: io.Discard, results: t.TempDir()}
-	if err := o.run(ctx, io.Discard); err == nil || ctx.Err() == nil {
+	if err := o.runCorpora(ctx, io.Discard); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
 	benchtest.NoScratch(t)

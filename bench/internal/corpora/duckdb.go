@@ -13,27 +13,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// other is the other reader: DuckDB, in a session that is started again when a file has ended it.
-type other struct {
+// duckReader is DuckDB in a session, restarted after a file has ended it.
+type duckReader struct {
 	module  string // the folder of its npm package
 	giveUp  time.Duration
 	session *duckdb.Session
-	end     context.CancelFunc
+	cancel  context.CancelFunc
 }
 
-// inItsWords is how DuckDB names the file in a message.
-var inItsWords = regexp.MustCompile(`"(/|[A-Za-z]:)[^"]*"`)
+// quotedPath matches a file's path in DuckDB's messages.
+var quotedPath = regexp.MustCompile(`"(/|[A-Za-z]:)[^"]*"`)
 
-// refusal is what DuckDB refuses, or how it ended.
+// refusal is DuckDB's error, or how it ended.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// ask runs statements; what DuckDB refuses, and its death or hang, is a refusal.
-func (o *other) ask(ctx context.Context, statements string, take func(batch [][]*string)) error {
+// runStatements runs statements; an error, death or hang of DuckDB is a refusal.
+func (o *duckReader) runStatements(ctx context.Context, statements string, take func(batch [][]*string)) error {
 	if o.session == nil {
-		// Nothing is installed or loaded behind our back: what DuckDB reads is what it reads by itself.
-		// Nor does it answer from what it has kept of another file that had the same name.
+		// Nothing is installed or loaded unnoticed: DuckDB reads only formats that it supports itself, and uses
+		// no cache of another file with the same name.
 		const settings = `SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
 			SET enable_external_file_cache = false; SET memory_limit = '2GB'; SET TimeZone = 'UTC'`
 		within, end := context.WithCancel(ctx)
@@ -45,30 +45,30 @@ func (o *other) ask(ctx context.Context, statements string, take func(batch [][]
 			end()
 			return err
 		}
-		o.session, o.end = s, end
+		o.session, o.cancel = s, end
 	}
-	stop := time.AfterFunc(o.giveUp, o.end)
+	stop := time.AfterFunc(o.giveUp, o.cancel)
 	r, err := o.session.Each(statements, take)
 	stop.Stop()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		o.close()
+		o.endSession()
 		return refusal(strings.TrimSpace(err.Error()))
 	case r.Error != "":
 		if strings.HasPrefix(r.Error, "FATAL") || strings.HasPrefix(r.Error, "INTERNAL") {
-			o.close() // behind such an error DuckDB answers nothing more
+			o.endSession() // after such an error DuckDB answers nothing more
 		}
 		first, _, _ := strings.Cut(r.Error, "\n")
-		return refusal(inItsWords.ReplaceAllString(first, "FILE"))
+		return refusal(quotedPath.ReplaceAllString(first, "FILE"))
 	}
 	return nil
 }
 
-// rows are the rows of a small result, null as "".
-func (o *other) rows(ctx context.Context, statements string) (rows [][]string, err error) {
-	err = o.ask(ctx, statements, func(batch [][]*string) {
+// queryRows returns the rows of a small result, null as "".
+func (o *duckReader) queryRows(ctx context.Context, statements string) (rows [][]string, err error) {
+	err = o.runStatements(ctx, statements, func(batch [][]*string) {
 		for _, row := range batch {
 			cells := make([]string, len(row))
 			for i, c := range row {
@@ -82,71 +82,69 @@ func (o *other) rows(ctx context.Context, statements string) (rows [][]string, e
 	return rows, err
 }
 
-// close ends the session.
-func (o *other) close() {
+func (o *duckReader) endSession() {
 	if o.session != nil {
-		o.end()
+		o.cancel()
 		o.session.Close()
 		o.session = nil
 	}
 }
 
-// from is a Parquet file as a table of DuckDB; its path makes no columns.
-func from(path string) string {
-	return fmt.Sprintf("read_parquet(%s, hive_partitioning = false)", quoted(path))
+// tableOf returns a Parquet file as a table of DuckDB, without columns from its path.
+func tableOf(path string) string {
+	return fmt.Sprintf("read_parquet(%s, hive_partitioning = false)", quoteString(path))
 }
 
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// readsAll reads every value of a file, as text, so that no statistics stand in for values.
-func (o *other) readsAll(ctx context.Context, path string) error {
-	_, err := o.rows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+from(path))
+// readsAll reads every value of a file, as text, so that statistics cannot replace values.
+func (o *duckReader) readsAll(ctx context.Context, path string) error {
+	_, err := o.queryRows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+tableOf(path))
 	return err
 }
 
-// twin is how DuckDB tells a leaf: by an expression of text, and the power of ten by which numbers are
-// written in it. Decimals and times are told by their digits, which are rounded to float64 here, once.
-type twin struct {
+// duckExpression asks DuckDB for a leaf: by an expression for its text, and a power of ten for the numbers in
+// it. Decimals and times come as digits, which are rounded to float64 here, once.
+type duckExpression struct {
 	expression string
 	exponent   int
-	low, high  float64 // of times: numbers outside DuckDB wraps around, so that they cannot be compared
-	cut        float64 // of times: what DuckDB may cut off
+	low, high  float64 // for times: DuckDB wraps around outside, so that values cannot be compared
+	tolerance  float64 // for times: DuckDB may cut off this much
 }
 
-// twinOf is the twin of an expression of a type; ok is false for types that are no numbers.
-func twinOf(expression, typ string) (t twin, ok bool) {
+func expressionOf(expression, typ string) (t duckExpression, ok bool) {
 	const day = 24 * 60 * 60
 	name, _, _ := strings.Cut(typ, "(")
 	text := func(format string) string { return "(" + fmt.Sprintf(format, expression) + ")::VARCHAR" }
 	switch name {
 	case "BOOLEAN":
-		return twin{expression: text("%s::TINYINT")}, true
+		return duckExpression{expression: text("%s::TINYINT")}, true
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "DECIMAL":
-		return twin{expression: text("%s")}, true
+		return duckExpression{expression: text("%s")}, true
 	case "FLOAT", "DOUBLE":
-		return twin{expression: text("%s::DOUBLE")}, true
+		return duckExpression{expression: text("%s::DOUBLE")}, true
 	case "DATE":
-		return twin{expression: text("%s - DATE '1970-01-01'")}, true
+		return duckExpression{expression: text("%s - DATE '1970-01-01'")}, true
 	case "TIMESTAMP_NS":
-		return twin{expression: text("epoch_ns(%s)"), exponent: -9, low: math.MinInt64 / 1e9, high: math.MaxInt64 / 1e9}, true
+		return duckExpression{expression: text("epoch_ns(%s)"), exponent: -9, low: math.MinInt64 / 1e9, high: math.MaxInt64 / 1e9}, true
 	case "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_S", "TIMESTAMP_MS":
-		return twin{expression: text("epoch_us(%s)"), exponent: -6, low: math.MinInt64 / 1e6, high: math.MaxInt64 / 1e6}, true
+		return duckExpression{expression: text("epoch_us(%s)"), exponent: -6, low: math.MinInt64 / 1e6, high: math.MaxInt64 / 1e6}, true
 	case "TIME_NS":
-		return twin{expression: text("epoch_ns(%s)"), exponent: -9, low: 0, high: day}, true
+		return duckExpression{expression: text("epoch_ns(%s)"), exponent: -9, low: 0, high: day}, true
 	case "TIME", "TIME WITH TIME ZONE":
-		return twin{expression: text("epoch_us(%s)"), exponent: -6, low: 0, high: day}, true
+		return duckExpression{expression: text("epoch_us(%s)"), exponent: -6, low: 0, high: day}, true
 	}
-	return twin{}, false
+	return duckExpression{}, false
 }
 
-// value is the value of a twin's text, marked as ufs-stream marks what is missing.
-func (t twin) value(text *string) (float64, error) {
+// parseValue parses DuckDB's text of a value, and marks missing values as ufs-stream does.
+func (t duckExpression) parseValue(text *string) (float64, error) {
 	if text == nil {
 		return math.Float64frombits(stream.NullBits), nil
 	}
 	digits := *text
 	if digits == "-nan" {
-		digits = "nan" // a NaN has no sign that counts
+		digits = "nan" // the sign of a NaN does not matter
 	}
 	if t.exponent != 0 {
 		digits += "e" + strconv.Itoa(t.exponent)
@@ -161,9 +159,8 @@ func (t twin) value(text *string) (float64, error) {
 	return x, nil
 }
 
-// columns are DuckDB's names and types of the columns of a query.
-func (o *other) columns(ctx context.Context, query string) (names, types []string, err error) {
-	rows, err := o.rows(ctx, "DESCRIBE "+query)
+func (o *duckReader) describeColumns(ctx context.Context, query string) (names, types []string, err error) {
+	rows, err := o.queryRows(ctx, "DESCRIBE "+query)
 	for _, row := range rows {
 		names, types = append(names, row[0]), append(types, row[1])
 	}

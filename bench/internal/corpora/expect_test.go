@@ -27,7 +27,7 @@ func pinnedFiles(t *testing.T) map[string]file {
 		if info := must.Get(os.Stat(dir))(t); !info.IsDir() {
 			continue
 		}
-		for _, f := range must.Get(walk(dir))(t) {
+		for _, f := range must.Get(listFiles(dir))(t) {
 			files[path.Join(f.suite, f.name)] = f
 		}
 	}
@@ -67,7 +67,7 @@ func TestPinned(t *testing.T) {
 			}
 			want.Leaves[i].Judge = ""
 		}
-		if got := expect(t.Context(), f); !reflect.DeepEqual(got, want) {
+		if got := expectFile(t.Context(), f); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot  %s\nwant %s\n(see testdata/corpora/README.md)", want.File, must.Get(json.Marshal(got))(t), must.Get(json.Marshal(want))(t))
 		}
 	}
@@ -103,31 +103,31 @@ func TestPinnedOrigins(t *testing.T) {
 
 // TestPinnedByDuckDB: DuckDB reads the same values today, in Parquet files and in the copies of others.
 func TestPinnedByDuckDB(t *testing.T) {
-	o := &other{module: duckdbtest.Module(t), giveUp: time.Minute}
-	defer o.close()
+	o := &duckReader{module: duckdbtest.Module(t), giveUp: time.Minute}
+	defer o.endSession()
 	files, copied := pinnedFiles(t), filepath.Join(t.TempDir(), "copy.parquet")
 	for _, e := range expected(t) {
 		f := files[e.File]
-		parquet, judge := f.path, ofFile
+		parquet, judge := f.path, judgeFile
 		if !must.Get(isParquet(f.path))(t) {
 			if _, err := chunkio.Convert(t.Context(), []string{f.path}, copied, chunkio.ApplyOptions{}); err != nil {
 				continue
 			}
-			parquet, judge = copied, ofCopy
+			parquet, judge = copied, judgeCopy
 		}
-		r, err := read(t.Context(), f.path)
+		r, err := readFile(t.Context(), f.path)
 		if err != nil {
 			continue
 		}
-		c := must.Get(o.compare(t.Context(), f.path, parquet, r))(t)
-		if misread(f.name) != "" {
-			if len(c.different) == 0 {
+		c := must.Get(o.compareLeaves(t.Context(), f.path, parquet, r))(t)
+		if reasonToDistrust(f.name) != "" {
+			if len(c.differences) == 0 {
 				t.Errorf("%s: DuckDB reads it right now, and can be its judge", e.File)
 			}
 			continue
 		}
-		if len(c.different) > 0 {
-			t.Errorf("%s: %s", e.File, strings.Join(c.different, "; "))
+		if len(c.differences) > 0 {
+			t.Errorf("%s differs from DuckDB: %s", e.File, strings.Join(c.differences, "; "))
 		}
 		var want []string
 		for _, l := range e.Leaves {
@@ -135,13 +135,14 @@ func TestPinnedByDuckDB(t *testing.T) {
 				want = append(want, l.Name)
 			}
 		}
-		if !reflect.DeepEqual(c.judged, want) {
-			t.Errorf("%s: DuckDB judges %q, and is said to have judged %q", e.File, c.judged, want)
+		if !reflect.DeepEqual(c.comparedLeaves, want) {
+			t.Errorf("%s: DuckDB judges %q, and is said to have judged %q", e.File, c.comparedLeaves, want)
 		}
 	}
 }
 
-// TestExpect: --expect writes what TestPinned wants, and nothing while a file is not read as it should be.
+// TestExpect: --expect writes the expectations of TestPinned, and nothing while a file is not read as it should
+// be.
 func TestExpect(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "expected.jsonl")
 	dir := suite(t, "arrow-testing", map[string]string{strings.TrimPrefix(ipcStream, "arrow-testing/"): ipcStream})

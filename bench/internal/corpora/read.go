@@ -12,29 +12,29 @@ import (
 // reading is a file as ufs-stream reads it.
 type reading struct {
 	rows    int64
-	leaves  []leaf // the features, in their order
+	leaves  []leaf // the features, in order
 	leftOut []stream.LeftOut
 }
 
-// leaf is a feature with all its values. What is missing is a NaN that tells its kind; see [stream.Missed].
+// leaf is a feature with all its values. A missing value is a NaN that encodes its kind; see [stream.Missed].
 type leaf struct {
 	stream.Column
 	values []float64
 }
 
-// options make a feature of every leaf that can be one. Of a date or a time only the number is a
-// leaf: its positions in the day, the week and the year are made of that.
-func options() chunkio.Options { return chunkio.Options{Missing: stream.MissingKeep, Times: true} }
+// readOptions makes a feature of every possible leaf. Of a date or a time only the number is a leaf: its
+// positions in the day, the week and the year derive from that.
+func readOptions() chunkio.Options { return chunkio.Options{Missing: stream.MissingKeep, Times: true} }
 
-// read reads the features of a file. A column that cannot be decoded is left out, as inspect does.
-func read(ctx context.Context, path string) (*reading, error) {
-	src, err := chunkio.Open(ctx, []string{path}, options())
+// readFile reads the features of a file. It leaves out a column that cannot be decoded, as inspect does.
+func readFile(ctx context.Context, path string) (*reading, error) {
+	src, err := chunkio.Open(ctx, []string{path}, readOptions())
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
 	r := &reading{rows: src.Rows(), leftOut: src.LeftOut()}
-	opt := options()
+	opt := readOptions()
 	opt.LeaveOut = r.leftOut
 	if src, err = src.With(opt); err != nil {
 		return nil, err
@@ -53,14 +53,13 @@ func read(ctx context.Context, path string) (*reading, error) {
 			}
 			rows += int64(len(c.Col(0)))
 		}
-		r.rows = rows // a stream tells it only now
+		r.rows = rows // a stream has its number of rows only now
 	}
 	r.leaves = slices.DeleteFunc(r.leaves, func(l leaf) bool { return l.Block != "" && l.Name != l.Block })
 	return r, nil
 }
 
-// places are where the leaves lie in the file.
-func (r *reading) places(ctx context.Context, path string) ([]recipe.Column, error) {
+func (r *reading) locateLeaves(ctx context.Context, path string) ([]recipe.Column, error) {
 	opt := chunkio.ApplyOptions{Times: true}
 	for _, l := range r.leaves {
 		opt.Columns = append(opt.Columns, l.Name)

@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// outcome is what came of a file.
+// outcome classifies a file's run.
 type outcome string
 
 const (
 	wasRead outcome = "read"
-	refused outcome = "refused" // by name: the file is at fault, or asks for what is not there
+	refused outcome = "refused" // with a name: a fault of the file, or a request for something that does not exist
 	failed  outcome = "error"   // a panic, a signal, an internal fault, or words of Go's runtime
 	hung    outcome = "hang"    // the deadline ended it
 )
@@ -28,11 +28,11 @@ type attempt struct {
 	message string // without the program's name and the file's path
 }
 
-// ofGo are words that Go's runtime and packages use, which no message to a user has.
-var ofGo = regexp.MustCompile(`panic: |fatal error: |runtime error|internal fault|goroutine \d|nil pointer|slice bounds|interface conversion|reflect[.:]|strconv\.|0xc000`)
+// goRuntimeWords matches words of Go's runtime and packages, which no message to a user has.
+var goRuntimeWords = regexp.MustCompile(`panic: |fatal error: |runtime error|internal fault|goroutine \d|nil pointer|slice bounds|interface conversion|reflect[.:]|strconv\.|0xc000`)
 
-// try runs a verb of ufs-stream on a file. The error is an interruption.
-func (r *run) try(ctx context.Context, f file, verb string, flags ...string) (attempt, error) {
+// tryVerb runs a verb of ufs-stream on a file. It fails only if interrupted.
+func (r *run) tryVerb(ctx context.Context, f file, verb string, flags ...string) (attempt, error) {
 	within, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	_, _, err := workshop.Child(within, r.shop.Program, append([]string{verb, f.path, "--quiet"}, flags...)...)
@@ -48,11 +48,10 @@ func (r *run) try(ctx context.Context, f file, verb string, flags ...string) (at
 	case child.TimedOut:
 		return attempt{hung, child.Code, "no end after " + r.giveUp.String()}, nil
 	}
-	return judge(child.Code, child.Stderr, f.path), nil
+	return classifyFailure(child.Code, child.Stderr, f.path), nil
 }
 
-// judge judges a failed run by its exit code and what it said.
-func judge(code int, said, path string) attempt {
+func classifyFailure(code int, said, path string) attempt {
 	said = strings.TrimSpace(said)
 	a := attempt{failed, code, said[strings.LastIndexByte(said, '\n')+1:]}
 	for _, prefix := range []string{"ufs-stream: ", path + ": "} {
@@ -60,9 +59,9 @@ func judge(code int, said, path string) attempt {
 	}
 	a.message = strings.ReplaceAll(a.message, path, "FILE")
 	switch {
-	case ofGo.MatchString(said):
-		if !ofGo.MatchString(a.message) { // behind the line that tells is a trace
-			at := ofGo.FindStringIndex(said)[0]
+	case goRuntimeWords.MatchString(said):
+		if !goRuntimeWords.MatchString(a.message) { // the last line belongs to a trace; take the one with the error
+			at := goRuntimeWords.FindStringIndex(said)[0]
 			a.message, _, _ = strings.Cut(said[strings.LastIndexByte(said[:at], '\n')+1:], "\n")
 		}
 	case code == exit.Usage || code == exit.Data || code == exit.Memory:
@@ -74,15 +73,15 @@ func judge(code int, said, path string) attempt {
 	return a
 }
 
-// tryFile runs ufs-stream on a file: all features are read, and all columns are copied to the file copied,
-// which is there if that has succeeded.
+// tryFile reads all features of a file with ufs-stream, and copies all columns to the file copied, which exists
+// if that has succeeded.
 func (r *run) tryFile(ctx context.Context, f file, copied string) (reading, copying attempt, err error) {
-	if reading, err = r.try(ctx, f, "inspect", "--scan", "--times", "--format", "csv"); err != nil {
+	if reading, err = r.tryVerb(ctx, f, "inspect", "--scan", "--times", "--format", "csv"); err != nil {
 		return reading, copying, err
 	}
 	if err := os.RemoveAll(copied); err != nil {
 		return reading, copying, err
 	}
-	copying, err = r.try(ctx, f, "convert", "--output", copied)
+	copying, err = r.tryVerb(ctx, f, "convert", "--output", copied)
 	return reading, copying, err
 }

@@ -19,18 +19,18 @@ type file struct {
 	path  string
 }
 
-// endings are those of names that ufs-stream, or the suites, have for files of rows.
+// endings are those of files of rows in ufs-stream or the suites.
 var endings = []string{
 	".parquet", ".parq", ".arrow", ".arrow_file", ".arrows", ".stream", ".feather", ".ipc", ".avro", ".npy",
 	".csv", ".tsv", ".jsonl", ".ndjson", ".svm", ".libsvm",
 }
 
-// magics are the first bytes by which the formats are known, whatever a file is called.
+// magics are the first bytes that identify formats, for files of any name.
 var magics = []string{"PAR1", "PARE", "ARROW1", "\xff\xff\xff\xff", "\x93NUMPY", "Obj\x01"}
 
-// walk lists the files of a folder, by name, that ufs-stream can be asked to read: by their
-// endings, or by their first bytes.
-func walk(folder string) ([]file, error) {
+// listFiles lists the files of a folder, by name, that ufs-stream can be asked to read: by their endings, or by
+// their first bytes.
+func listFiles(folder string) ([]file, error) {
 	root, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func walk(folder string) ([]file, error) {
 		}
 		known := endsWith(path, endings...)
 		if !known {
-			if known, err = begins(path, magics...); err != nil {
+			if known, err = startsWithAny(path, magics...); err != nil {
 				return err
 			}
 		}
@@ -57,7 +57,7 @@ func walk(folder string) ([]file, error) {
 	return files, err
 }
 
-// endsWith reports whether a path has one of some endings, in whatever case and perhaps compressed.
+// endsWith ignores case, and the ending of a compression.
 func endsWith(path string, endings ...string) bool {
 	lower := strings.ToLower(path)
 	for _, compressed := range []string{".gz", ".zst", ".bz2"} {
@@ -66,8 +66,7 @@ func endsWith(path string, endings ...string) bool {
 	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(lower, e) })
 }
 
-// begins reports whether a file begins with one of some words.
-func begins(path string, words ...string) (bool, error) {
+func startsWithAny(path string, words ...string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, stream.Dataf(path, "cannot be opened: %w", err)
@@ -86,5 +85,5 @@ func isParquet(path string) (bool, error) {
 	if endsWith(path, ".parquet", ".parq") {
 		return true, nil
 	}
-	return begins(path, "PAR1", "PARE")
+	return startsWithAny(path, "PAR1", "PARE")
 }

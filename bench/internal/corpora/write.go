@@ -18,12 +18,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// write writes corpora.md and corpora.csv, what is expected ever after where that is asked for, and the
-// tables for who waits.
-func (r *run) write(ctx context.Context, out io.Writer) error {
+func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 	var text, lines bytes.Buffer
-	r.markdown(&text)
-	if err := r.csv(&lines); err != nil {
+	r.writeMarkdown(&text)
+	if err := r.writeCSV(&lines); err != nil {
 		return err
 	}
 	for end, b := range map[string][]byte{".md": text.Bytes(), ".csv": lines.Bytes()} {
@@ -31,50 +29,50 @@ func (r *run) write(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	r.say("wrote %s.md and .csv", filepath.Join(r.results, "corpora"))
+	r.printRemark("wrote %s.md and .csv", filepath.Join(r.results, "corpora"))
 	if _, err := out.Write(text.Bytes()); err != nil || r.expect == "" {
 		return err
 	}
-	b, err := r.expectations(ctx)
+	b, err := r.encodeExpectations(ctx)
 	if err != nil {
 		return err
 	}
 	if err := results.Write(ctx, r.expect, nil, b); err != nil {
 		return err
 	}
-	r.say("wrote %s", r.expect)
+	r.printRemark("wrote %s", r.expect)
 	return nil
 }
 
-func (r *run) markdown(w io.Writer) {
+func (r *run) writeMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "# Other projects' files\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", r.command, r.host, r.shop.Version)
 	fmt.Fprintf(w, "- read: `inspect --scan --times` reads all features; copied: `convert` copies all columns; refused: with a message that names\n"+
 		"  the fault; errors: a panic, a signal, an internal fault, or words of Go's runtime; hangs: no end after %s\n", r.giveUp)
 	fmt.Fprintf(w, "- leaves: features that DuckDB has read too, of other formats than Parquet in the copy; each value to the bit, nulls, NaN and\n"+
 		"  infinities by their kind; a decimal and a time is what is nearest to DuckDB's digits. Differences: leaves, and copies of\n"+
 		"  Parquet files, which are compared in all columns, whose rows are not the file's\n")
-	r.suiteTable(w)
-	r.list(w, "Errors and hangs", (*finding).failures)
-	r.list(w, "Differences", (*finding).different)
-	r.group(w, "Refused, though DuckDB reads it", "files", func(f *finding) []string {
-		if f.reading.outcome == refused && f.asked && f.beside.refusal == "" {
+	r.writeSuiteTable(w)
+	r.writeListSection(w, "Errors and hangs", (*finding).listFailures)
+	r.writeListSection(w, "Differences", (*finding).allDifferences)
+	r.writeGroupSection(w, "Refused, though DuckDB reads it", "files", func(f *finding) []string {
+		if f.reading.outcome == refused && f.askedDuckDB && f.comparison.refusal == "" {
 			return []string{f.reading.message}
 		}
 		return nil
 	})
-	r.group(w, "Refused, and by DuckDB, or not asked of it", "files", func(f *finding) []string {
-		if f.reading.outcome == refused && (!f.asked || f.beside.refusal != "") {
+	r.writeGroupSection(w, "Refused, and by DuckDB, or not asked of it", "files", func(f *finding) []string {
+		if f.reading.outcome == refused && (!f.askedDuckDB || f.comparison.refusal != "") {
 			return []string{f.reading.message}
 		}
 		return nil
 	})
-	r.group(w, "Read, and not copied", "files", func(f *finding) []string {
+	r.writeGroupSection(w, "Read, and not copied", "files", func(f *finding) []string {
 		if f.reading.outcome == wasRead && f.copying.outcome == refused {
 			return []string{f.copying.message}
 		}
 		return nil
 	})
-	r.group(w, "Columns left out", "columns", func(f *finding) (whys []string) {
+	r.writeGroupSection(w, "Columns left out", "columns", func(f *finding) (whys []string) {
 		if f.read != nil {
 			for _, l := range f.read.leftOut {
 				whys = append(whys, l.Why)
@@ -82,23 +80,22 @@ func (r *run) markdown(w io.Writer) {
 		}
 		return whys
 	})
-	r.group(w, "Read, and not compared, or not in every leaf: DuckDB refuses it", "files", func(f *finding) []string {
-		if f.read != nil && f.beside.refusal != "" {
-			return []string{f.beside.refusal}
+	r.writeGroupSection(w, "Read, and not compared, or not in every leaf: DuckDB refuses it", "files", func(f *finding) []string {
+		if f.read != nil && f.comparison.refusal != "" {
+			return []string{f.comparison.refusal}
 		}
 		return nil
 	})
-	r.list(w, "Read, and not comparable", func(f *finding) []string { return f.beside.apart })
-	r.group(w, "Copied, and not compared: DuckDB refuses it", "files", func(f *finding) []string {
-		if f.copyBeside.refusal != "" && f.beside.refusal == "" {
-			return []string{f.copyBeside.refusal}
+	r.writeListSection(w, "Read, and not comparable", func(f *finding) []string { return f.comparison.notComparable })
+	r.writeGroupSection(w, "Copied, and not compared: DuckDB refuses it", "files", func(f *finding) []string {
+		if f.copyComparison.refusal != "" && f.comparison.refusal == "" {
+			return []string{f.copyComparison.refusal}
 		}
 		return nil
 	})
 }
 
-// suiteTable writes a row for each suite, and one for all.
-func (r *run) suiteTable(w io.Writer) {
+func (r *run) writeSuiteTable(w io.Writer) {
 	columns := []string{"files", "read", "refused", "errors", "hangs", "copied", "copies compared", "leaves", "values", "differences"}
 	results.TableHead(w, append([]string{"suite"}, columns...), 1)
 	var suites []string
@@ -116,16 +113,16 @@ func (r *run) suiteTable(w io.Writer) {
 				counts[suite] = row
 			}
 			row[0]++
-			row[1+slices.Index([]outcome{wasRead, refused, failed, hung}, f.outcome())]++
+			row[1+slices.Index([]outcome{wasRead, refused, failed, hung}, f.worstOutcome())]++
 			if f.copying.outcome == wasRead {
 				row[5]++
 			}
-			if f.copyBeside.judged != nil {
+			if f.copyComparison.comparedLeaves != nil {
 				row[6]++
 			}
-			row[7] += len(f.beside.judged)
-			row[8] += f.beside.values
-			row[9] += len(f.different())
+			row[7] += len(f.comparison.comparedLeaves)
+			row[8] += f.comparison.valueCount
+			row[9] += len(f.allDifferences())
 		}
 	}
 	if len(suites) > 1 {
@@ -140,8 +137,7 @@ func (r *run) suiteTable(w io.Writer) {
 	}
 }
 
-// list writes a section with the lines of each file; nothing where there are none.
-func (r *run) list(w io.Writer, title string, lines func(*finding) []string) {
+func (r *run) writeListSection(w io.Writer, title string, lines func(*finding) []string) {
 	for i := range r.findings {
 		f := &r.findings[i]
 		for _, line := range lines(f) {
@@ -154,12 +150,12 @@ func (r *run) list(w io.Writer, title string, lines func(*finding) []string) {
 	}
 }
 
-// particular are the parts of a message that tell its place: what is quoted, and numbers.
-var particular = regexp.MustCompile(`"[^"]*"|\b\d+(\.\d+)?\b`)
+// quotedOrNumber matches the parts of a message that depend on its place: quoted text, and numbers.
+var quotedOrNumber = regexp.MustCompile(`"[^"]*"|\b\d+(\.\d+)?\b`)
 
-// group writes a section with a row for each kind of line: how many there are, in how many files, and
+// writeGroupSection writes a section with a row for each kind of line: their number, the number of files, and
 // the first.
-func (r *run) group(w io.Writer, title, what string, lines func(*finding) []string) {
+func (r *run) writeGroupSection(w io.Writer, title, what string, lines func(*finding) []string) {
 	type kind struct {
 		line, first  string
 		count, files int
@@ -169,7 +165,7 @@ func (r *run) group(w io.Writer, title, what string, lines func(*finding) []stri
 		f := &r.findings[i]
 		seen := make(map[*kind]bool)
 		for _, line := range lines(f) {
-			key := particular.ReplaceAllString(line, "…")
+			key := quotedOrNumber.ReplaceAllString(line, "…")
 			k := kinds[key]
 			if k == nil {
 				k = &kind{line: line, first: f.suite + "/" + f.name}
@@ -205,8 +201,7 @@ func (r *run) group(w io.Writer, title, what string, lines func(*finding) []stri
 	}
 }
 
-// csv writes a line for every file.
-func (r *run) csv(w io.Writer) error {
+func (r *run) writeCSV(w io.Writer) error {
 	lines := [][]string{{"suite", "file", "outcome", "exit_code", "message", "copy", "copy_message", "rows", "features", "left_out",
 		"duckdb", "duckdb_message", "leaves_compared", "values_compared", "differences", "different"}}
 	for i := range r.findings {
@@ -223,15 +218,15 @@ func (r *run) csv(w io.Writer) error {
 		}
 		duckDB := ""
 		switch {
-		case !f.asked:
-		case f.beside.refusal != "":
+		case !f.askedDuckDB:
+		case f.comparison.refusal != "":
 			duckDB = string(refused)
 		default:
 			duckDB = string(wasRead)
 		}
-		different := f.different()
-		lines = append(lines, append(line, duckDB, cmp.Or(f.beside.refusal, f.copyBeside.refusal, strings.Join(f.beside.apart, "; ")),
-			strconv.Itoa(len(f.beside.judged)), strconv.Itoa(f.beside.values), strconv.Itoa(len(different)), strings.Join(different, "; ")))
+		different := f.allDifferences()
+		lines = append(lines, append(line, duckDB, cmp.Or(f.comparison.refusal, f.copyComparison.refusal, strings.Join(f.comparison.notComparable, "; ")),
+			strconv.Itoa(len(f.comparison.comparedLeaves)), strconv.Itoa(f.comparison.valueCount), strconv.Itoa(len(different)), strings.Join(different, "; ")))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

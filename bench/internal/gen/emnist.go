@@ -38,7 +38,7 @@ so that what is fast for whole numbers does not apply.`,
 			case threads < 0:
 				return stream.Usagef("--threads %d: want a number from 1 on, or 0 for all", threads)
 			}
-			return emnist(cmd.Context(), c, from, path, label, fractions, threads)
+			return writeEMNIST(cmd.Context(), c, from, path, label, fractions, threads)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "read the images of `FILE`")
@@ -49,8 +49,8 @@ so that what is fast for whole numbers does not apply.`,
 	return cmd
 }
 
-func emnist(ctx context.Context, c *cli.Shared, from, path, label string, fractions bool, threads int) error {
-	// The label travels as one more column of whole numbers, so each row keeps its own.
+func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, fractions bool, threads int) error {
+	// The label is carried as one more column of whole numbers, so each row keeps its own.
 	src, err := chunkio.Open(ctx, []string{from}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
 	var usage *stream.UsageError
 	if errors.As(err, &usage) { // it complains about --columns, which is no flag here
@@ -63,17 +63,17 @@ func emnist(ctx context.Context, c *cli.Shared, from, path, label string, fracti
 	if err := src.Check(); err != nil {
 		return err
 	}
-	var parts []part
+	var parts []outputPart
 	for dy := -1; dy <= 1; dy++ {
 		for dx := -1; dx <= 1; dx++ {
-			s, err := newShifted(src, label, dy, dx)
+			s, err := newShiftedImages(src, label, dy, dx)
 			if err != nil {
 				return err
 			}
 			if fractions {
 				s.makeFractions()
 			}
-			parts = append(parts, part{fmt.Sprintf("%d_dy%+d_dx%+d.parquet", len(parts)+1, dy, dx), s})
+			parts = append(parts, outputPart{fmt.Sprintf("%d_dy%+d_dx%+d.parquet", len(parts)+1, dy, dx), s})
 		}
 	}
 	features := len(parts[0].source.Columns()) - 1
@@ -86,18 +86,18 @@ func emnist(ctx context.Context, c *cli.Shared, from, path, label string, fracti
 	return err
 }
 
-// shifted is a source of images that are moved within a frame, which is one pixel wider on
-// every side. The last column is the label.
-type shifted struct {
+// shiftedImages is a source of images that are moved within a frame, which is one pixel wider on every side.
+// The last column is the label.
+type shiftedImages struct {
 	stream.Source
-	columns []stream.Column
-	from    []int // for each column the source's column, or -1 for the frame, which is 0
+	columns       []stream.Column
+	sourceColumns []int // for each column the source's column, or -1 for the frame, which is 0
 
 	fractions bool // a pixel p becomes (p + 1/2) / 255
 }
 
-// newShifted finds the pixels of src by name. A pixel at (r, c) goes to (r+1+dy, c+1+dx).
-func newShifted(src stream.Source, label string, dy, dx int) (*shifted, error) {
+// newShiftedImages finds the pixels of src by name. A pixel at (r, c) moves to (r+1+dy, c+1+dx).
+func newShiftedImages(src stream.Source, label string, dy, dx int) (*shiftedImages, error) {
 	columnAt := make(map[[2]int]int)
 	typ, labelColumn := "", -1
 	height, width := 0, 0
@@ -115,30 +115,29 @@ func newShifted(src stream.Source, label string, dy, dx int) (*shifted, error) {
 		if typ == "" {
 			typ = col.Type
 		} else if typ != col.Type {
-			typ = "double" // which holds the values of all types
+			typ = "double" // a double can hold the values of all types
 		}
 	}
 	if labelColumn < 0 || len(columnAt) != height*width {
 		return nil, stream.Usagef("--from: want a label and a pixel px_R_C at every place of a rectangle, got %d of %dx%d", len(columnAt), height, width)
 	}
-	s := &shifted{Source: src}
+	s := &shiftedImages{Source: src}
 	for r := range height + 2 {
 		for c := range width + 2 {
 			j, ok := columnAt[[2]int{r - 1 - dy, c - 1 - dx}]
 			if !ok {
 				j = -1
 			}
-			s.from = append(s.from, j)
+			s.sourceColumns = append(s.sourceColumns, j)
 			s.columns = append(s.columns, stream.Column{Name: fmt.Sprintf("px_%d_%d", r, c), Type: typ})
 		}
 	}
-	s.from = append(s.from, labelColumn)
+	s.sourceColumns = append(s.sourceColumns, labelColumn)
 	s.columns = append(s.columns, stream.Column{Name: label, Type: "int32"})
 	return s, nil
 }
 
-// makeFractions makes all pixels numbers of type double that are not whole.
-func (s *shifted) makeFractions() {
+func (s *shiftedImages) makeFractions() {
 	s.fractions = true
 	for j := range s.columns[:len(s.columns)-1] {
 		s.columns[j].Type = "double"
@@ -146,10 +145,10 @@ func (s *shifted) makeFractions() {
 }
 
 // Columns implements stream.Source.
-func (s *shifted) Columns() []stream.Column { return s.columns }
+func (s *shiftedImages) Columns() []stream.Column { return s.columns }
 
 // Chunks implements stream.Source.
-func (s *shifted) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+func (s *shiftedImages) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		var data []float64
 		for c, err := range s.Source.Chunks(ctx, r) {
@@ -157,17 +156,17 @@ func (s *shifted) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 				yield(nil, err)
 				return
 			}
-			if n := c.Rows * len(s.from); len(data) < n {
+			if n := c.Rows * len(s.sourceColumns); len(data) < n {
 				data = make([]float64, n)
 			}
-			out := &stream.Chunk{Start: c.Start, Block: c.Block, Rows: c.Rows, Cols: len(s.from), Stride: c.Rows, Data: data}
-			for j, from := range s.from {
+			out := &stream.Chunk{Start: c.Start, Block: c.Block, Rows: c.Rows, Cols: len(s.sourceColumns), Stride: c.Rows, Data: data}
+			for j, from := range s.sourceColumns {
 				if from < 0 {
 					clear(out.Col(j))
 				} else {
 					copy(out.Col(j), c.Col(from))
 				}
-				if s.fractions && j < len(s.from)-1 {
+				if s.fractions && j < len(s.sourceColumns)-1 {
 					for i, p := range out.Col(j) {
 						out.Col(j)[i] = (p + 0.5) / 255
 					}

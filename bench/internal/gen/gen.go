@@ -23,7 +23,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// New makes the verb gen, with one verb below it for each kind of table.
+// New returns the command gen, with a subcommand for each kind of table.
 func New(c *cli.Shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen KIND",
@@ -37,22 +37,21 @@ What grows with a file is its footer; --files bounds it.`,
 	return cmd
 }
 
-// options are the flags that all kinds share but emnist.
+// options are the flags that all kinds except emnist share.
 type options struct {
 	path    string
 	rows    int64
 	seed    uint64
 	typ     string
 	files   int
-	group   int // rows of a row group; 0: as many as are read well
+	group   int // rows of a row group; 0: groupRows decides
 	nulls   float64
 	threads int
 	answer  string
 }
 
-// add declares the flags. types are the types of values that the kind can have; the first
-// is the default.
-func (o *options) add(fs *pflag.FlagSet, types ...string) {
+// addFlags declares the flags. types are the types of values that the kind can have; the first is the default.
+func (o *options) addFlags(fs *pflag.FlagSet, types ...string) {
 	fs.StringVarP(&o.path, "output", "o", "", "write `PATH`: a Parquet file, or with --files a new folder")
 	fs.Int64Var(&o.rows, "rows", 10000, "rows")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed, from 1 on")
@@ -67,7 +66,7 @@ func (o *options) addNulls(fs *pflag.FlagSet) {
 	fs.Float64Var(&o.nulls, "nulls", 0, "share of the values to leave out")
 }
 
-func (o *options) check(types ...string) error {
+func (o *options) checkFlags(types ...string) error {
 	switch end := filepath.Ext(o.path); {
 	case place.IsURL(o.path) || place.IsURL(o.answer):
 		return stream.Usagef("gen writes local files; copy them to the store")
@@ -99,12 +98,11 @@ func (o *options) check(types ...string) error {
 	return nil
 }
 
-// rowsPerFile is the number of rows of the largest file.
 func (o options) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
 
-// generate writes the table src and the answer beside it. Both appear when they are
-// complete, the answer a moment after the table; a failed run leaves neither.
-func generate(ctx context.Context, c *cli.Shared, o options, src stream.Source, w chunkio.WriteOptions, answer any) error {
+// generateTable writes the table src, and the answer next to it. Both appear when they are complete, the answer
+// a moment after the table; a failed run leaves neither.
+func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Source, w chunkio.WriteOptions, answer any) error {
 	answerFile, err := atomicfile.Create(ctx, o.answer)
 	if err != nil {
 		return err
@@ -116,13 +114,13 @@ func generate(ctx context.Context, c *cli.Shared, o options, src stream.Source, 
 	if err := enc.Encode(answer); err != nil {
 		return err
 	}
-	parts := []part{{source: src}}
+	parts := []outputPart{{source: src}}
 	if o.files > 0 {
 		parts = nil
 		digits := len(fmt.Sprint(o.files - 1))
 		for i := range int64(o.files) {
 			n := int64(o.files)
-			parts = append(parts, part{
+			parts = append(parts, outputPart{
 				fmt.Sprintf("part-%0*d.parquet", digits, i),
 				planted.Part{Source: src, Range: stream.Range{From: o.rows/n*i + min(i, o.rows%n), To: o.rows/n*(i+1) + min(i+1, o.rows%n)}},
 			})
@@ -148,15 +146,13 @@ func generate(ctx context.Context, c *cli.Shared, o options, src stream.Source, 
 	return answerFile.Commit()
 }
 
-// listRows is the rows of a row group of lists: chunkio says what taller ones cost.
+// listRows is the number of rows in a row group of lists: package chunkio documents the cost of taller ones.
 const listRows = 512
 
-// maxColumnChunks bounds the footer of one file. The writer holds it in memory and reads it
-// back in the end, which takes 1.6 KB a column chunk (measured at 10,000 columns), so that
-// the largest footer takes 0.8 GB.
+// maxColumnChunks bounds the footer of one file. The writer holds it in memory and reads it back in the end,
+// which takes 1.6 KB a column chunk (measured at 10,000 columns), so that the largest footer takes 0.8 GB.
 const maxColumnChunks = 500000
 
-// checkFooter refuses files of more than maxColumnChunks.
 func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 	switch {
 	case w.Sparse:
@@ -165,7 +161,7 @@ func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 		features = 1
 	}
 	groups := (o.rowsPerFile()-1)/int64(w.RowGroupRows) + 1
-	if o.group > 0 || groups*int64(features) <= maxColumnChunks { // whoever names the rows of a group wants that footer
+	if o.group > 0 || groups*int64(features) <= maxColumnChunks { // with --group-rows the user accepts that footer
 		return nil
 	}
 	most := max(maxColumnChunks/int64(features), 1) * int64(w.RowGroupRows)
@@ -173,15 +169,13 @@ func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 		humanize.Comma(o.rowsPerFile()), humanize.Comma(int64(features)), (o.rows-1)/most+1)
 }
 
-// part is one file to write. It is put into a folder, or is the output itself if it has no
-// name.
-type part struct {
+// outputPart is one file to write: in a folder, or the output itself if it has no name.
+type outputPart struct {
 	name   string
 	source stream.Source
 }
 
-// writeParts writes the files and says how long it took.
-func writeParts(ctx context.Context, c *cli.Shared, path string, features int, parts []part, w chunkio.WriteOptions) error {
+func writeParts(ctx context.Context, c *cli.Shared, path string, features int, parts []outputPart, w chunkio.WriteOptions) error {
 	total := int64(0)
 	for _, p := range parts {
 		total += p.source.Rows()
@@ -195,7 +189,7 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 		if err != nil {
 			return err
 		}
-		defer func() { _ = dir.Abort(ctx) }() // of a local folder, so that nothing can be left
+		defer func() { _ = dir.Abort(ctx) }() // a local folder: nothing can be left
 		for _, p := range parts {
 			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Path(), p.name), count(p.source), w); err != nil {
 				return err
@@ -206,7 +200,7 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 	if err != nil {
 		return err
 	}
-	size, err := sizeOf(path)
+	size, err := totalSize(path)
 	if err != nil {
 		return err
 	}
@@ -220,8 +214,7 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 	return nil
 }
 
-// sizeOf is the size in bytes of a file, or of all files in a folder.
-func sizeOf(path string) (size int64, err error) {
+func totalSize(path string) (size int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -33,11 +33,11 @@ func gen(t *testing.T, name string, args ...string) string {
 	return path
 }
 
-// readAnswer reads the answer beside the table at path.
+// readAnswer reads the answer next to the table at path.
 func readAnswer(t *testing.T, path string, answer any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(benchtest.Read(t, strings.TrimSuffix(path, ".parquet")+".json")), answer); err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the answer for %s: %v", path, err)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestGenSameBytesForAnyThreads(t *testing.T) {
 func TestGenPlantedIsFound(t *testing.T) {
 	w, err := benchtest.Built()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building ufs-stream: %v", err)
 	}
 	for _, c := range []struct {
 		rows, columns int
@@ -84,7 +84,7 @@ func TestGenPlantedIsFound(t *testing.T) {
 		}
 		s, _, err := w.RunSelect(t.Context(), flags...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("selecting: %v", err)
 		}
 		if columns := s.Features + len(s.LeftOut) - extra; columns != c.columns || s.Rows != int64(c.rows) || a.Columns != c.columns {
 			t.Fatalf("%+v: %d rows x %d columns", c, s.Rows, columns)
@@ -102,8 +102,7 @@ func TestGenPlantedIsFound(t *testing.T) {
 	}
 }
 
-// The column label holds the classes of the rows. One file or several, the values are what
-// package planted makes.
+// The column label holds the classes of the rows. In one file or several, the values are package planted's.
 func TestGenPlantedValues(t *testing.T) {
 	args := []string{"planted", "--rows", "103", "--columns", "20", "--label", "--classes", "4", "--seed", "3"}
 	want := planted.New(planted.Options{Rows: 103, Columns: 20, Classes: 4, Seed: 3})
@@ -152,7 +151,7 @@ func TestGenRefusals(t *testing.T) {
 	dir := t.TempDir()
 	full := filepath.Join(dir, "full")
 	if err := errors.Join(os.Mkdir(full, 0o700), os.WriteFile(filepath.Join(full, "x"), nil, 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a full folder: %v", err)
 	}
 	out := filepath.Join(dir, "x.parquet")
 	for _, c := range []struct {

@@ -15,25 +15,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grid makes images. Every class is a pattern of a few strokes. Every row shows the pattern
-// of its class, shifted by up to shift pixels, in a random brightness and with noise.
-// Pixels are whole numbers from 0 to 255.
+// grid makes images. Every class is a pattern of a few strokes. Every row shows the pattern of its class,
+// shifted by up to shift pixels, in a random brightness and with noise. Pixels are whole numbers from 0 to 255.
 type grid struct {
 	height, width, classes int
 	shift                  int
 	columns                []stream.Column
-	patterns               [][]float64 // one a class: brightness 0 to 1, with a margin of shift around the frame
+	patterns               [][]float64 // by class: brightness 0 to 1, with a margin of shift around the frame
 	rows                   planted.Series
 	seed                   uint64
 }
 
 const (
-	gridStrokes = 3       // strokes of a class
-	gridNoise   = 12      // standard deviation
-	gridRows    = 0       // the series of the rows
-	gridStroke  = 1       // the series of the strokes
-	gridPixel   = 1 << 33 // the series of the first pixel's noise; the other pixels follow
-	informative = 0.1     // difference between the mean images of two classes, as a share of the full brightness
+	gridStrokes       = 3       // strokes per class
+	gridNoise         = 12      // standard deviation
+	gridRows          = 0       // the series of the rows
+	gridStroke        = 1       // the series of the strokes
+	gridPixel         = 1 << 33 // the series of the first pixel's noise; the other pixels follow
+	minInformativeGap = 0.1     // between the mean images of two classes, as a share of the full brightness
 )
 
 func newGrid(height, width, classes int, seed uint64) *grid {
@@ -53,7 +52,7 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	for range classes {
 		pattern := make([]float64, (height+2*g.shift)*(width+2*g.shift))
 		for range gridStrokes {
-			// Ends lie in the middle 60 %, so that the frame's border tells nothing.
+			// Ends lie in the middle 60 %, so that the border has no information.
 			s := stroke{
 				y0: uniform(0.2, 0.8) * float64(height), x0: uniform(0.2, 0.8) * float64(width),
 				y1: uniform(0.2, 0.8) * float64(height), x1: uniform(0.2, 0.8) * float64(width),
@@ -62,7 +61,7 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 			for i := range pattern {
 				y := float64(i/(width+2*g.shift) - g.shift)
 				x := float64(i%(width+2*g.shift) - g.shift)
-				pattern[i] = max(pattern[i], s.at(y, x))
+				pattern[i] = max(pattern[i], s.brightnessAt(y, x))
 			}
 		}
 		g.patterns = append(g.patterns, pattern)
@@ -70,11 +69,11 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	return g
 }
 
-// stroke is a line with soft sides: its brightness is (1 - (distance/reach)²)², and 0
-// beyond reach. A polynomial has the same bits on every machine.
+// stroke is a line with soft sides: its brightness is (1 - (distance/reach)²)², and 0 beyond reach. A
+// polynomial has the same bits on every machine.
 type stroke struct{ y0, x0, y1, x1, reach float64 }
 
-func (s stroke) at(y, x float64) float64 {
+func (s stroke) brightnessAt(y, x float64) float64 {
 	dy, dx := s.y1-s.y0, s.x1-s.x0
 	along := 0.0
 	if l := float64(dy*dy) + float64(dx*dx); l > 0 {
@@ -85,7 +84,7 @@ func (s stroke) at(y, x float64) float64 {
 	return rest * rest
 }
 
-// uniform01 makes a number from 0 to below 1 of random bits.
+// uniform01 maps random bits to a number from 0 to below 1.
 func uniform01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
 // Columns implements Filler.
@@ -106,13 +105,12 @@ func (g *grid) Fill(j int, from int64, out []float64) {
 	}
 }
 
-// classAndBits returns a row's class and the bits of its shift and brightness.
 func (g *grid) classAndBits(row int64) (class int, bits uint64) {
 	bits = g.rows.Bits(row)
 	return int(bits >> 32 % uint64(g.classes)), bits
 }
 
-// gridAnswer sorts the pixels by what they tell about the classes.
+// gridAnswer sorts the pixels by their information about the classes.
 type gridAnswer struct {
 	answer
 	Shape       string   `json:"shape"`
@@ -121,8 +119,8 @@ type gridAnswer struct {
 	Background  []string `json:"background"`  // noise only: no pattern ever reaches them
 }
 
-// parts judges every pixel by the mean images of the classes over all shifts.
-func (g *grid) parts(o options) gridAnswer {
+// describeColumns classifies every pixel by the mean images of the classes over all shifts.
+func (g *grid) describeColumns(o options) gridAnswer {
 	a := gridAnswer{
 		answer: o.commonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
 		Informative: []string{}, Weak: []string{}, Background: []string{},
@@ -141,7 +139,7 @@ func (g *grid) parts(o options) gridAnswer {
 			low, high = min(low, mean), max(high, mean)
 		}
 		switch {
-		case high-low >= informative:
+		case high-low >= minInformativeGap:
 			a.Informative = append(a.Informative, col.Name)
 		case high > 0:
 			a.Weak = append(a.Weak, col.Name)
@@ -162,7 +160,7 @@ func gridCommand(c *cli.Shared) *cobra.Command {
 		Short: "Images of a few strokes a class, shifted and noisy, columns px_R_C",
 		Args:  program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(types...); err != nil {
+			if err := o.checkFlags(types...); err != nil {
 				return err
 			}
 			height, width, err := parseShape(shape)
@@ -177,18 +175,18 @@ func gridCommand(c *cli.Shared) *cobra.Command {
 				class, _ := g.classAndBits(row)
 				return int32(class)
 			}}
-			return generate(cmd.Context(), c, o, filledTable{g, o.rows, o.nulls, o.seed, o.threads}, w, g.parts(o))
+			return generateTable(cmd.Context(), c, o, filledTable{g, o.rows, o.nulls, o.seed, o.threads}, w, g.describeColumns(o))
 		},
 	}
-	o.add(cmd.Flags(), types...)
+	o.addFlags(cmd.Flags(), types...)
 	o.addNulls(cmd.Flags())
 	cmd.Flags().StringVar(&shape, "shape", "28x28", "`RxC` pixels")
 	cmd.Flags().IntVar(&classes, "classes", 10, "number of classes")
 	return cmd
 }
 
-// parseShape reads "28x30". A side below 8 leaves no room for strokes, and patterns of
-// more than a million pixels are not worth their memory.
+// parseShape reads "28x30". A side below 8 leaves no room for strokes, and patterns of more than a million
+// pixels are not worth their memory.
 func parseShape(s string) (height, width int, err error) {
 	r, c, _ := strings.Cut(s, "x")
 	height, errR := strconv.Atoi(r)

@@ -14,9 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The images show what the answer says about each pixel: the class means of an
-// informative pixel differ by a tenth of the full brightness, and the class means of a
-// background pixel do not differ.
+// The images agree with the answer about each pixel: the class means of an informative pixel differ by a tenth
+// of the full brightness, and the class means of a background pixel do not differ.
 func TestGenGrid(t *testing.T) {
 	const n, classes = 4000, 4
 	path := gen(t, "g.parquet", "grid", "--rows", fmt.Sprint(n), "--shape", "14x10", "--classes", fmt.Sprint(classes), "--seed", "2")
@@ -49,7 +48,7 @@ func TestGenGrid(t *testing.T) {
 		// 12·0.4 = 4.8 instead of 0.
 		difference := high - low
 		switch {
-		case slices.Contains(a.Informative, names[j]) && difference < 200*informative-4.8-5*err,
+		case slices.Contains(a.Informative, names[j]) && difference < 200*minInformativeGap-4.8-5*err,
 			slices.Contains(a.Background, names[j]) && difference > 10*err:
 			t.Errorf("%s: the class means differ by %.1f, standard error %.1f", names[j], difference, err)
 		}
@@ -65,7 +64,7 @@ func TestGenSparse(t *testing.T) {
 	readAnswer(t, path, &a)
 	src, err := chunkio.Open(t.Context(), []string{path}, chunkio.Options{Sparse: a.Read, Label: LabelName, Classes: true})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the table: %v", err)
 	}
 	defer src.Close()
 	made := newTexts(n, d, topics, 50, 1, 1)
@@ -80,12 +79,12 @@ func TestGenSparse(t *testing.T) {
 	row := int64(0)
 	for c, err := range src.Chunks(t.Context(), stream.Range{}) {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading a block: %v", err)
 		}
 		for i := range c.Rows {
-			want := made.csr(row, row+1)
+			want := made.countWords(row, row+1)
 			lo, hi := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
-			class := made.class(row)
+			class := made.classOfRow(row)
 			if !slices.Equal(c.Sparse.Index[lo:hi], want.Index) || !slices.Equal(c.Sparse.Value[lo:hi], want.Value) || src.Classes()[c.Class[i]] != fmt.Sprint(class) {
 				t.Fatalf("row %d differs", row)
 			}
@@ -150,7 +149,7 @@ func (p pixels) write(t *testing.T, path, label string) {
 		list = append(list, stream.Column{Name: name, Type: "uint8"})
 	}
 	if err := chunkio.WriteParquet(t.Context(), path, filledTable{memoryColumns{list, columns}, int64(len(p.rows)), 0, 1, 1}, chunkio.WriteOptions{RowGroupRows: 3}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the images: %v", err)
 	}
 }
 
@@ -163,7 +162,7 @@ type memoryColumns struct {
 func (h memoryColumns) Columns() []stream.Column              { return h.columns }
 func (h memoryColumns) Fill(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
 
-// Every file has every image, shifted as its name tells, and with --float64 as fractions.
+// Every file has every image, shifted as in its name, and with --float64 as fractions.
 func TestGenEmnist(t *testing.T) {
 	p := pixels{height: 3, width: 4}
 	for i := range 8 {
@@ -190,7 +189,7 @@ func TestGenEmnist(t *testing.T) {
 		}
 		ds, err := chunkio.Open(t.Context(), []string{dir}, chunkio.Options{Label: "digit"})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening the copies: %v", err)
 		}
 		for _, col := range ds.Columns() {
 			if col.Type != c.typ {

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// answer is what every kind of table tells about itself.
+// answer has the facts that every kind of table records about itself.
 type answer struct {
 	Schema  string `json:"schema"` // "ufs-stream/planted/v1"
 	Kind    string `json:"kind"`
@@ -34,7 +34,7 @@ func (o options) commonAnswer(kind string, columns, classes int) answer {
 // LabelName is the column of the classes of made tables.
 const LabelName = "label"
 
-// plantedAnswer names the columns by the part they play; package planted explains the parts.
+// plantedAnswer lists the columns by role; package planted explains the roles.
 type plantedAnswer struct {
 	answer
 	Groups [][]string `json:"groups"` // the redundant columns of each factor; a right selection has one of each group
@@ -65,7 +65,7 @@ With --list NAME the features are one column of lists, NAME[0], NAME[1], …: of
 thousands of columns the footer alone takes gigabytes.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(types...); err != nil {
+			if err := o.checkFlags(types...); err != nil {
 				return err
 			}
 			for _, name := range []string{"columns", "factors", "classes"} {
@@ -87,11 +87,11 @@ thousands of columns the footer alone takes gigabytes.`,
 				w.Label = func(row int64) int32 { return int32(table.Class(row)) }
 			}
 			src := filledTable{table, o.rows, o.nulls, o.seed, o.threads}
-			return generate(cmd.Context(), c, o, src, w, plantedParts(o, table, list))
+			return generateTable(cmd.Context(), c, o, src, w, describePlanted(o, table, list))
 		},
 	}
 	fs := cmd.Flags()
-	o.add(fs, types...)
+	o.addFlags(fs, types...)
 	o.addNulls(fs)
 	fs.IntVar(&p.Columns, "columns", 100, "columns, the label not counted")
 	fs.IntVar(&p.Factors, "factors", 0, "hidden factors (default: as many as fill half of the columns)")
@@ -101,8 +101,8 @@ thousands of columns the footer alone takes gigabytes.`,
 	return cmd
 }
 
-// newPlanted settles the number of classes: the smallest power of two above the
-// number of factors, so that every factor follows them.
+// newPlanted chooses the number of classes: the smallest power of two above the number of factors, so that
+// every factor follows them.
 func newPlanted(p planted.Options, label bool) (*planted.Table, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func newPlanted(p planted.Options, label bool) (*planted.Table, error) {
 	return t, nil
 }
 
-func plantedParts(o options, t *planted.Table, list string) plantedAnswer {
+func describePlanted(o options, t *planted.Table, list string) plantedAnswer {
 	name := func(columns []int) []string {
 		names := make([]string, len(columns))
 		for i, j := range columns {

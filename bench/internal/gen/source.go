@@ -23,21 +23,21 @@ type Filler interface {
 	Fill(j int, from int64, out []float64)
 }
 
-// filledTable is a source of the rows that a Filler makes. One block is in memory at a
-// time; its columns are made in parallel.
+// filledTable is a source of rows from a Filler. One block is in memory at a time; its columns are made in
+// parallel.
 type filledTable struct {
 	Filler
 	rows    int64
-	nulls   float64 // share of the values that are left out (NaN)
+	nulls   float64 // share of missing values (NaN)
 	seed    uint64
 	threads int
 }
 
-// NewTable is a source of the first rows of a Filler, with no value left out.
+// NewTable returns a source of the first rows of a Filler, with no value missing.
 func NewTable(f Filler, rows int64) stream.Source { return filledTable{Filler: f, rows: rows} }
 
-// nullSeries is the first of the series that decide which values are left out, one a
-// column. Package planted uses other numbers.
+// nullSeries is the first of the series that decide which values are missing, one a column. Package planted
+// uses other numbers.
 const nullSeries = 1 << 40
 
 // Rows implements stream.Source.
@@ -80,7 +80,7 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 	}
 }
 
-// leaveOut puts NaN where the column's null series, of 53 bits, is below limit.
+// leaveOut writes NaN if the column's null series, of 53 bits, is below limit.
 func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
@@ -92,10 +92,9 @@ func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (c
 	return count
 }
 
-// groupRows is how many rows a row group gets in a file of so many rows of d columns:
-// whole blocks within 64 MiB of float64, at most 65,536 rows. The writer holds one row
-// group and the footer in memory. Row groups grow, up to 256 MiB, while the footer would
-// have more than half of maxColumnChunks.
+// groupRows returns the number of rows in a row group, in a file of this many rows of d columns: whole blocks
+// within 64 MiB of float64, at most 65,536 rows. The writer holds one row group and the footer in memory. Row
+// groups grow, up to 256 MiB, while the footer would have more than half of maxColumnChunks.
 func groupRows(d int, rows int64) int {
 	block := stream.BlockRows(d)
 	height := max(64<<20/(8*d*block), 1) * block
@@ -125,8 +124,8 @@ func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*s
 	}
 }
 
-// withProgress runs work and says every ten seconds how many of all rows have been read
-// from the sources that work passes through count. Its goroutine ends before it returns.
+// withProgress runs work and prints every ten seconds how many rows have been read from the sources that work
+// passes through count. Its goroutine ends before it returns.
 func withProgress(c *cli.Shared, total int64, work func(count func(stream.Source) stream.Source) error) error {
 	var rows atomic.Int64
 	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }

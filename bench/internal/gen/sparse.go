@@ -18,16 +18,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// texts makes rows of word counts. Words follow Zipf's law: the word of rank r comes
-// 1/(r+1) as often as the first. Three words in ten are drawn from the words of the row's
-// topic, which is its class; the others are drawn from all words.
+// texts makes rows of word counts. Words follow Zipf's law: the word of rank r comes 1/(r+1) as often as the
+// first. Three words in ten are drawn from the words of the row's topic, which is its class; the others from
+// all words.
 //
-// Topic t of T owns the ranks T·(2m+1)+t, m = 0, 1, …, so that the topics together own
-// half of all words and leave the commonest T to all. Ranks are scattered over the columns.
+// Topic t of T owns the ranks T·(2m+1)+t, m = 0, 1, …, so that the topics together own half of all words and
+// leave the commonest T to all. Ranks are scattered over the columns.
 type texts struct {
 	n            int64 // rows
 	topics       int
-	length       int // mean words a row; a row has from half to one and a half times as many
+	length       int // mean number of words in a row; a row has from half to one and a half times this
 	threads      int
 	columns      []stream.Column
 	columnOfRank []int32
@@ -39,7 +39,7 @@ type texts struct {
 const (
 	textRows   = 0  // the series of the rows
 	textOrder  = 1  // the series of the columns' order
-	topicWords = 77 // of 256 words are drawn from the topic's
+	topicWords = 77 // out of 256 words, those drawn from the topic's
 )
 
 func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *texts {
@@ -51,7 +51,7 @@ func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *t
 		s.columnOfRank = append(s.columnOfRank, int32(r))
 		sum += 1 / float64(r+1)
 		s.allWords = append(s.allWords, sum)
-		if s.rank(topics-1, r) < columns {
+		if s.rankOfWord(topics-1, r) < columns {
 			s.ownWords = append(s.ownWords, sum)
 		}
 	}
@@ -62,23 +62,21 @@ func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *t
 	return s
 }
 
-// rank is the rank of word m of a topic.
-func (s *texts) rank(topic, m int) int { return s.topics*(2*m+1) + topic }
+func (s *texts) rankOfWord(topic, m int) int { return s.topics*(2*m+1) + topic }
 
-// class is the topic of a row.
-func (s *texts) class(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
+func (s *texts) classOfRow(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
 
-// row appends the words of a row, with repeats, in column order.
-func (s *texts) row(row int64, words []int32) []int32 {
-	topic, own := s.class(row), planted.Series(s.rows.Bits(row))
+// appendWords appends the words of a row, with repeats, in column order.
+func (s *texts) appendWords(row int64, words []int32) []int32 {
+	topic, series := s.classOfRow(row), planted.Series(s.rows.Bits(row))
 	from := len(words)
-	length := max(1, s.length/2+int(own.Bits(0)%uint64(s.length+1)))
+	length := max(1, s.length/2+int(series.Bits(0)%uint64(s.length+1)))
 	for i := range length {
-		bits := own.Bits(int64(i) + 1)
+		bits := series.Bits(int64(i) + 1)
 		u := float64(bits&(1<<53-1)) / (1 << 53)
 		var rank int
 		if bits>>56 < topicWords {
-			rank = s.rank(topic, drawRank(s.ownWords, u))
+			rank = s.rankOfWord(topic, drawRank(s.ownWords, u))
 		} else {
 			rank = drawRank(s.allWords, u)
 		}
@@ -88,19 +86,18 @@ func (s *texts) row(row int64, words []int32) []int32 {
 	return words
 }
 
-// drawRank is the first index whose cumulated frequency exceeds the share u of the sum.
+// drawRank returns the first index whose cumulated frequency exceeds the share u of the sum.
 func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]
 	return min(sort.Search(last, func(i int) bool { return cumulated[i] > x }), last)
 }
 
-// csr counts the words of the rows from, …, to-1.
-func (s *texts) csr(from, to int64) *stream.CSR {
+func (s *texts) countWords(from, to int64) *stream.CSR {
 	c := &stream.CSR{RowPtr: []int{0}}
 	var words []int32
 	for row := from; row < to; row++ {
-		words = s.row(row, words[:0])
+		words = s.appendWords(row, words[:0])
 		for i, w := range words {
 			if i == 0 || w != words[i-1] {
 				c.Index = append(c.Index, w)
@@ -113,7 +110,7 @@ func (s *texts) csr(from, to int64) *stream.CSR {
 	return c
 }
 
-// Columns implements stream.Source; chunkio gives the columns of such lists these names.
+// Columns implements stream.Source; chunkio names the columns of such lists like this.
 func (s *texts) Columns() []stream.Column { return s.columns }
 
 // Rows implements stream.Source.
@@ -122,7 +119,7 @@ func (s *texts) Rows() int64 { return s.n }
 // Cuts implements stream.Source.
 func (s *texts) Cuts() []int64 { return []int64{0, s.n} }
 
-// textBlock is the rows of a block, which takes 2 MB with 100 words a row.
+// textBlock is the number of rows in a block, which takes 2 MB with 100 words a row.
 const textBlock = 2048
 
 // Chunks implements stream.Source; r may be any rows. Every thread makes a block at a time.
@@ -142,7 +139,7 @@ func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 				return
 			}
 			start := func(i int) int64 { return min(from+int64(i)*textBlock, r.To) }
-			kernel.Each(workers, workers, func(i int) { blocks[i] = s.csr(start(i), start(i+1)) })
+			kernel.Each(workers, workers, func(i int) { blocks[i] = s.countWords(start(i), start(i+1)) })
 			for i, b := range blocks {
 				n := len(b.RowPtr) - 1
 				if n > 0 && !yield(&stream.Chunk{Start: start(i), Block: n, Rows: n, Cols: len(s.columns), Sparse: b}, nil) {
@@ -153,19 +150,19 @@ func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 	}
 }
 
-// sparseAnswer names the words of each topic, the commonest first.
+// sparseAnswer lists the words of each topic, the commonest first.
 type sparseAnswer struct {
 	answer
-	Read   string     `json:"sparse"` // the value of ufs-stream's --sparse that reads the table
+	Read   string     `json:"sparse"` // value of ufs-stream's --sparse that reads the table
 	Topics [][]string `json:"topics"`
 }
 
-func (s *texts) parts(o options) sparseAnswer {
+func (s *texts) describeTopics(o options) sparseAnswer {
 	a := sparseAnswer{answer: o.commonAnswer("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
 	for t := range s.topics {
 		var words []string
 		for m := range s.ownWords {
-			words = append(words, s.columns[s.columnOfRank[s.rank(t, m)]].Name)
+			words = append(words, s.columns[s.columnOfRank[s.rankOfWord(t, m)]].Name)
 		}
 		a.Topics = append(a.Topics, words)
 	}
@@ -183,7 +180,7 @@ func sparseCommand(c *cli.Shared) *cobra.Command {
 lists, indices and values. Read them with --sparse indices,values,D, where D is --columns.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(types...); err != nil {
+			if err := o.checkFlags(types...); err != nil {
 				return err
 			}
 			switch {
@@ -197,12 +194,12 @@ lists, indices and values. Read them with --sparse indices,values,D, where D is 
 			s := newTexts(o.rows, columns, classes, words, o.seed, o.threads)
 			w := chunkio.WriteOptions{
 				Type: o.typ, Sparse: true,
-				LabelName: LabelName, Label: func(row int64) int32 { return int32(s.class(row)) },
+				LabelName: LabelName, Label: func(row int64) int32 { return int32(s.classOfRow(row)) },
 			}
-			return generate(cmd.Context(), c, o, s, w, s.parts(o))
+			return generateTable(cmd.Context(), c, o, s, w, s.describeTopics(o))
 		},
 	}
-	o.add(cmd.Flags(), types...)
+	o.addFlags(cmd.Flags(), types...)
 	fs := cmd.Flags()
 	fs.IntVar(&columns, "columns", 5000, "words in all")
 	fs.IntVar(&classes, "classes", 10, "topics")

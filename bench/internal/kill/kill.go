@@ -30,11 +30,11 @@ type options struct {
 
 	shop     *workshop.Workshop
 	random   *rand.Rand
-	generate func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	generate func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf except in tests
 	command  string                                         // the command line, for the results
 }
 
-// New makes the verb kill.
+// New returns the command kill.
 func New(c *cli.Shared) *cobra.Command {
 	o := &options{kills: 50, share: 1, every: 200 * time.Millisecond, seed: 1, folder: "bench-results", generate: workshop.StartSelf}
 	cmd := &cobra.Command{
@@ -50,7 +50,7 @@ Results are --results/kill.md.
   go run ./bench kill --kills 5 --share 0.2 --runs "out of core"`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.Remarks(), c.CommandLine()
-			return o.run(cmd.Context(), c.Out)
+			return o.runKill(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -65,8 +65,7 @@ Results are --results/kill.md.
 	return cmd
 }
 
-// run kills every run and writes the results.
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) runKill(ctx context.Context, out io.Writer) error {
 	if o.kills < 1 || !(o.share > 0) || o.every <= 0 {
 		return stream.Usagef("kill: --kills %d, --share %v, --checkpoint-every %s: want numbers above 0", o.kills, o.share, o.every)
 	}
@@ -85,7 +84,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	fmt.Fprintln(o.progress, "making the data")
-	jobs, err := o.jobs(ctx, dir)
+	jobs, err := o.makeJobs(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		if !strings.Contains(j.name, o.only) {
 			continue
 		}
-		p, err := o.torment(ctx, j)
+		p, err := o.killRepeatedly(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -105,11 +104,10 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		}
 		points = append(points, p)
 	}
-	return o.write(ctx, out, points, host.String(), o.shop.Version)
+	return o.writeResults(ctx, out, points, host.String(), o.shop.Version)
 }
 
-// program runs ufs-stream to its end.
-func (o *options) program(ctx context.Context, args []string) error {
+func (o *options) runProgram(ctx context.Context, args []string) error {
 	_, _, err := workshop.Child(ctx, o.shop.Program, append(args, "--progress", "off")...)
 	return err
 }

@@ -37,7 +37,7 @@ mv "$out.part" "$out"
 [ $verb = scan ] || rm -rf "$state"
 `
 
-// The verb kills, starts again, and tells what a good run leaves from what it must not.
+// The verb kills, starts again, and distinguishes the files of a good run from forbidden ones.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "stand-in")
@@ -45,9 +45,9 @@ func TestKill(t *testing.T) {
 	bench := benchtest.Program{gen.New}
 	o := options{kills: 3, share: 0.0005, every: 1, binary: binary, folder: dir, dir: filepath.Join(dir, "work"), progress: t.Output(), generate: bench.Generate}
 	var out strings.Builder
-	err := o.run(t.Context(), &out)
+	err := o.runKill(t.Context(), &out)
 	if err == nil || exit.Code(err) != exit.Fault {
-		t.Fatalf("%v", err)
+		t.Fatalf("running a faulty program: got %v, want exit code %d", err, exit.Fault)
 	}
 	if n := strings.Count(out.String(), "all.ufs.state"); n == 0 {
 		t.Errorf("the state that scan leaves is not told of:\n%s", out.String())
@@ -61,7 +61,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A part of an output, another one, and one more file are told from the output of a run without a kill.
+// A part of an output, another one, and one more file are detected as different from the output of a run
+// without a kill.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -86,12 +87,12 @@ func TestCompare(t *testing.T) {
 	} {
 		must.Do(t, os.RemoveAll(out))
 		c.make()
-		if got := compare(out, want, c.done); (got == "") != (c.say == "") || !strings.Contains(got, c.say) {
+		if got := describeDifference(out, want, c.done); (got == "") != (c.say == "") || !strings.Contains(got, c.say) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.say)
 		}
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, ".x.ufs-tmp"), nil, 0o666))
-	if left := leftovers(out, filepath.Join(dir, "none")); len(left) != 1 {
+	if left := leftoverFiles(out, filepath.Join(dir, "none")); len(left) != 1 {
 		t.Errorf("%q is left, want one temporary file", left)
 	}
 }

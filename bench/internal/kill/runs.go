@@ -13,8 +13,8 @@ type job struct {
 	name string
 	verb string
 	args []string // without -o and --checkpoint
-	out  string   // its output
-	// folder is an output that is one: what is finished of it waits beside it, without a checkpoint
+	out  string   // path of the output
+	// folder: the output is a folder, which keeps its finished files without a checkpoint
 	folder bool
 }
 
@@ -23,24 +23,24 @@ type table struct {
 	rows, columns, files int
 }
 
-// make makes the data of the runs, and lists them. More rows make all of them longer.
-func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
+// makeJobs makes the data of the runs, and lists them. More rows make all of them longer.
+func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	made := func(name string, t table) (string, error) {
+	generated := func(name string, t table) (string, error) {
 		args := []string{"gen", "planted", "--label", "--rows", strconv.Itoa(int(float64(t.rows) * o.share)), "--columns", strconv.Itoa(t.columns), "-q", "-o", at(name)}
 		if t.files > 0 {
 			args = append(args, "--files", strconv.Itoa(t.files))
 		}
-		if err := remove(at(name)); err != nil { // gen makes new folders only
+		if err := removeAll(at(name)); err != nil { // gen only makes new folders
 			return "", err
 		}
 		return at(name), o.generate(ctx, args)
 	}
-	long, err := made("long", table{rows: 400_000, columns: 200, files: 8})
+	long, err := generated("long", table{rows: 400_000, columns: 200, files: 8})
 	if err != nil {
 		return nil, err
 	}
-	wide, err := made("wide", table{rows: 40_000, columns: 1500, files: 8})
+	wide, err := generated("wide", table{rows: 40_000, columns: 1500, files: 8})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 	}
 	outOfCore := func(path, method string, more ...string) ([]string, error) {
 		args := label(path, slices.Concat([]string{"--method", method, "-k", "20"}, more)...)
-		limit, err := o.smallest(ctx, args)
+		limit, err := o.smallestLimit(ctx, args)
 		return append(args, "--memory-limit", limit), err
 	}
 	greedy, err := outOfCore(wide, "greedy")
@@ -61,7 +61,7 @@ func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 		return nil, err
 	}
 	selection := at("selection.json")
-	if err := o.program(ctx, slices.Concat([]string{"select"}, label(long, "--method", "variance", "-k", "60", "-o", selection))); err != nil {
+	if err := o.runProgram(ctx, slices.Concat([]string{"select"}, label(long, "--method", "variance", "-k", "60", "-o", selection))); err != nil {
 		return nil, err
 	}
 	return []job{
@@ -74,8 +74,7 @@ func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 	}, nil
 }
 
-// smallest is the smallest limit that a selection works within, out of core.
-func (o *options) smallest(ctx context.Context, args []string) (string, error) {
+func (o *options) smallestLimit(ctx context.Context, args []string) (string, error) {
 	var plan struct {
 		Memory struct {
 			Smallest int64 `json:"smallest_bytes"`

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// write writes kill.md, and the table for who waits. A fault is an error, after the results are written.
-func (o *options) write(ctx context.Context, out io.Writer, points []point, host, version string) error {
+// writeResults writes kill.md, and the table to out. If there was a fault, it then returns an error.
+func (o *options) writeResults(ctx context.Context, out io.Writer, points []point, host, version string) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Killed at random moments\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)
 	fmt.Fprintf(&text, "- each run is killed (kill -9) at moments drawn evenly from the time that it takes alone, started again by the same\n"+
@@ -21,7 +21,7 @@ func (o *options) write(ctx context.Context, out io.Writer, points []point, host
 	results.TableHead(&text, []string{"run", "alone s", "kills", "runs done", "again for a kill", "wrong"}, 1)
 	faults := 0
 	for _, p := range points {
-		results.TableRow(&text, []string{p.name, results.Seconds(p.alone.Wall.Seconds()), fmt.Sprint(p.kills), fmt.Sprint(p.runs), fmt.Sprintf("%.2f", p.repeated()), fmt.Sprint(len(p.faults))})
+		results.TableRow(&text, []string{p.name, results.Seconds(p.aloneCost.Wall.Seconds()), fmt.Sprint(p.kills), fmt.Sprint(p.runs), fmt.Sprintf("%.2f", p.repeatedShare()), fmt.Sprint(len(p.faults))})
 		faults += len(p.faults)
 	}
 	for _, p := range points {

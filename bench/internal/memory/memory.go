@@ -20,23 +20,23 @@ import (
 
 // options are the flags of memory.
 type options struct {
-	files    []string // Parquet files beside the made tables
-	label    string   // of files
-	share    float64
-	times    float64  // the limit is so many times the smallest
-	tables   []string // names of made tables
-	only     string
-	giveUp   time.Duration
-	binary   string
-	folder   string
-	dir      string
-	progress io.Writer
+	files     []string // Parquet files in addition to the made tables
+	label     string   // of files
+	share     float64
+	times     float64  // the limit of a run, in multiples of the smallest
+	tables    []string // names of made tables
+	runFilter string
+	giveUp    time.Duration
+	binary    string
+	folder    string
+	dir       string
+	progress  io.Writer
 
-	generate func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	generate func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf except in tests
 	command  string                                         // the command line, for the results
 }
 
-// New makes the verb memory.
+// New returns the command memory.
 func New(c *cli.Shared) *cobra.Command {
 	o := &options{share: 1, times: 1, giveUp: 10 * time.Minute, folder: "bench-results", generate: workshop.StartSelf}
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
   go run ./bench memory ../shared/datasets/*.parquet --tables none`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
-			return o.run(cmd.Context(), c.Out)
+			return o.runMemory(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -64,7 +64,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 	f.Float64Var(&o.share, "share", o.share, "`SHARE` of the full size of the made tables")
 	f.Float64Var(&o.times, "times", o.times, "run with so many `TIMES` the limit that is named, where plans go other ways")
 	f.StringSliceVar(&o.tables, "tables", nil, "only these made `TABLES`, or none (default: all)")
-	f.StringVar(&o.only, "runs", "", "only runs whose name has `TEXT` in it, and those that they need")
+	f.StringVar(&o.runFilter, "runs", "", "only runs whose name has `TEXT` in it, and those that they need")
 	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "end a run that takes longer")
 	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
 	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
@@ -72,9 +72,8 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 	return cmd
 }
 
-// asked are the tables that are asked for.
-func (o *options) asked() ([]shape, error) {
-	all := shapes(o.share)
+func (o *options) requestedTables() ([]shape, error) {
+	all := madeShapes(o.share)
 	if !(o.share > 0 && o.share <= 1) {
 		return nil, stream.Usagef("memory: --share %v: want a share above 0 and up to 1", o.share)
 	}
@@ -102,9 +101,8 @@ func (o *options) asked() ([]shape, error) {
 	return all, nil
 }
 
-// run measures every table and writes the results.
-func (o *options) run(ctx context.Context, out io.Writer) error {
-	tables, err := o.asked()
+func (o *options) runMemory(ctx context.Context, out io.Writer) error {
+	tables, err := o.requestedTables()
 	if err != nil {
 		return err
 	}
@@ -128,28 +126,27 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 			return &stream.OutputError{Path: dir, Err: err}
 		}
 		fmt.Fprintf(o.progress, "%s: making it\n", s.name)
-		if err := s.make(ctx, o, dir); err != nil {
+		if err := s.makeTable(ctx, o, dir); err != nil {
 			return err
 		}
-		found, err := o.measure(ctx, shop, s, dir)
+		found, err := o.measureTable(ctx, shop, s, dir)
 		if err != nil {
 			return err
 		}
 		points = append(points, found...)
-		os.RemoveAll(dir) // the next table needs the room
+		os.RemoveAll(dir) // the next table needs the space
 	}
-	return o.write(ctx, out, points, host.String(), shop.Version)
+	return o.writeResults(ctx, out, points, host.String(), shop.Version)
 }
 
-// measure runs every job on a table.
-func (o *options) measure(ctx context.Context, shop *workshop.Workshop, s *shape, dir string) ([]point, error) {
+func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *shape, dir string) ([]point, error) {
 	var points []point
-	list := jobs(s, o.label, dir)
+	list := listJobs(s, o.label, dir)
 	for _, j := range list {
-		if o.only != "" && !strings.Contains(j.what, o.only) && !neededBy(list, j, o.only) {
+		if o.runFilter != "" && !strings.Contains(j.name, o.runFilter) && !isNeeded(list, j, o.runFilter) {
 			continue
 		}
-		p, err := o.ask(ctx, shop, s, j, dir)
+		p, err := o.findLimit(ctx, shop, s, j, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -159,10 +156,9 @@ func (o *options) measure(ctx context.Context, shop *workshop.Workshop, s *shape
 	return points, nil
 }
 
-// neededBy says whether a run that is asked for needs what j leaves.
-func neededBy(list []job, j job, only string) bool {
+func isNeeded(list []job, j job, only string) bool {
 	return slices.ContainsFunc(list, func(other job) bool {
-		return strings.Contains(other.what, only) && slices.ContainsFunc(other.needs, func(file string) bool {
+		return strings.Contains(other.name, only) && slices.ContainsFunc(other.needs, func(file string) bool {
 			return slices.ContainsFunc(j.args, func(arg string) bool { return filepath.Base(arg) == file && !slices.Contains(j.needs, file) })
 		})
 	})
@@ -170,4 +166,4 @@ func neededBy(list []job, j job, only string) bool {
 
 const mebibyte = 1 << 20
 
-func mebibytes(n int64) string { return fmt.Sprintf("%.0f", math.Ceil(float64(n)/mebibyte)) }
+func formatMebibytes(n int64) string { return fmt.Sprintf("%.0f", math.Ceil(float64(n)/mebibyte)) }

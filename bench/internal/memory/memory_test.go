@@ -33,8 +33,8 @@ path) echo "ufs-stream: not for such data" >&2; exit 2 ;;
 esac
 `
 
-// The verb asks until a limit is enough, and tells what is over its limit from what failed and from
-// what is refused by right.
+// The verb asks until a limit is enough, and distinguishes runs above their limit from failures and from
+// rightful refusals.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "stand-in")
@@ -75,9 +75,9 @@ func TestMemory(t *testing.T) {
 // Every made table is of its kind, and readable.
 func TestShapes(t *testing.T) {
 	bench := benchtest.Program{gen.New}
-	for _, s := range shapes(0.0001) {
-		must.Do(t, s.make(t.Context(), &options{generate: bench.Generate}, t.TempDir()))
-		if info := must.Get(os.Stat(s.path))(t); info.Size() == 0 || len(jobs(&s, "", "")) < 20 {
+	for _, s := range madeShapes(0.0001) {
+		must.Do(t, s.makeTable(t.Context(), &options{generate: bench.Generate}, t.TempDir()))
+		if info := must.Get(os.Stat(s.path))(t); info.Size() == 0 || len(listJobs(&s, "", "")) < 20 {
 			t.Errorf("%s: %d bytes", s.name, info.Size())
 		}
 	}

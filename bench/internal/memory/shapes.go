@@ -13,14 +13,13 @@ import (
 // shape is a table that is hard on memory in one way.
 type shape struct {
 	name, about   string
-	kind          string // of gen; "" for a file that is there
+	kind          string // kind of gen; empty for an existing file
 	rows, columns int
 	group         int // rows of a row group; 0: gen's own choice
 	path          string
 }
 
-// shapes are the tables that are made, each a share of its full size.
-func shapes(share float64) []shape {
+func madeShapes(share float64) []shape {
 	part := func(n int, least int) int { return max(int(math.Round(float64(n)*share)), least) }
 	whole := part(1_000_000, 400)
 	return []shape{
@@ -32,8 +31,7 @@ func shapes(share float64) []shape {
 	}
 }
 
-// make makes the table in a folder.
-func (s *shape) make(ctx context.Context, o *options, dir string) error {
+func (s *shape) makeTable(ctx context.Context, o *options, dir string) error {
 	if s.kind == "" {
 		return nil
 	}
@@ -48,8 +46,7 @@ func (s *shape) make(ctx context.Context, o *options, dir string) error {
 	return o.generate(ctx, args)
 }
 
-// input are the arguments that name the table and how it is read.
-func (s *shape) input() []string {
+func (s *shape) inputArgs() []string {
 	args := []string{s.path}
 	if s.kind == "sparse" {
 		args = append(args, "--sparse", "indices,values,"+strconv.Itoa(s.columns))
@@ -57,19 +54,17 @@ func (s *shape) input() []string {
 	return args
 }
 
-// labelled is input with the class column, for the verbs that select or judge.
-func (s *shape) labelled(label string) []string {
+func (s *shape) labelledArgs(label string) []string {
 	if s.kind != "" {
 		label = gen.LabelName
 	}
 	if label == "" {
-		return s.input()
+		return s.inputArgs()
 	}
-	return append(s.input(), "--label", label)
+	return append(s.inputArgs(), "--label", label)
 }
 
-// pixels are the columns as a grid, for methods of pictures.
-func (s *shape) pixels() string {
+func (s *shape) gridShape() string {
 	height := int(math.Sqrt(float64(s.columns)))
 	for s.columns%height > 0 {
 		height--

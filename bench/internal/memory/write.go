@@ -11,11 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// write writes memory.md, and the table for who waits. A broken promise is an error, after the
-// results are written.
-func (o *options) write(ctx context.Context, out io.Writer, points []point, host, version string) error {
+// writeResults writes memory.md, and the table to out. If a promise was broken, it then returns an error.
+func (o *options) writeResults(ctx context.Context, out io.Writer, points []point, host, version string) error {
 	var text bytes.Buffer
-	o.markdown(&text, points, host, version)
+	o.writeMarkdown(&text, points, host, version)
 	path := filepath.Join(o.folder, "memory.md")
 	if err := results.Write(ctx, path, nil, text.Bytes()); err != nil {
 		return err
@@ -25,10 +24,10 @@ func (o *options) write(ctx context.Context, out io.Writer, points []point, host
 	}
 	over, failed := 0, 0
 	for _, p := range points {
-		if p.over() {
+		if p.isOverLimit() {
 			over++
 		}
-		if p.failed() {
+		if p.hasFailed() {
 			failed++
 		}
 	}
@@ -38,7 +37,7 @@ func (o *options) write(ctx context.Context, out io.Writer, points []point, host
 	return nil
 }
 
-func (o *options) markdown(w io.Writer, points []point, host, version string) {
+func (o *options) writeMarkdown(w io.Writer, points []point, host, version string) {
 	times := ""
 	if o.times > 1 {
 		times = fmt.Sprintf(", times %v", o.times)
@@ -47,7 +46,7 @@ func (o *options) markdown(w io.Writer, points []point, host, version string) {
 	fmt.Fprint(w, "- every run is a process. Asked with a limit of 1 MiB it refuses and names the smallest that is enough; it runs with that"+times+"\n"+
 		"- asked: how many limits it named before one was enough; planned: the peak that plan foretells at that limit; measured: the\n"+
 		"  peak resident memory of the process (ru_maxrss)\n")
-	for _, s := range shapes(o.share) {
+	for _, s := range madeShapes(o.share) {
 		fmt.Fprintf(w, "- %s: %s, %d × %d\n", s.name, s.about, s.rows, s.columns)
 	}
 	for i, p := range points {
@@ -55,25 +54,24 @@ func (o *options) markdown(w io.Writer, points []point, host, version string) {
 			fmt.Fprintf(w, "\n## %s\n", p.table)
 			results.TableHead(w, []string{"run", "limit MiB", "asked", "planned MiB", "measured MiB", "of limit %", "time"}, 1)
 		}
-		results.TableRow(w, p.cells())
+		results.TableRow(w, p.tableCells())
 	}
 }
 
-// cells are a row of the table.
-func (p point) cells() []string {
-	if p.ended != "" {
-		return []string{p.what + ": " + p.ended, results.NoFigure, fmt.Sprint(p.asked), results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure}
+func (p point) tableCells() []string {
+	if p.notDoneReason != "" {
+		return []string{p.run + ": " + p.notDoneReason, results.NoFigure, fmt.Sprint(p.limitsNamed), results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure}
 	}
 	limit, share, planned := results.NoFigure, results.NoFigure, results.NoFigure
 	if p.limit > 0 {
-		limit, share = mebibytes(p.limit), results.Points(float64(p.peak)/float64(p.limit))
+		limit, share = formatMebibytes(p.limit), results.Points(float64(p.peak)/float64(p.limit))
 	}
-	if p.planned > 0 {
-		planned = mebibytes(p.planned)
+	if p.plannedPeak > 0 {
+		planned = formatMebibytes(p.plannedPeak)
 	}
-	what := p.what
-	if p.over() {
-		what = "**" + what + ": above its limit**"
+	title := p.run
+	if p.isOverLimit() {
+		title = "**" + title + ": above its limit**"
 	}
-	return []string{what, limit, fmt.Sprint(p.asked), planned, mebibytes(p.peak), share, p.took.Round(time.Second / 10).String()}
+	return []string{title, limit, fmt.Sprint(p.limitsNamed), planned, formatMebibytes(p.peak), share, p.wallTime.Round(time.Second / 10).String()}
 }

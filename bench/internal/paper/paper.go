@@ -33,7 +33,7 @@ type options struct {
 	command  string // the command line, for the results
 }
 
-// New makes the verb paper.
+// New returns the command paper.
 func New(c *cli.Shared) *cobra.Command {
 	o := new(options)
 	var names []string
@@ -52,7 +52,7 @@ ours, and the difference.
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.Remarks(), c.CommandLine()
-			return o.run(cmd.Context(), c.Out)
+			return o.runPaper(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -68,8 +68,7 @@ ours, and the difference.
 	return cmd
 }
 
-// run fills the tables and writes them: all or nothing.
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 	tables, err := o.chooseTables()
 	if err != nil {
 		return err
@@ -85,19 +84,19 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	defer w.Close()
 	var outcomes []outcome
 	for _, t := range tables {
-		result, err := o.fill(ctx, w, t)
+		result, err := o.fillTable(ctx, w, t)
 		if err != nil {
 			return err
 		}
 		outcomes = append(outcomes, result)
 	}
 	var text bytes.Buffer
-	o.write(&text, host, w.Version, outcomes)
+	o.writeTables(&text, host, w.Version, outcomes)
 	return results.Write(ctx, o.output, out, text.Bytes())
 }
 
-// chooseTables returns the tables that --tables names with the sets that --datasets names,
-// and with E-MNIST if --emnist gives it. All their files must be there.
+// chooseTables returns the tables in --tables with the sets in --datasets, and with E-MNIST if --emnist names
+// it. All their files must exist.
 func (o *options) chooseTables() ([]table, error) {
 	if o.data == "" {
 		return nil, stream.Usagef("paper: --data DIR must name the folder of the datasets")
@@ -136,19 +135,18 @@ func (o *options) chooseTables() ([]table, error) {
 	}
 	for _, t := range chosen {
 		for _, s := range t.sets {
-			if _, err := os.Stat(o.input(s)); err != nil {
-				return nil, &stream.DataError{Path: o.input(s), RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("--data names the folder of the datasets, --datasets those that are wanted")}
+			if _, err := os.Stat(o.inputPath(s)); err != nil {
+				return nil, &stream.DataError{Path: o.inputPath(s), RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("--data names the folder of the datasets, --datasets those that are wanted")}
 			}
 		}
 	}
 	return chosen, nil
 }
 
-// containsFold says whether names has name; upper and lower case are the same.
 func containsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-func (o *options) say(format string, args ...any) {
+func (o *options) printRemark(format string, args ...any) {
 	fmt.Fprintf(o.progress, "paper: "+format+"\n", args...)
 }

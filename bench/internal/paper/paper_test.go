@@ -44,21 +44,21 @@ func TestPaperTable(t *testing.T) {
 	data := t.TempDir()
 	args := []string{"gen", "planted", "--rows", "500", "--columns", "60", "--label", "--classes", "8", "-o", filepath.Join(data, "planted.parquet"), "-q"}
 	if err := bench.Generate(t.Context(), args); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making planted data: %v", err)
 	}
 	o := &options{data: data, quick: true, seed: 1, progress: io.Discard}
 	w, err := benchtest.Built()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building ufs-stream: %v", err)
 	}
-	filled, err := o.fill(t.Context(), w, tinyTable())
+	filled, err := o.fillTable(t.Context(), w, tinyTable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("filling the table: %v", err)
 	}
 	var got []string
 	for _, r := range filled.rows {
-		got = append(got, r.method.title+" "+r.features())
-		s, ok := r.score("nmi_sqrt")
+		got = append(got, r.method.title+" "+r.featureShare())
+		s, ok := r.scoreOf("nmi_sqrt")
 		if !ok || s.Mean < 0 || s.Mean > 1 {
 			t.Errorf("%s: NMI %v", r.method.title, s)
 		}
@@ -72,13 +72,13 @@ func TestPaperTable(t *testing.T) {
 	}
 	host, err := workshop.ThisMachine()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("describing the machine: %v", err)
 	}
 	var text strings.Builder
-	o.write(&text, host, w.Version, []outcome{filled})
+	o.writeTables(&text, host, w.Version, []outcome{filled})
 	for _, want := range []string{
 		"| -50.0 (a) |", "| 250.0 (b) |", farMark, "0 of 2 comparisons", "| 34,496 (c) |", "500 × 60", "kernel", w.Version, "--quick",
-		"all 500 rows in 8 clusters; 2 runs, each the best of 1", sources()[printed],
+		"all 500 rows in 8 clusters; 2 runs, each the best of 1", sourceNotes()[printed],
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, text.String())
@@ -91,18 +91,18 @@ func TestPaperTable(t *testing.T) {
 func TestPaperTablesAreConsistent(t *testing.T) {
 	for _, table := range allTables() {
 		for _, f := range table.references {
-			set := table.set(f.set)
+			set := table.findSet(f.set)
 			m := slices.IndexFunc(table.methods, func(m contender) bool { return m.title == f.method })
 			if m < 0 || !slices.ContainsFunc(set.counts, func(k int) bool { return table.methods[m].featuresOn(set, k) == f.count }) {
 				t.Errorf("%s: no row for %+v", table.name, f)
 			}
-			if !slices.ContainsFunc(table.measures, func(m measure) bool { return m.title == f.measure }) || sources()[f.source] == "" {
+			if !slices.ContainsFunc(table.measures, func(m measure) bool { return m.title == f.measure }) || sourceNotes()[f.source] == "" {
 				t.Errorf("%s: no column or source for %+v", table.name, f)
 			}
 		}
 		for _, s := range table.sets {
 			if slices.Max(s.counts) > s.features || !slices.IsSorted(s.counts) {
-				t.Errorf("%s: %+v", table.name, s)
+				t.Errorf("%s: the counts of %+v must ascend, up to the number of features", table.name, s)
 			}
 		}
 		for _, m := range table.methods {

@@ -24,8 +24,8 @@ type row struct {
 	result stream.Evaluated
 }
 
-// timed is the time and memory of one selection.
-type timed struct {
+// selectionTime is the time and memory of one selection.
+type selectionTime struct {
 	set    dataset
 	method contender
 	rows   int64
@@ -37,12 +37,11 @@ type timed struct {
 type outcome struct {
 	table table
 	rows  []row
-	times []timed
-	notes []string // what the reader must know about the sets
+	times []selectionTime
+	notes []string // facts about the sets that the reader needs
 }
 
-// fill runs a table: for each set it makes all selections and then clusters with them.
-func (o *options) fill(ctx context.Context, w *workshop.Workshop, t table) (outcome, error) {
+func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) (outcome, error) {
 	out := outcome{table: t}
 	for _, set := range t.sets {
 		if err := o.fillSet(ctx, w, t, set, &out); err != nil {
@@ -52,9 +51,8 @@ func (o *options) fill(ctx context.Context, w *workshop.Workshop, t table) (outc
 	return out, nil
 }
 
-// fillSet makes the selections of a set and runs one eval for each number of features, so
-// that the methods share their rows and their t-tests. The first eval also clusters with
-// all features.
+// fillSet makes the selections of a set and runs one eval for each number of features, so that the methods
+// share their rows and their t-tests. The first eval also clusters with all features.
 func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, set dataset, out *outcome) error {
 	for _, m := range t.methods {
 		if err := o.selectAll(ctx, w, set, m, out); err != nil {
@@ -62,8 +60,8 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 		}
 	}
 	for i, k := range set.counts {
-		o.say("%s: clustering, k = %d", set.title, k)
-		args := []string{o.input(set), "--label", "label", "-k", strconv.Itoa(k), "--protocol", t.protocol, "--scale", "none", "--clusters", strconv.Itoa(set.classes)}
+		o.printRemark("%s: clustering, k = %d", set.title, k)
+		args := []string{o.inputPath(set), "--label", "label", "-k", strconv.Itoa(k), "--protocol", t.protocol, "--scale", "none", "--clusters", strconv.Itoa(set.classes)}
 		var baselines []string
 		for _, m := range t.methods {
 			switch {
@@ -101,8 +99,8 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 	return nil
 }
 
-// selectAll makes the selections of one method on a set: one with the largest count, which
-// begins with the smaller ones, or one for each count if the ranking depends on it.
+// selectAll makes the selections of one method on a set: one with the largest count, which begins with the
+// smaller ones, or one for each count if the ranking depends on it.
 func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, out *outcome) error {
 	if m.baseline {
 		return nil
@@ -112,8 +110,8 @@ func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set datas
 		if !largest && !m.rankingPerCount {
 			continue
 		}
-		o.say("%s: %s, k = %d", set.title, m.title, k)
-		args := []string{o.input(set), "--label", "label", "--scale", "none", "-k", strconv.Itoa(k)}
+		o.printRemark("%s: %s, k = %d", set.title, m.title, k)
+		args := []string{o.inputPath(set), "--label", "label", "--scale", "none", "-k", strconv.Itoa(k)}
 		if m.takesClasses {
 			args = append(args, "--clusters", strconv.Itoa(set.classes))
 		}
@@ -128,13 +126,12 @@ func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set datas
 			return err
 		}
 		if largest {
-			out.times = append(out.times, timed{set, m, sel.Rows, sel.Timing, took})
+			out.times = append(out.times, selectionTime{set, m, sel.Rows, sel.Timing, took})
 		}
 	}
 	return nil
 }
 
-// selectionFile names the file of m's selection of k features on a set.
 func (m contender) selectionFile(set dataset, k int) string {
 	if !m.rankingPerCount {
 		k = slices.Max(set.counts)
@@ -142,7 +139,6 @@ func (m contender) selectionFile(set dataset, k int) string {
 	return fmt.Sprintf("%s-%s-%d.json", fileName(set.title), fileName(m.title), k)
 }
 
-// featuresOn is the number of features that m has where the other methods select k.
 func (m contender) featuresOn(set dataset, k int) int {
 	if m.title == allFeatures {
 		return set.features
@@ -150,7 +146,6 @@ func (m contender) featuresOn(set dataset, k int) int {
 	return k
 }
 
-// resultOf is what eval says about a method.
 func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	for _, r := range e.Results {
 		if r.Name == fileName(m.title) {
@@ -160,7 +155,6 @@ func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	return stream.Evaluated{}, fmt.Errorf("eval gave no result for %s", m.title)
 }
 
-// clusteringNote says how the rows of a set were clustered.
 func clusteringNote(e stream.Evaluation, set dataset) string {
 	rows := fmt.Sprintf("all %s rows", humanize.Comma(e.Rows))
 	if e.Sampled {
@@ -169,8 +163,7 @@ func clusteringNote(e stream.Evaluation, set dataset) string {
 	return fmt.Sprintf("%s: %s in %d clusters; %d runs, each the best of %d", set.title, rows, e.Clusters, e.Runs, e.Restarts)
 }
 
-// score is the measure of a field; false if eval has none.
-func (r row) score(field string) (stream.Spread, bool) {
+func (r row) scoreOf(field string) (stream.Spread, bool) {
 	for _, s := range r.result.ClusterScores() {
 		if s.Field == field && s.Spread != nil {
 			return *s.Spread, true
@@ -179,20 +172,18 @@ func (r row) score(field string) (stream.Spread, bool) {
 	return stream.Spread{}, false
 }
 
-// input is the path of a set. E-MNIST has a flag of its own.
-func (o *options) input(set dataset) string {
+func (o *options) inputPath(set dataset) string {
 	if set.title == emnistName {
 		return o.emnist
 	}
 	return filepath.Join(o.data, set.file)
 }
 
-// commonFlags are flags that select and eval have in common.
 func (o *options) commonFlags() []string {
 	return []string{"--seed", strconv.FormatUint(o.seed, 10), "--threads", strconv.Itoa(o.threads)}
 }
 
-// fileName makes a title fit for command lines and file names.
+// fileName makes a title suitable for command lines and file names.
 func fileName(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
 }

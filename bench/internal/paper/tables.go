@@ -1,8 +1,7 @@
 package paper
 
-// table is one table of a seed paper as data: what is run on which sets, and the
-// figures to compare with. A new method is one more line of methods; a new figure is one
-// more line of references.
+// table is one table of a seed paper as data: methods, sets, and the figures to compare with. A new method is
+// one more line of methods; a new figure is one more line of references.
 type table struct {
 	name             string // its name in --tables
 	title            string
@@ -13,7 +12,7 @@ type table struct {
 	methods          []contender
 	references       []figure // scores in per cent
 	referenceSeconds []figure // running times
-	emnist           bool     // takes the set of --emnist too
+	emnist           bool     // whether it also uses the set of --emnist
 }
 
 // measure is one score of a clustering.
@@ -47,7 +46,7 @@ type figure struct {
 	source               source
 }
 
-// source says who measured a figure; the papers' own tables could not be had.
+// source identifies who measured a figure; the papers' own tables could not be had.
 type source string
 
 const (
@@ -56,8 +55,7 @@ const (
 	printed     source = "c" // printed by the paper
 )
 
-// sources explains the letters to the reader.
-func sources() map[source]string {
+func sourceNotes() map[source]string {
 	return map[source]string{
 		independent: "an independent implementation of the paper's method, under the same protocol; not the paper's own figure",
 		trial:       "an experiment made before this program was written, rounded to whole points; not a paper's figure",
@@ -69,8 +67,7 @@ func allTables() []table {
 	return []table{greedyTable(), sfufsTable(), eufsTable(), cpufsTable()}
 }
 
-// greedyTable has the four sets of the greedy paper that can be had, at 4, 7 and 10 % of
-// their features.
+// greedyTable has the four sets of the greedy paper that can be had, at 4, 7 and 10 % of their features.
 func greedyTable() table {
 	t := table{
 		name:  "greedy",
@@ -100,16 +97,16 @@ func greedyTable() table {
 	for set, values := range map[string][3]float64{
 		"ORL": {70.9, 71.7, 71.2}, "COIL20": {75.6, 75.8, 76.1}, "Isolet": {63.4, 68.2, 70.5},
 	} {
-		for i, k := range t.set(set).counts {
+		for i, k := range t.findSet(set).counts {
 			t.references = append(t.references, figure{set, "greedy", "NMI", k, values[i], independent})
 		}
 	}
 	for set, values := range map[string][2]float64{ // all features; graphgreedy at 10 %
 		"ORL": {72, 76}, "COIL20": {76, 77}, "Isolet": {77, 77}, "USPS": {63, 59},
 	} {
-		counts := t.set(set).counts
+		counts := t.findSet(set).counts
 		t.references = append(t.references,
-			figure{set, allFeatures, "NMI", t.set(set).features, values[0], trial},
+			figure{set, allFeatures, "NMI", t.findSet(set).features, values[0], trial},
 			figure{set, "graphgreedy (ours)", "NMI", counts[2], values[1], trial})
 	}
 	return t
@@ -149,9 +146,8 @@ func sfufsTable() table {
 	}
 }
 
-// eufsTable has sets of the papers of EUFS and HUFS. The papers' figures stand in the text
-// and not beside ours, because they are the best over all counts and over a grid of
-// settings that was tuned by the labels.
+// eufsTable has sets of the papers of EUFS and HUFS. The papers' figures are in the text and not in the table,
+// because they are the best over all counts and over a grid of settings that was tuned by the labels.
 func eufsTable() table {
 	return table{
 		name:  "eufs",
@@ -182,7 +178,6 @@ func eufsTable() table {
 	}
 }
 
-// cpufsTable has the pictures of the CPUFS paper that can be had.
 func cpufsTable() table {
 	return table{
 		name:  "cpufs",
@@ -221,8 +216,8 @@ func emnistSeconds() []figure {
 	}
 }
 
-// EMNISTSeconds is the running time of a method on E-MNIST that the SFUFS paper prints, on its
-// machine; false where it prints none.
+// EMNISTSeconds returns the running time of a method on E-MNIST that the SFUFS paper prints, on its machine;
+// false if it prints none.
 func EMNISTSeconds(method string) (float64, bool) {
 	f, ok := findFigure(emnistSeconds(), emnistName, method, "", 0)
 	return f.value, ok
@@ -232,7 +227,7 @@ func emnistSet(folder string) dataset {
 	return dataset{emnistName, folder, 900, 10, []int{788}}
 }
 
-func (t table) set(title string) dataset {
+func (t table) findSet(title string) dataset {
 	for _, s := range t.sets {
 		if s.title == title {
 			return s
@@ -241,7 +236,6 @@ func (t table) set(title string) dataset {
 	return dataset{}
 }
 
-// findFigure returns the figure of a method on a set, if there is one.
 func findFigure(figures []figure, set, method, measure string, count int) (figure, bool) {
 	for _, f := range figures {
 		if f.set == set && f.method == method && f.measure == measure && f.count == count {

@@ -12,14 +12,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// farOff is the largest difference, in points, that is not marked.
-const farOff = 3
+// maxUnmarked is the largest difference, in points, that is not marked.
+const maxUnmarked = 3
 
 // testedField is the measure that eval's t-test compares.
 const testedField = "nmi_sqrt"
 
-// write writes the tables as Markdown.
-func (o *options) write(w io.Writer, host workshop.Machine, version string, outcomes []outcome) {
+func (o *options) writeTables(w io.Writer, host workshop.Machine, version string, outcomes []outcome) {
 	fmt.Fprintf(w, "# The papers' tables\n\n")
 	fmt.Fprintf(w, "Made by `%s`, seed %d.\n\n", o.command, o.seed)
 	if o.quick {
@@ -29,20 +28,20 @@ func (o *options) write(w io.Writer, host workshop.Machine, version string, outc
 	fmt.Fprintf(w, "The papers' own tables could not be had here. \"Reference\" is the figure that could, with a letter for\n"+
 		"where it is from; %s means there is none.\n", results.NoFigure)
 	for _, s := range usedSources(outcomes) {
-		fmt.Fprintf(w, "\n- (%s) %s", s, sources()[s])
+		fmt.Fprintf(w, "\n- (%s) %s", s, sourceNotes()[s])
 	}
 	fmt.Fprintf(w, "\n\nScores are in per cent: mean ± standard deviation over the runs. Bold: the best at this number of\n"+
 		"selected features, or not significantly worse by eval's t-test, which is on NMI. %s: more than %d points from the reference.\n"+
-		"Where %q, which selects nothing, is off as well, the difference is the clustering's, not the selection's.\n", farMark, farOff, allFeatures)
+		"Where %q, which selects nothing, is off as well, the difference is the clustering's, not the selection's.\n", farMark, maxUnmarked, allFeatures)
 	for _, t := range outcomes {
-		t.write(w)
+		t.writeTable(w)
 	}
 }
 
-// farMark stands behind a figure that is farOff.
+// farMark marks a difference above maxUnmarked.
 const farMark = "✗"
 
-func (t outcome) write(w io.Writer) {
+func (t outcome) writeTable(w io.Writer) {
 	fmt.Fprintf(w, "\n## %s\n\n%s\n\n", t.table.title, t.table.about)
 	for _, n := range t.notes {
 		fmt.Fprintf(w, "- %s\n", n)
@@ -52,12 +51,12 @@ func (t outcome) write(w io.Writer) {
 		head = append(head, m.title+": reference", "ours", "difference")
 	}
 	results.TableHead(w, append(head, ""), 3)
-	var far, compared int
+	var farCount, compared int
 	for _, r := range t.rows {
-		cells := []string{r.set.title, r.features(), r.method.title}
+		cells := []string{r.set.title, r.featureShare(), r.method.title}
 		off := ""
 		for _, m := range t.table.measures {
-			s, have := r.score(m.field)
+			s, have := r.scoreOf(m.field)
 			mean := float64(s.Mean)
 			ours := fmt.Sprintf("%.1f ± %.1f", 100*mean, 100*float64(s.Std))
 			if !have {
@@ -73,20 +72,19 @@ func (t outcome) write(w io.Writer) {
 			compared++
 			// The figures are compared as printed, so that the reader finds the same difference.
 			difference := math.Round(1000*mean)/10 - reference.value
-			if math.Abs(difference) > farOff+1e-9 {
-				off, far = farMark, far+1
+			if math.Abs(difference) > maxUnmarked+1e-9 {
+				off, farCount = farMark, farCount+1
 			}
 			cells = append(cells, fmt.Sprintf("%.1f (%s)", reference.value, reference.source), ours, fmt.Sprintf("%+.1f", difference))
 		}
 		results.TableRow(w, append(cells, off))
 	}
 	if compared > 0 {
-		fmt.Fprintf(w, "\n%d of %d comparisons are within %d points.\n", compared-far, compared, farOff)
+		fmt.Fprintf(w, "\n%d of %d comparisons are within %d points.\n", compared-farCount, compared, maxUnmarked)
 	}
 	t.writeTimes(w)
 }
 
-// writeTimes writes the times and the memory of the selections.
 func (t outcome) writeTimes(w io.Writer) {
 	fmt.Fprintf(w, "\n### Time of `select`\n\n"+
 		"One run each, the whole process. Read, accumulate and solve are busy times of overlapping threads.\n")
@@ -112,12 +110,10 @@ func (t outcome) writeTimes(w io.Writer) {
 	}
 }
 
-// features says how many features are used, as a share and as a number.
-func (r row) features() string {
+func (r row) featureShare() string {
 	return fmt.Sprintf("%.0f %% (%d)", 100*float64(r.count)/float64(r.set.features), r.count)
 }
 
-// usedSources are the sources of the figures that the tables show.
 func usedSources(outcomes []outcome) []source {
 	var used []source
 	for _, t := range outcomes {

@@ -31,19 +31,18 @@ type options struct {
 	giveUp         time.Duration
 	memory         program.Bytes
 	threads        int
-	peerScale      string // of the rows in Python: standard or none
+	peerScale      string // scaling of the rows in Python: standard or none
 	python, binary string
 	folder, name   string
 	seed           uint64
 	progress       io.Writer
 
 	rowCounts []int64
-	generate  func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	generate  func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf except in tests
 	command   string                                         // the command line, for the results
 }
 
-// defaults are what peers measures if its flags do not say otherwise.
-func defaults() *options {
+func defaultOptions() *options {
 	return &options{
 		label: gen.LabelName, rows: []string{"500", "1000", "2000", "4000", "8000"}, count: 1, runs: 10, giveUp: time.Minute,
 		memory: 4 << 30, threads: runtime.NumCPU(), peerScale: "standard", python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
@@ -51,9 +50,9 @@ func defaults() *options {
 	}
 }
 
-// New makes the verb peers.
+// New returns the command peers.
 func New(c *cli.Shared) *cobra.Command {
-	o := defaults()
+	o := defaultOptions()
 	cmd := &cobra.Command{
 		Use:   "peers [FILE.parquet…]",
 		Short: "Time, memory and quality beside scikit-learn, and beside methods as scikit-feature has them",
@@ -70,7 +69,7 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
   go run ./bench peers ../shared/datasets/mnist10k.parquet --rows 1000,4000 --give-up 30s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
-			return o.run(cmd.Context(), c.Out)
+			return o.runPeers(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -92,7 +91,6 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
 	return cmd
 }
 
-// validate parses the rows and refuses flags that cannot be right.
 func (o *options) validate() (err error) {
 	if o.rowCounts, err = cli.WholeNumbers("rows", o.rows); err != nil {
 		return err
@@ -119,8 +117,8 @@ func (o *options) validate() (err error) {
 		}
 	}
 	for _, m := range o.methods {
-		if !slices.ContainsFunc(contenders(), func(c peer) bool { return c.name() == m }) {
-			return stream.Usagef("peers: --methods %s: want some of %s", m, strings.Join(contenderNames(), ", "))
+		if !slices.ContainsFunc(allPeers(), func(c peer) bool { return c.fullName() == m }) {
+			return stream.Usagef("peers: --methods %s: want some of %s", m, strings.Join(allPeerNames(), ", "))
 		}
 	}
 	return nil
@@ -129,10 +127,9 @@ func (o *options) validate() (err error) {
 // leastRows is the least number of rows that every method can work on.
 const leastRows = 20
 
-// run measures and judges every set, then writes the results.
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
-		_, err := fmt.Fprintln(out, strings.Join(contenderNames(), "\n"))
+		_, err := fmt.Fprintln(out, strings.Join(allPeerNames(), "\n"))
 		return err
 	}
 	if err := o.validate(); err != nil {
@@ -161,10 +158,10 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	return r.write(ctx, out)
+	return r.writeResults(ctx, out)
 }
 
-// makeTables generates the sets that are measured without a FILE.
+// makeTables generates the sets to measure without a FILE.
 func (r *run) makeTables(ctx context.Context) ([]string, error) {
 	rows := fmt.Sprint(slices.Max(r.rowCounts))
 	var tables []string
@@ -173,7 +170,7 @@ func (r *run) makeTables(ctx context.Context) ([]string, error) {
 		{"grid", "--shape", "20x20", "--classes", "10"},
 	} {
 		path := r.shop.Path(args[0] + ".parquet")
-		r.say("making %s", filepath.Base(path))
+		r.printRemark("making %s", filepath.Base(path))
 		args = slices.Concat([]string{"gen"}, args, []string{"--rows", rows, "--seed", fmt.Sprint(r.seed), "-o", path, "-q"})
 		if err := r.generate(ctx, args); err != nil {
 			return nil, err
@@ -183,6 +180,6 @@ func (r *run) makeTables(ctx context.Context) ([]string, error) {
 	return tables, nil
 }
 
-func (o *options) say(format string, args ...any) {
+func (o *options) printRemark(format string, args ...any) {
 	fmt.Fprintf(o.progress, "peers: "+format+"\n", args...)
 }

@@ -22,10 +22,10 @@ var bench = benchtest.Program{New, gen.New}
 
 func TestMain(m *testing.M) { benchtest.Main(m) }
 
-// needsScikitLearn skips the test where the default Python has no scikit-learn.
+// needsScikitLearn skips the test if the default Python has no scikit-learn.
 func needsScikitLearn(t *testing.T) {
 	t.Helper()
-	python := defaults().python
+	python := defaultOptions().python
 	if _, _, err := workshop.Child(t.Context(), python, "-c", "import sklearn"); err != nil {
 		t.Skipf("%s has no scikit-learn, by which this test selects: apt-get install python3-sklearn", python)
 	}
@@ -35,10 +35,10 @@ func needsScikitLearn(t *testing.T) {
 func tinyPeers(t *testing.T) *options {
 	t.Helper()
 	needsScikitLearn(t)
-	o := defaults()
+	o := defaultOptions()
 	w, err := benchtest.Built()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building ufs-stream: %v", err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	path := filepath.Join(t.TempDir(), "small.parquet")
@@ -52,8 +52,8 @@ func tinyPeers(t *testing.T) *options {
 func peerLines(t *testing.T, o *options) map[string]map[string]string {
 	t.Helper()
 	var out strings.Builder
-	if err := o.run(t.Context(), &out); err != nil {
-		t.Fatal(err)
+	if err := o.runPeers(t.Context(), &out); err != nil {
+		t.Fatalf("running peers: %v", err)
 	}
 	text := benchtest.Read(t, filepath.Join(o.folder, "peers.md"))
 	if text != out.String() {
@@ -62,7 +62,7 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 	benchtest.CheckTables(t, text)
 	lines, err := csv.NewReader(strings.NewReader(benchtest.Read(t, filepath.Join(o.folder, "peers.csv")))).ReadAll()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading peers.csv: %v", err)
 	}
 	byName := make(map[string]map[string]string)
 	for _, l := range lines[1:] {
@@ -82,19 +82,19 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 func TestPeers(t *testing.T) {
 	o := tinyPeers(t)
 	lines := peerLines(t, o)
-	if len(lines) != len(contenders()) {
+	if len(lines) != len(allPeers()) {
 		t.Errorf("%d points, want all peers", len(lines))
 	}
 	number := func(line map[string]string, column string) float64 {
 		v, err := strconv.ParseFloat(line[column], 64)
 		if err != nil {
-			t.Errorf("%s %s: %s: %v", line["library"], line["method"], column, err)
+			t.Errorf("%s %s has no number in %s: %v", line["library"], line["method"], column, err)
 		}
 		return v
 	}
 	for name, line := range lines {
 		if line["ended"] != "" || line["k"] != "3" || line["turns"] != "1" {
-			t.Errorf("%s: %v", name, line)
+			t.Errorf("%s: got %v, want one finished turn with k = 3", name, line)
 		}
 		for _, column := range []string{"wall_seconds", "cpu_seconds", "peak_bytes"} {
 			if number(line, column) <= 0 {
@@ -110,7 +110,7 @@ func TestPeers(t *testing.T) {
 			}
 		}
 	}
-	// Greedy chooses for what is explained.
+	// Greedy maximizes the explained share.
 	if ours, theirs := number(lines["ufs-stream:greedy 200"], "explained"), number(lines["scikit-learn:variance 200"], "explained"); ours <= theirs {
 		t.Errorf("greedy explains %v, the features of most variance %v", ours, theirs)
 	}
@@ -129,7 +129,7 @@ func TestPeersTakeAllRows(t *testing.T) {
 	lines := peerLines(t, o)
 	for _, name := range []string{"scikit-learn:variance 100", "scikit-learn:variance 250", "ufs-stream:greedy 100", "ufs-stream:greedy 250"} {
 		if line := lines[name]; line["turns"] != "2" || line["nmi"] == "" {
-			t.Errorf("%s: %v", name, line)
+			t.Errorf("%s: got %v, want two turns and a score", name, line)
 		}
 	}
 	if len(lines) != 4 {
@@ -137,7 +137,7 @@ func TestPeersTakeAllRows(t *testing.T) {
 	}
 }
 
-// What ends at a limit is told, and not tried on more rows.
+// A selection that ends at a limit is reported, and not tried on more rows.
 func TestPeersEnd(t *testing.T) {
 	o := tinyPeers(t)
 	o.rows, o.methods, o.giveUp = []string{"100", "200"}, []string{"scikit-feature-like:spec", "ufs-stream:greedy"}, time.Millisecond
@@ -167,7 +167,7 @@ func TestPeersInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o.progress = benchtest.CancelAt{Word: "peers: small", Cancel: cancel}
-	if err := o.run(ctx, io.Discard); err == nil || ctx.Err() == nil {
+	if err := o.runPeers(ctx, io.Discard); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
 	benchtest.NoScratch(t)
@@ -189,7 +189,7 @@ func TestPeersRefusesTables(t *testing.T) {
 		k         int
 	}{{holes, "name a table without missing values", 0}, {few, "10 rows of 30 features are too few", 0}, {plain, "label", 0}, {o.files[0], "-k 31 is more than the 30 features", 31}} {
 		o.files, o.k = []string{c.path}, c.k
-		if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), c.say) {
+		if err := o.runPeers(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want something of %q", c.path, err, c.say)
 		}
 	}
@@ -203,22 +203,22 @@ func TestPeersUsage(t *testing.T) {
 	} {
 		bench.Refuses(t, exit.Usage, "", append([]string{"peers"}, args...)...)
 	}
-	if code, out, _ := bench.Run(t.Context(), "peers", "--methods", "list"); code != exit.Done || len(strings.Fields(out)) < len(contenders()) {
+	if code, out, _ := bench.Run(t.Context(), "peers", "--methods", "list"); code != exit.Done || len(strings.Fields(out)) < len(allPeers()) {
 		t.Errorf("it lists %q", out)
 	}
 }
 
-// Where Python or scikit-learn is absent, the command says what to install.
+// If Python or scikit-learn is absent, the command names the packages to install.
 func TestPeersWithoutPython(t *testing.T) {
 	w, err := benchtest.Built()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building ufs-stream: %v", err)
 	}
 	absent := filepath.Join(t.TempDir(), "python")
 	bench.Refuses(t, exit.Usage, "apt-get install python3-sklearn", "peers", "--binary", w.Program, "--python", absent)
 	script := "#!/bin/sh\necho \"No module named 'sklearn'\" >&2\nexit 1\n"
 	if err := os.WriteFile(absent, []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
-		t.Fatal(err)
+		t.Fatalf("writing a false Python: %v", err)
 	}
 	for _, say := range []string{"No module named 'sklearn'", "apt-get install python3-sklearn"} {
 		bench.Refuses(t, exit.Usage, say, "peers", "--binary", w.Program, "--python", absent)

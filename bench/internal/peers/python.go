@@ -17,9 +17,9 @@ import (
 //go:embed peers.py
 var pythonScript []byte
 
-// peer is what selects: ufs-stream, or a function of the script.
+// peer is a selector: a method of ufs-stream, or a function of the script.
 type peer struct {
-	library string // as the results name it
+	library string // its name in the results
 	method  string
 	about   string
 }
@@ -31,8 +31,7 @@ const (
 	startMethod    = "start" // reads and chooses nothing
 )
 
-// contenders are all that can be measured, in the order of the results.
-func contenders() []peer {
+func allPeers() []peer {
 	return []peer{
 		{library: "Python", method: startMethod, about: "starts, imports the libraries and reads the rows, which every method in Python does as well"},
 		{library: sklearnLibrary, method: "variance", about: "the features that vary most, by VarianceThreshold"},
@@ -49,18 +48,17 @@ func contenders() []peer {
 	}
 }
 
-// name is the peer's in --methods.
-func (p peer) name() string { return p.library + ":" + p.method }
+func (p peer) fullName() string { return p.library + ":" + p.method }
 
-func contenderNames() []string {
+func allPeerNames() []string {
 	var names []string
-	for _, p := range contenders() {
-		names = append(names, p.name())
+	for _, p := range allPeers() {
+		names = append(names, p.fullName())
 	}
 	return names
 }
 
-// findPython writes the script into the workshop, and checks that Python has what it needs.
+// findPython writes the script into the workshop, and checks that Python has its libraries.
 func (r *run) findPython(ctx context.Context) error {
 	const remedy = "install scikit-learn, by apt-get install python3-sklearn or pip install scikit-learn, or name a Python that has it: --python FILE"
 	path, err := exec.LookPath(r.python)
@@ -82,16 +80,16 @@ func (r *run) findPython(ctx context.Context) error {
 	return nil
 }
 
-// pythonChoice is what the script writes.
+// pythonChoice is the script's output.
 type pythonChoice struct {
 	Chosen []int           `json:"chosen"`
-	Scores []stream.Number `json:"scores"` // null of a feature that cannot be ranked
+	Scores []stream.Number `json:"scores"` // null for a feature that cannot be ranked
 	Peak   int64           `json:"peak"`
 }
 
-// runPython selects by a method of the script. The peak is the script's own word, where the
-// system gives it: what the system says of a child counts this process as well.
-func (r *run) runPython(ctx context.Context, method string, rows *drawnRows, k int) (pythonChoice, workshop.Cost, error) {
+// runPython selects by a method of the script. The peak is the script's own figure, if its system has one,
+// because the system's figure for a child includes this process as well.
+func (r *run) runPython(ctx context.Context, method string, rows *sampledRows, k int) (pythonChoice, workshop.Cost, error) {
 	out, took, err := workshop.Child(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
 		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),
 		"--memory-limit", strconv.FormatInt(int64(r.memory), 10))

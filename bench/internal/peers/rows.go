@@ -13,18 +13,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// drawnRows are rows of a table in the forms in which they are handed over.
-type drawnRows struct {
+// sampledRows are rows of a table in the forms for both sides.
+type sampledRows struct {
 	names   []string // of the features
 	rows    int64
 	classes int
-	parquet string // with the label
-	npy     string // without
+	parquet string // path, with the label
+	npy     string // path, without the label
 }
 
-// draw writes n rows of a table, drawn by the seed, in both forms. Memory does not grow with n,
-// but for a number a row.
-func (r *run) draw(ctx context.Context, path string, n int64) (*drawnRows, error) {
+// sampleRows writes n rows of a table, drawn by the seed, in both forms. Memory does not grow with n, except
+// for one number a row.
+func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRows, error) {
 	opt := chunkio.Options{Label: r.label, Classes: true, Seed: r.seed, Threads: r.threads}
 	all, err := chunkio.Open(ctx, []string{path}, opt)
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *run) draw(ctx context.Context, path string, n int64) (*drawnRows, error
 	if err := ds.Check(); err != nil {
 		return nil, err
 	}
-	p := &drawnRows{rows: rows, parquet: r.shop.Path("rows.parquet"), npy: r.shop.Path("rows.npy")}
+	p := &sampledRows{rows: rows, parquet: r.shop.Path("rows.parquet"), npy: r.shop.Path("rows.npy")}
 	for _, c := range ds.Columns() {
 		p.names = append(p.names, c.Name)
 	}
@@ -73,9 +73,8 @@ func (r *run) draw(ctx context.Context, path string, n int64) (*drawnRows, error
 	})
 }
 
-// writeNPY writes the rows of src as one float64 array, row by row, and returns their classes by
-// position.
-func (p *drawnRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]int32, error) {
+// writeNPY writes the rows of src as one float64 array, row by row, and returns their classes by position.
+func (p *sampledRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]int32, error) {
 	f, err := os.Create(p.npy)
 	if err != nil {
 		return nil, &stream.OutputError{Path: p.npy, Err: err}
@@ -95,8 +94,7 @@ func (p *drawnRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]
 	return classOf, nil
 }
 
-// writeRows writes the array to out, and returns the classes of its rows by position.
-func (p *drawnRows) writeRows(ctx context.Context, src stream.Source, out *bufio.Writer) (map[int64]int32, error) {
+func (p *sampledRows) writeRows(ctx context.Context, src stream.Source, out *bufio.Writer) (map[int64]int32, error) {
 	if err := p.writeHead(out); err != nil {
 		return nil, err
 	}
@@ -119,9 +117,9 @@ func (p *drawnRows) writeRows(ctx context.Context, src stream.Source, out *bufio
 	return classOf, nil
 }
 
-// writeHead writes the header of the array, of 128 bytes: NumPy's description of the format asks
-// for a multiple of 64.
-func (p *drawnRows) writeHead(out *bufio.Writer) error {
+// writeHead writes the header of the array, with 128 bytes: NumPy's description of the format requires a
+// multiple of 64.
+func (p *sampledRows) writeHead(out *bufio.Writer) error {
 	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, len(p.names)))
 	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {
 		return &stream.OutputError{Path: p.npy, Err: err}
@@ -129,7 +127,7 @@ func (p *drawnRows) writeHead(out *bufio.Writer) error {
 	return nil
 }
 
-func (p *drawnRows) writeRow(out *bufio.Writer, row []float64) error {
+func (p *sampledRows) writeRow(out *bufio.Writer, row []float64) error {
 	for _, v := range row {
 		if _, err := out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), math.Float64bits(v))); err != nil {
 			return &stream.OutputError{Path: p.npy, Err: err}

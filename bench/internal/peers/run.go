@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run is a run of peers under way.
+// run is a run of peers.
 type run struct {
 	*options
 	host     workshop.Machine
@@ -28,7 +28,7 @@ type run struct {
 	points   []point
 }
 
-// point is what is found about a peer on some rows of a table.
+// point has the results of a peer on some rows of a table.
 type point struct {
 	table            string
 	rows             int64
@@ -36,29 +36,27 @@ type point struct {
 	peer             peer
 	turns            []workshop.Cost
 	chosen           []string
-	nmi, nmiStd, acc float64 // NaN where nothing was chosen
+	nmi, nmiStd, acc float64 // NaN if nothing was chosen
 	allNMI           float64 // of k-means on all features
 	explained        float64 // share of the sum of squares of the standardized features
-	ended            string  // why there is no choice; "" where there is
+	noChoiceReason   string  // why there is no choice; empty if there is one
 }
 
-// tableName is how the results call a file.
 func tableName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// measureTable measures all peers on growing numbers of the rows of a table.
 func (r *run) measureTable(ctx context.Context, path string) error {
 	table := tableName(path)
-	ended := make(map[string]string) // by peer: where it ended
+	ended := make(map[string]string) // reasons by peer
 	last := int64(0)
 	for _, n := range r.rowCounts {
-		rows, err := r.draw(ctx, path, n)
+		rows, err := r.sampleRows(ctx, path, n)
 		if err != nil {
 			return err
 		}
 		if rows.rows == last {
-			r.say("%s has %d rows and no more", table, last)
+			r.printRemark("%s has %d rows and no more", table, last)
 			break
 		}
 		last = rows.rows
@@ -70,10 +68,10 @@ func (r *run) measureTable(ctx context.Context, path string) error {
 			return stream.Usagef("peers: -k %d is more than the %d features of %s", k, len(rows.names), path)
 		}
 		first := len(r.points)
-		for _, p := range contenders() {
-			if len(r.methods) == 0 || slices.Contains(r.methods, p.name()) {
+		for _, p := range allPeers() {
+			if len(r.methods) == 0 || slices.Contains(r.methods, p.fullName()) {
 				r.points = append(r.points, point{table: table, rows: rows.rows, features: len(rows.names), k: k, peer: p,
-					nmi: math.NaN(), nmiStd: math.NaN(), acc: math.NaN(), explained: math.NaN(), ended: ended[p.name()]})
+					nmi: math.NaN(), nmiStd: math.NaN(), acc: math.NaN(), explained: math.NaN(), noChoiceReason: ended[p.fullName()]})
 			}
 		}
 		points := r.points[first:]
@@ -81,43 +79,42 @@ func (r *run) measureTable(ctx context.Context, path string) error {
 			return err
 		}
 		for _, p := range points {
-			if p.ended != "" && ended[p.peer.name()] == "" {
-				ended[p.peer.name()] = fmt.Sprintf("not tried: ended at %d rows", p.rows)
+			if p.noChoiceReason != "" && ended[p.peer.fullName()] == "" {
+				ended[p.peer.fullName()] = fmt.Sprintf("not tried: ended at %d rows", p.rows)
 			}
 		}
-		if err := r.judge(ctx, points, rows); err != nil {
+		if err := r.scoreChoices(ctx, points, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeTurns runs every peer in turn, as often as asked, so that noise affects all of them alike.
-func (r *run) takeTurns(ctx context.Context, points []point, rows *drawnRows) error {
+// takeTurns runs every peer in turn, --count times, so that noise affects all of them alike.
+func (r *run) takeTurns(ctx context.Context, points []point, rows *sampledRows) error {
 	for range r.count {
 		for i := range points {
 			p := &points[i]
-			if p.ended != "" {
+			if p.noChoiceReason != "" {
 				continue
 			}
-			took, err := r.choose(ctx, p, rows)
+			took, err := r.selectFeatures(ctx, p, rows)
 			if err != nil {
-				if p.ended = r.reasonToEnd(ctx, took, err); p.ended == "" {
+				if p.noChoiceReason = r.reasonToEnd(ctx, took, err); p.noChoiceReason == "" {
 					return err
 				}
 				p.turns, p.chosen = nil, nil
-				r.say("%s, %d rows, %s: %s", p.table, p.rows, p.peer.name(), p.ended)
+				r.printRemark("%s, %d rows, %s: %s", p.table, p.rows, p.peer.fullName(), p.noChoiceReason)
 				continue
 			}
 			p.turns = append(p.turns, took)
-			r.say("%s, %d rows, %s: %s s", p.table, p.rows, p.peer.name(), results.Seconds(took.Wall.Seconds()))
+			r.printRemark("%s, %d rows, %s: %s s", p.table, p.rows, p.peer.fullName(), results.Seconds(took.Wall.Seconds()))
 		}
 	}
 	return nil
 }
 
-// choose is one selection, within the limits.
-func (r *run) choose(ctx context.Context, p *point, rows *drawnRows) (workshop.Cost, error) {
+func (r *run) selectFeatures(ctx context.Context, p *point, rows *sampledRows) (workshop.Cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	p.chosen = nil
@@ -128,7 +125,7 @@ func (r *run) choose(ctx context.Context, p *point, rows *drawnRows) (workshop.C
 		}
 		for _, j := range choice.Chosen {
 			if j < 0 || j >= len(rows.names) {
-				return took, fmt.Errorf("%s chose feature %d of %d", p.peer.name(), j, len(rows.names))
+				return took, fmt.Errorf("%s chose feature %d of %d", p.peer.fullName(), j, len(rows.names))
 			}
 			p.chosen = append(p.chosen, rows.names[j])
 		}
@@ -149,8 +146,8 @@ func (r *run) choose(ctx context.Context, p *point, rows *drawnRows) (workshop.C
 	return took, nil
 }
 
-// reasonToEnd says why a failed selection only ends its row of the results. It is "" if the
-// failure is a fault. The cpu time tells a slow method from a machine that was busy otherwise.
+// reasonToEnd explains a failed selection that only ends its row of the results; it is empty for a real fault.
+// The cpu time distinguishes a slow method from a machine that was busy otherwise.
 func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) string {
 	var failed *workshop.ChildError
 	switch {
@@ -164,12 +161,12 @@ func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) st
 	return ""
 }
 
-// judge scores all choices at one point by ufs-stream eval: the same k-means, also on all
-// features, and the same reconstruction of the standardized features.
-func (r *run) judge(ctx context.Context, points []point, rows *drawnRows) error {
+// scoreChoices scores all choices at one point by ufs-stream eval: the same k-means, also on all features, and
+// the same reconstruction of the standardized features.
+func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRows) error {
 	args := []string{rows.parquet, "--label", r.label, "--baselines", judge.All, "--runs", strconv.Itoa(r.runs), "--restarts", "1",
 		"--sample", "0", "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}
-	judged := 0
+	count := 0
 	for i, p := range points {
 		if len(p.chosen) == 0 || p.peer.method == startMethod {
 			continue
@@ -178,10 +175,10 @@ func (r *run) judge(ctx context.Context, points []point, rows *drawnRows) error 
 		if err := writeChoice(path, p, rows); err != nil {
 			return err
 		}
-		args = append(args, "--selection", p.peer.name()+"="+path)
-		judged++
+		args = append(args, "--selection", p.peer.fullName()+"="+path)
+		count++
 	}
-	if judged == 0 {
+	if count == 0 {
 		return nil
 	}
 	var found stream.Evaluation
@@ -198,7 +195,7 @@ func (r *run) judge(ctx context.Context, points []point, rows *drawnRows) error 
 			}
 			continue
 		}
-		i := slices.IndexFunc(points, func(p point) bool { return p.peer.name() == e.Name })
+		i := slices.IndexFunc(points, func(p point) bool { return p.peer.fullName() == e.Name })
 		if i < 0 {
 			return fmt.Errorf("eval judged %s, which was not asked for", e.Name)
 		}
@@ -209,9 +206,9 @@ func (r *run) judge(ctx context.Context, points []point, rows *drawnRows) error 
 	return nil
 }
 
-// writeChoice writes what eval needs of a selection.
-func writeChoice(path string, p point, rows *drawnRows) error {
-	s := stream.Selection{Schema: stream.SelectionSchema, Method: p.peer.name(), K: p.k, Rows: rows.rows, RowsUsed: rows.rows, Features: len(rows.names),
+// writeChoice writes the parts of a selection that eval needs.
+func writeChoice(path string, p point, rows *sampledRows) error {
+	s := stream.Selection{Schema: stream.SelectionSchema, Method: p.peer.fullName(), K: p.k, Rows: rows.rows, RowsUsed: rows.rows, Features: len(rows.names),
 		Options: map[string]any{"scale": "standard", "missing": "error"}}
 	for i, name := range p.chosen {
 		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: name, Column: stream.PositionAt(slices.Index(rows.names, name))})

@@ -15,9 +15,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// This file checks the methods of peers.py against their definitions, written out as sums over
-// pairs on a table of 12 rows. Figures agree to 1e-9: both sides add a few hundred numbers of
-// about 1 in float64, and the eigenvectors are those of gaps above 0.01, to ARPACK's last bits.
+// This file checks the methods of peers.py against their definitions, written out as sums over pairs on a table
+// of 12 rows. Figures agree to 1e-9: both sides add a few hundred numbers of about 1 in float64, and the
+// eigenvectors have gaps above 0.01, to ARPACK's last bits.
 
 const (
 	twinRows, twinColumns, twinNeighbours = 12, 4, 5
@@ -30,32 +30,32 @@ func askScript(t *testing.T, x [][]float64, args ...string) pythonChoice {
 	dir := t.TempDir()
 	script, npy := filepath.Join(dir, "peers.py"), filepath.Join(dir, "x.npy")
 	if err := os.WriteFile(script, pythonScript, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the script: %v", err)
 	}
-	p := drawnRows{names: make([]string, len(x[0])), rows: int64(len(x)), npy: npy}
+	p := sampledRows{names: make([]string, len(x[0])), rows: int64(len(x)), npy: npy}
 	var b bytes.Buffer
 	out := bufio.NewWriter(&b)
 	if err := p.writeHead(out); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the array's head: %v", err)
 	}
 	for _, row := range x {
 		if err := p.writeRow(out, row); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing a row: %v", err)
 		}
 	}
 	if err := out.Flush(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("flushing the array: %v", err)
 	}
 	if err := os.WriteFile(npy, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the array's file: %v", err)
 	}
-	text, _, err := workshop.Child(t.Context(), defaults().python, append([]string{script, args[0], npy, "--neighbours", strconv.Itoa(twinNeighbours), "--threads", "1"}, args[1:]...)...)
+	text, _, err := workshop.Child(t.Context(), defaultOptions().python, append([]string{script, args[0], npy, "--neighbours", strconv.Itoa(twinNeighbours), "--threads", "1"}, args[1:]...)...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("running the script: %v", err)
 	}
 	var c pythonChoice
 	if err := json.Unmarshal(text, &c); err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the script's answer: %v", err)
 	}
 	return c
 }
@@ -206,8 +206,8 @@ func TestPeersSPECTwin(t *testing.T) {
 	}
 }
 
-// With one eigenvector and one step of LARS, MCFS gives a weight to the feature that follows the
-// eigenvector most, up to where another one follows what is left as well.
+// With one eigenvector and one step of LARS, MCFS gives a weight to the feature that follows the eigenvector
+// most, up to the point at which another one follows the residual as well.
 func TestPeersMCFSTwin(t *testing.T) {
 	needsScikitLearn(t)
 	x, z, d2 := twinTable()

@@ -19,11 +19,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// write writes NAME.md and NAME.csv, and the tables for who waits.
-func (r *run) write(ctx context.Context, out io.Writer) error {
+func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 	var text, figures bytes.Buffer
-	r.markdown(&text)
-	if err := r.csv(&figures); err != nil {
+	r.writeMarkdown(&text)
+	if err := r.writeCSV(&figures); err != nil {
 		return err
 	}
 	for end, b := range map[string][]byte{".md": text.Bytes(), ".csv": figures.Bytes()} {
@@ -31,12 +30,12 @@ func (r *run) write(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	r.say("wrote %s.md and .csv", filepath.Join(r.folder, r.name))
+	r.printRemark("wrote %s.md and .csv", filepath.Join(r.folder, r.name))
 	_, err := out.Write(text.Bytes())
 	return err
 }
 
-func (r *run) markdown(w io.Writer) {
+func (r *run) writeMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "# Beside scikit-learn and scikit-feature-like methods\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n- peers: %s\n",
 		r.command, r.host, r.shop.Version, r.versions)
 	fmt.Fprintf(w, "- each row is a process, in turn with the others, on %d threads, within %s and %s of memory; turns: %d, of\n"+
@@ -47,42 +46,41 @@ func (r *run) markdown(w io.Writer) {
 	fmt.Fprintf(w, "- NMI × 100 and ACC × 100: k-means on the chosen columns as they are in the file, in as many clusters as classes, the mean\n"+
 		"  (± standard deviation) of %d single starts; explained: share of the sum of squares of all standardized columns in %%. Both\n"+
 		"  by `ufs-stream eval` for all\n\n", r.runs)
-	for _, p := range contenders() {
-		if slices.ContainsFunc(r.points, func(x point) bool { return x.peer.name() == p.name() }) {
+	for _, p := range allPeers() {
+		if slices.ContainsFunc(r.points, func(x point) bool { return x.peer.fullName() == p.fullName() }) {
 			fmt.Fprintf(w, "- %s %s: %s\n", p.library, p.method, p.about)
 		}
 	}
 	for i, p := range r.points {
 		if i == 0 || p.table != r.points[i-1].table {
 			fmt.Fprintf(w, "\n## %s: %d of %d features\n\n", p.table, p.k, p.features)
-			for _, sentence := range r.findings(p.table) {
+			for _, sentence := range r.summarySentences(p.table) {
 				fmt.Fprintf(w, "%s\n", sentence)
 			}
 			results.TableHead(w, []string{"library", "method", "rows", "wall s", "cpu s", "peak MiB", "NMI", "ACC", "explained"}, 2)
 		}
-		results.TableRow(w, p.cells())
+		results.TableRow(w, p.tableCells())
 	}
 }
 
-// cells are a row of the table.
-func (p point) cells() []string {
+func (p point) tableCells() []string {
 	cells := []string{p.peer.library, p.peer.method, humanize.Comma(p.rows)}
-	if p.ended != "" {
-		return append(cells, p.ended, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
+	if p.noChoiceReason != "" {
+		return append(cells, p.noChoiceReason, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
 	}
-	took := p.median()
+	took := p.medianTurn()
 	nmi := results.Points(p.nmi)
 	if !math.IsNaN(p.nmiStd) {
 		nmi += " ± " + results.Points(p.nmiStd)
 	}
-	return append(cells, results.Seconds(took.Wall.Seconds()), results.Seconds(took.CPU.Seconds()), fmt.Sprintf("%.0f", mebibytes(took.Peak)),
+	return append(cells, results.Seconds(took.Wall.Seconds()), results.Seconds(took.CPU.Seconds()), fmt.Sprintf("%.0f", toMebibytes(took.Peak)),
 		nmi, results.Points(p.acc), results.Points(p.explained))
 }
 
-func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
+func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
-// median is the turn of the median wall time, of two the shorter, with the largest peak of all.
-func (p point) median() workshop.Cost {
+// medianTurn returns the turn with the median wall time, of two the shorter, and the largest peak of all.
+func (p point) medianTurn() workshop.Cost {
 	turns := slices.SortedFunc(slices.Values(p.turns), func(a, b workshop.Cost) int { return int(a.Wall - b.Wall) })
 	took := turns[(len(turns)-1)/2]
 	for _, t := range turns {
@@ -91,13 +89,13 @@ func (p point) median() workshop.Cost {
 	return took
 }
 
-// findings are two sentences about a table: what the most rows cost, and whose choices are best
-// there. Empty where only one side was measured.
-func (r *run) findings(table string) []string {
-	most, all := int64(0), math.NaN()
+// summarySentences returns two sentences about a table: the cost of the most rows, and the best choices there.
+// Empty if only one side was measured.
+func (r *run) summarySentences(table string) []string {
+	maxRows, all := int64(0), math.NaN()
 	for _, p := range r.points {
-		if p.table == table && p.rows >= most {
-			most, all = p.rows, p.allNMI
+		if p.table == table && p.rows >= maxRows {
+			maxRows, all = p.rows, p.allNMI
 		}
 	}
 	var sentences, costs, best []string
@@ -105,9 +103,9 @@ func (r *run) findings(table string) []string {
 		var done []point
 		tried := 0
 		for _, p := range r.points {
-			if p.table == table && p.rows == most && p.peer.library == library {
+			if p.table == table && p.rows == maxRows && p.peer.library == library {
 				tried++
-				if p.ended == "" {
+				if p.noChoiceReason == "" {
 					done = append(done, p)
 				}
 			}
@@ -122,10 +120,10 @@ func (r *run) findings(table string) []string {
 		var wall []time.Duration
 		var peaks []int64
 		for _, p := range done {
-			wall, peaks = append(wall, p.median().Wall), append(peaks, p.median().Peak)
+			wall, peaks = append(wall, p.medianTurn().Wall), append(peaks, p.medianTurn().Peak)
 		}
 		costs = append(costs, fmt.Sprintf("%s finished %d of %d in %s–%s s and %.0f–%.0f MiB", library, len(done), tried,
-			results.Seconds(slices.Min(wall).Seconds()), results.Seconds(slices.Max(wall).Seconds()), mebibytes(slices.Min(peaks)), mebibytes(slices.Max(peaks))))
+			results.Seconds(slices.Min(wall).Seconds()), results.Seconds(slices.Max(wall).Seconds()), toMebibytes(slices.Min(peaks)), toMebibytes(slices.Max(peaks))))
 		top := func(value func(point) float64) point {
 			return slices.MaxFunc(done, func(a, b point) int { return int(math.Copysign(1, value(a)-value(b))) })
 		}
@@ -138,14 +136,13 @@ func (r *run) findings(table string) []string {
 	}
 	for _, list := range [][]string{costs, best} {
 		if len(list) > 1 {
-			sentences = append(sentences, fmt.Sprintf("At %s rows %s.", humanize.Comma(most), strings.Join(list, "; ")))
+			sentences = append(sentences, fmt.Sprintf("At %s rows %s.", humanize.Comma(maxRows), strings.Join(list, "; ")))
 		}
 	}
 	return sentences
 }
 
-// csv writes a line for every point.
-func (r *run) csv(w io.Writer) error {
+func (r *run) writeCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	lines := [][]string{{"table", "features", "k", "library", "method", "rows", "turns", "wall_seconds", "cpu_seconds", "peak_bytes",
 		"nmi", "nmi_std", "acc", "explained", "ended"}}
@@ -157,13 +154,13 @@ func (r *run) csv(w io.Writer) error {
 	}
 	for _, p := range r.points {
 		line := []string{p.table, strconv.Itoa(p.features), strconv.Itoa(p.k), p.peer.library, p.peer.method, strconv.FormatInt(p.rows, 10), strconv.Itoa(len(p.turns))}
-		if p.ended == "" {
-			took := p.median()
+		if p.noChoiceReason == "" {
+			took := p.medianTurn()
 			line = append(line, cell(took.Wall.Seconds()), cell(took.CPU.Seconds()), strconv.FormatInt(took.Peak, 10))
 		} else {
 			line = append(line, "", "", "")
 		}
-		lines = append(lines, append(line, cell(p.nmi), cell(p.nmiStd), cell(p.acc), cell(p.explained), p.ended))
+		lines = append(lines, append(line, cell(p.nmi), cell(p.nmiStd), cell(p.acc), cell(p.explained), p.noChoiceReason))
 	}
 	return c.WriteAll(lines)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// choose is one selection within the limits of time and memory.
-func (r *run) choose(ctx context.Context, s dataset, v variant, path string, k int) (*stream.Selection, error) {
+func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path string, k int) (*stream.Selection, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	q := ufs.Request{
@@ -26,7 +25,7 @@ func (r *run) choose(ctx context.Context, s dataset, v variant, path string, k i
 	}
 	sel, err := ufs.Select(ctx, q)
 	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {
-		err = nil // the choice is made all the same
+		err = nil // the selection is made all the same
 	}
 	if err == nil {
 		err = v.checkSelection(sel)
@@ -37,30 +36,29 @@ func (r *run) choose(ctx context.Context, s dataset, v variant, path string, k i
 	return sel, err
 }
 
-// checkSelection refuses a selection that is not the variant's: a row of a table is of the method and the
+// checkSelection refuses a selection that ran as another variant: a row of a table promises the method and
 // scale in its name, and only the default may run as something else.
 func (v variant) checkSelection(sel *stream.Selection) error {
 	if v.method != "" && sel.Method != v.method || v.scale != "" && sel.Options["scale"] != v.scale {
-		return fmt.Errorf("%s ran in the place of %s", ranAs(sel), v.name)
+		return fmt.Errorf("%s ran in the place of %s", methodAndScale(sel), v.name)
 	}
 	return nil
 }
 
-// ranAs are the method and the scale of a selection.
-func ranAs(sel *stream.Selection) string {
+func methodAndScale(sel *stream.Selection) string {
 	return fmt.Sprintf("%s, %v", sel.Method, sel.Options["scale"])
 }
 
-// chooseHalves selects from the halves, as numbers of features; nil where one cannot be
-// selected from.
-func (r *run) chooseHalves(ctx context.Context, s dataset, v variant, k int, halves []string) ([][]int, error) {
+// selectFromHalves selects from each half and numbers the features; it returns nil if a half cannot be selected
+// from.
+func (r *run) selectFromHalves(ctx context.Context, s dataset, v variant, k int, halves []string) ([][]int, error) {
 	if k == 0 {
 		return nil, nil
 	}
 	var orders [][]int
 	number := make(map[string]int)
 	for _, path := range halves {
-		sel, err := r.choose(ctx, s, v, path, k)
+		sel, err := r.selectFeatures(ctx, s, v, path, k)
 		if err != nil {
 			return nil, ctx.Err()
 		}
@@ -76,32 +74,31 @@ func (r *run) chooseHalves(ctx context.Context, s dataset, v variant, k int, hal
 	return orders, nil
 }
 
-// probe finds out which variants need a run for every number of features, on a small table.
-func (r *run) probe(ctx context.Context) ([]bool, error) {
-	s, err := probeKind().write(ctx, r.scratch)
+// findPerCountVariants finds the variants that need a run for every number of features, on a small table.
+func (r *run) findPerCountVariants(ctx context.Context) ([]bool, error) {
+	s, err := probeKind().writeSet(ctx, r.scratch)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.examine(ctx, &s); err != nil {
+	if err := r.describeSet(ctx, &s); err != nil {
 		return nil, err
 	}
 	out := make([]bool, len(r.variants))
 	for i, v := range r.variants {
-		if out[i] = v.perCount; out[i] || v.baseline != "" {
+		if out[i] = v.needsRunPerCount; out[i] || v.baseline != "" {
 			continue
 		}
-		few, fewErr := r.choose(ctx, s, v, s.path, 5)
-		many, manyErr := r.choose(ctx, s, v, s.path, 15)
+		few, fewErr := r.selectFeatures(ctx, s, v, s.path, 5)
+		many, manyErr := r.selectFeatures(ctx, s, v, s.path, 15)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		out[i] = fewErr != nil || manyErr != nil || !begins(many, few)
+		out[i] = fewErr != nil || manyErr != nil || !isPrefix(many, few)
 	}
 	return out, nil
 }
 
-// begins says whether the choice of many features begins with the choice of few.
-func begins(many, few *stream.Selection) bool {
+func isPrefix(many, few *stream.Selection) bool {
 	return len(few.Selected) <= len(many.Selected) && slices.EqualFunc(few.Selected, many.Selected[:len(few.Selected)],
 		func(a, b stream.Selected) bool { return a.Name == b.Name })
 }

@@ -8,54 +8,54 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 )
 
-// What the default is held to, in points of NMI but for the last two.
+// Demands on the default, in points of NMI except the last two.
 const (
-	marginOfKind     = 1    // it may be below the best variant of a kind
-	marginOfRandom   = 2    // it may be below random features, on any set
-	leadOverGreedy   = 3    // it has to be ahead, over all public sets
-	leastAmongNoise  = 80   // it has to reach on made-noise and made-nuisance
-	shareOfExplained = 0.98 // of what greedy explains of a lake
+	marginOfKind     = 1    // most that it may be below the best variant of a kind
+	marginOfRandom   = 2    // most that it may be below random features, on any set
+	leadOverGreedy   = 3    // least lead over greedy, over all public sets
+	leastAmongNoise  = 80   // least score on made-noise and made-nuisance
+	shareOfExplained = 0.98 // least share of greedy's explained variance on a lake
 )
 
-// listDemands are sentences on what the default is held to by a table, each miss by name.
+// listDemands returns a sentence for each demand on the default, with the name of each miss.
 func (t table) listDemands() (lines []string) {
-	own, ok := t.rowOf(unnamed)
+	defaultRow, ok := t.rowOf(defaultVariant)
 	if !ok {
 		return nil
 	}
-	say := func(met bool, format string, args ...any) {
+	add := func(met bool, format string, args ...any) {
 		lines = append(lines, metOrMissed(met)+": "+fmt.Sprintf(format, args...))
 	}
 	for _, kind := range t.kinds {
 		if best, mean := t.bestOfKind(kind); best != "" && isPublic(kind) {
-			gap := 100 * (t.meanOver(own, scoreNMI, onlyKind(kind)) - mean)
-			say(gap >= -marginOfKind, "%s: %+.1f to %s, the best variant (want −%d)", kind, gap, best, marginOfKind)
+			gap := 100 * (t.meanOver(defaultRow, scoreNMI, onlyKind(kind)) - mean)
+			add(gap >= -marginOfKind, "%s: %+.1f to %s, the best variant (want −%d)", kind, gap, best, marginOfKind)
 		}
 	}
 	if greedy, ok := t.rowOf("greedy"); ok {
-		if gap := 100 * (t.meanOver(own, scoreNMI, isPublic) - t.meanOver(greedy, scoreNMI, isPublic)); !math.IsNaN(gap) {
-			say(gap >= leadOverGreedy, "all public sets: %+.1f to greedy (want %+d)", gap, leadOverGreedy)
+		if gap := 100 * (t.meanOver(defaultRow, scoreNMI, isPublic) - t.meanOver(greedy, scoreNMI, isPublic)); !math.IsNaN(gap) {
+			add(gap >= leadOverGreedy, "all public sets: %+.1f to greedy (want %+d)", gap, leadOverGreedy)
 		}
 	}
 	if random, ok := t.rowOf(judge.Random); ok {
-		misses := t.setsBehind(own, random, marginOfRandom)
-		say(len(misses) == 0, "sets more than %d below random: %s", marginOfRandom, joinOrNone(misses))
+		misses := t.setsBehind(defaultRow, random, marginOfRandom)
+		add(len(misses) == 0, "sets more than %d below random: %s", marginOfRandom, joinOrNone(misses))
 	}
 	for i, s := range t.sets {
 		if s.name == "made-noise" || s.name == "made-nuisance" {
-			nmi := 100 * own.scores[scoreNMI][i]
-			say(nmi >= leastAmongNoise, "%s: %.1f (want %d)", s.name, nmi, leastAmongNoise)
+			nmi := 100 * defaultRow.scores[scoreNMI][i]
+			add(nmi >= leastAmongNoise, "%s: %.1f (want %d)", s.name, nmi, leastAmongNoise)
 		}
 	}
 	return lines
 }
 
-// bestOfKind is the variant of the best mean of NMI within a kind, the default, random and all features
-// aside.
+// bestOfKind returns the variant with the best mean NMI within a kind, except the default, random and all
+// features.
 func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	mean = math.Inf(-1)
 	for _, row := range t.rows {
-		if !row.ranked || row.variant == unnamed || row.variant == judge.Random {
+		if !row.ranked || row.variant == defaultVariant || row.variant == judge.Random {
 			continue
 		}
 		if m := t.meanOver(row, scoreNMI, onlyKind(kind)); m > mean {
@@ -65,8 +65,8 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	return variant, mean
 }
 
-// setsBehind names the sets on which a row is below another by more than a margin in points of NMI, or
-// has no figure.
+// setsBehind names the sets for which a row is below another by more than a margin in points of NMI, or has no
+// score.
 func (t table) setsBehind(row, other tableRow, margin float64) (list []string) {
 	for i, s := range t.sets {
 		switch gap := 100 * (row.scores[scoreNMI][i] - other.scores[scoreNMI][i]); {
@@ -79,7 +79,6 @@ func (t table) setsBehind(row, other tableRow, margin float64) (list []string) {
 	return list
 }
 
-// metOrMissed begins a sentence on a demand.
 func metOrMissed(met bool) string {
 	if met {
 		return "met"
@@ -87,7 +86,6 @@ func metOrMissed(met bool) string {
 	return "MISSED"
 }
 
-// joinOrNone is a list in a sentence.
 func joinOrNone(list []string) string {
 	if len(list) == 0 {
 		return "none"

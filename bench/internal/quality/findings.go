@@ -10,37 +10,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// finding is how good the choices of a variant are on a set.
+// finding has the scores of a variant's choices on a set.
 type finding struct {
 	Set         string       `json:"set"`
 	Fingerprint string       `json:"fingerprint"` // of the set's file
 	Variant     string       `json:"variant"`
-	Settled     string       `json:"settled"` // what shapes the choice
-	Judged      string       `json:"judged"`  // what shapes the scores
+	Settled     string       `json:"settled"` // everything that shapes the choice
+	Judged      string       `json:"judged"`  // everything that shapes the scores
 	Sources     string       `json:"sources"` // digest of the method's sources
-	Limits      string       `json:"limits"`  // within which it ran
+	Limits      string       `json:"limits"`  // of time and memory
 	Choices     []choiceMade `json:"choices"`
 }
 
-// choiceMade is the choice of one number of features. Scores are shares of 1, absent where the
-// choice was refused or the set has no label.
+// choiceMade is the choice of one number of features. Scores are shares of 1, absent if the choice was refused
+// or the set has no label.
 type choiceMade struct {
-	Percent   float64        `json:"percent"` // 0: as many as a run takes that names no number
+	Percent   float64        `json:"percent"` // 0: a run without a given number
 	K         int            `json:"k"`
-	Chosen    int            `json:"chosen"`        // less than K where the method had no more
+	Chosen    int            `json:"chosen"`        // less than K if the method had no more
 	Ran       string         `json:"ran,omitempty"` // method and scale
-	scores                   // by the columns as they are in the file
-	Standard  *scores        `json:"standardized,omitempty"` // by the columns standardized
-	Cosine    *scores        `json:"cosine,omitempty"`       // by every row divided by its length
-	Error     stream.Number  `json:"error"`                  // of reconstruction, of standardized columns
+	scores                   // from the columns as they are in the file
+	Standard  *scores        `json:"standardized,omitempty"` // from the standardized columns
+	Cosine    *scores        `json:"cosine,omitempty"`       // from rows divided by their length
+	Error     stream.Number  `json:"error"`                  // of reconstructing all standardized columns
 	Stability *stream.Number `json:"stability,omitempty"`    // Nogueira's, over half-samples
-	Covered   *stream.Number `json:"covered,omitempty"`      // groups of a generated set's answer with a chosen column
+	Covered   *stream.Number `json:"covered,omitempty"`      // number of groups of a generated set's answer with a chosen column
 	Seconds   float64        `json:"seconds"`
 	Refusal   string         `json:"refusal,omitempty"`
 }
 
-// rankedScores are the scores that tables rank by: of text by the directions of rows, as its lengths are
-// those of documents; of all else by the columns as they are.
+// rankedScores returns the scores to rank by: for text by the directions of rows, as their lengths depend on
+// the documents' lengths; else by the columns as they are.
 func (c choiceMade) rankedScores(kind string) scores {
 	switch {
 	case kind != kindText:
@@ -51,27 +51,27 @@ func (c choiceMade) rankedScores(kind string) scores {
 	return *c.Cosine
 }
 
-// shareFound is the share of the answer's groups that are covered, of as many as so many features could.
+// shareFound is the covered share of as many of the answer's groups as this number of features could cover.
 func (c choiceMade) shareFound(s dataset) float64 {
-	return number(c.Covered) / float64(max(min(len(s.answer), c.Chosen), 1))
+	return numberOrNaN(c.Covered) / float64(max(min(len(s.answer), c.Chosen), 1))
 }
 
-// key tells findings apart. An equal key means an equal finding, times aside, unless limits had
-// it refused.
-func (f finding) key() [6]string {
+// identityKey identifies a finding. An equal key means an equal finding except for times, unless limits had it
+// refused.
+func (f finding) identityKey() [6]string {
 	return [6]string{f.Set, f.Fingerprint, f.Variant, f.Settled, f.Judged, f.Sources}
 }
 
-// findings are those of a file of JSON lines, to which new ones are appended one by one: who
-// interrupts a run loses none. Close it.
+// findings is a file of JSON lines to which new findings are appended one by one, so that an interruption loses
+// none. Close it.
 type findings struct {
 	path string
 	file *os.File
 	list map[[6]string]finding
 }
 
-// openFindings reads the file, if it is there. A line that was cut off, by a full disk or a
-// loss of power, does not count.
+// openFindings reads the file, if it exists. A line that was cut off, by a full disk or a loss of power, is
+// ignored.
 func openFindings(path string) (*findings, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: path, Err: err}
@@ -84,7 +84,7 @@ func openFindings(path string) (*findings, error) {
 	for line := range bytes.Lines(text) {
 		var one finding
 		if json.Unmarshal(line, &one) == nil {
-			f.list[one.key()] = one
+			f.list[one.identityKey()] = one
 		}
 	}
 	if f.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err != nil {
@@ -99,16 +99,14 @@ func openFindings(path string) (*findings, error) {
 	return f, nil
 }
 
-// known is what is there of a finding yet to be made. A choice that was refused may succeed
-// within other limits.
-func (f *findings) known(want finding) (finding, bool) {
-	one, ok := f.list[want.key()]
-	refused := slices.ContainsFunc(one.Choices, func(c choiceMade) bool { return c.Refusal != "" })
-	return one, ok && (!refused || one.Limits == want.Limits)
+// findUsable looks up a finding. A refused choice may succeed within other limits, and then has to run again.
+func (f *findings) findUsable(want finding) (finding, bool) {
+	stored, ok := f.list[want.identityKey()]
+	refused := slices.ContainsFunc(stored.Choices, func(c choiceMade) bool { return c.Refusal != "" })
+	return stored, ok && (!refused || stored.Limits == want.Limits)
 }
 
-// add appends a finding, whole.
-func (f *findings) add(one finding) error {
+func (f *findings) appendFinding(one finding) error {
 	line, err := json.Marshal(one)
 	if err != nil {
 		return err
@@ -116,7 +114,7 @@ func (f *findings) add(one finding) error {
 	if _, err := f.file.Write(append(line, '\n')); err != nil {
 		return &stream.OutputError{Path: f.path, Err: err}
 	}
-	f.list[one.key()] = one
+	f.list[one.identityKey()] = one
 	return nil
 }
 

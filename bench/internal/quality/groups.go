@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Kinds of sets, which tables have means of.
+// Kinds of sets; tables have a mean for each.
 const (
 	kindPictures  = "pictures"
 	kindText      = "text"
@@ -25,11 +25,11 @@ const (
 	kindLakes     = "lakes"
 )
 
-// kindOrder is the order of the kinds in tables; kinds of a file that are not here come last.
+// kindOrder is the order of the kinds in tables; other kinds in a file come last.
 var kindOrder = []string{kindPictures, kindText, kindSensors, kindTables, kindGenes, kindOther, kindGenerated, kindLakes}
 
-// knownKinds are the kinds of sets by globs of their names, in lower case: those of the folders of
-// sets that the project tests with, and others that are often met under the same names.
+// knownKinds lists the kinds of sets by globs of their names, in lower case: the sets in the folders that the
+// project tests with, and others that are common under the same names.
 var knownKinds = map[string]string{
 	kindPictures: "coil20 coil100 orl* usps mnist* emnist* fashion* yale* umist jaffe msra25 warp* pix* pie* binalpha semeion optdigits pendigits gisette",
 	kindText:     "basehock* pcmac relathe 20news* newsgroups* reuters* bbc* citeseer cora webkb articles tdt2* classic* wikipedia* k1b re0 re1 tr??",
@@ -44,7 +44,6 @@ var knownKinds = map[string]string{
 	kindLakes:     "lake-*",
 }
 
-// readKinds reads the lines name,kind of a file.
 func readKinds(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,8 +63,8 @@ func readKinds(path string) (map[string]string, error) {
 	return kinds, nil
 }
 
-// kindOf is the kind of a set: as the file of kinds has it, or as its name is known for, or
-// pictures where its columns are pixels.
+// kindOf returns the kind of a set from the file of kinds or from its name, or pictures if its columns are
+// pixels.
 func (o *options) kindOf(name string, columns []stream.Column) string {
 	if kind, ok := o.namedKinds[name]; ok {
 		return kind
@@ -83,10 +82,9 @@ func (o *options) kindOf(name string, columns []stream.Column) string {
 	return kindOther
 }
 
-// isPublic says whether sets of a kind are data, and not made for a question.
+// isPublic reports whether sets of a kind are real data, not made for a question.
 func isPublic(kind string) bool { return kind != kindGenerated && kind != kindLakes }
 
-// kindsOf lists the kinds of some sets, each once, in the order of tables.
 func kindsOf(sets []dataset) (kinds []string) {
 	for _, s := range sets {
 		kinds = append(kinds, s.kind)
@@ -101,32 +99,32 @@ func kindsOf(sets []dataset) (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// holdOut marks a half of the public sets of every kind, which it draws by hashes of seed and name,
-// so that further sets change little. Of odd numbers the larger half is held out in every second kind.
+// holdOut marks half of the public sets of every kind, by hashes of seed and name, so that further sets change
+// little. For odd numbers the larger half is held out in every second kind.
 func holdOut(sets []dataset, seed uint64) {
 	larger := false
 	for _, kind := range kindsOf(sets) {
 		if !isPublic(kind) {
 			continue
 		}
-		var of []*dataset
+		var ofKind []*dataset
 		for i := range sets {
 			if sets[i].kind == kind {
-				of = append(of, &sets[i])
+				ofKind = append(ofKind, &sets[i])
 			}
 		}
-		drawn := func(s *dataset) string {
+		hash := func(s *dataset) string {
 			return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, s.name)))
 		}
-		slices.SortFunc(of, func(a, b *dataset) int { return cmp.Compare(drawn(a), drawn(b)) })
-		half := len(of) / 2
-		if len(of)%2 == 1 {
+		slices.SortFunc(ofKind, func(a, b *dataset) int { return cmp.Compare(hash(a), hash(b)) })
+		half := len(ofKind) / 2
+		if len(ofKind)%2 == 1 {
 			if larger {
 				half++
 			}
 			larger = !larger
 		}
-		for _, s := range of[:half] {
+		for _, s := range ofKind[:half] {
 			s.heldOut = true
 		}
 	}

@@ -42,8 +42,8 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// TestHoldOut: a half of every kind is held out, whatever the order of the sets is; another seed holds
-// out others, and generated sets stay.
+// TestHoldOut: half of every kind is held out, for any order of the sets; another seed holds out others, and
+// generated sets stay.
 func TestHoldOut(t *testing.T) {
 	var sets []dataset
 	for kind, count := range map[string]int{kindPictures: 6, kindText: 5, kindGenes: 7, kindTables: 1, kindGenerated: 4, kindLakes: 3} {

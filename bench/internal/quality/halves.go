@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// halvesOf writes halves of the rows of a set that selections are made from, in complementary
-// pairs, and returns their paths: no row is in both halves of a pair, so that two choices agree
-// by what the data is like, and not by the rows that they share.
-func (o *options) halvesOf(ctx context.Context, s dataset, scratch string) ([]string, error) {
+// writeHalves writes halves of a set's rows to select from, in complementary pairs, and returns their paths: no
+// row is in both halves of a pair, so that two choices agree because of the data's nature, and not because of
+// shared rows.
+func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([]string, error) {
 	opt := chunkio.Options{Label: s.label, Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
 	rows := s.rows
 	if rows > o.rows {
@@ -33,7 +33,7 @@ func (o *options) halvesOf(ctx context.Context, s dataset, scratch string) ([]st
 		}
 		for half := range 2 {
 			path := filepath.Join(scratch, fmt.Sprintf("%s-%d-%d.parquet", s.name, pair, half))
-			src := someRows{Source: ds, keep: func(row int) bool { return first[row] == (half == 0) }}
+			src := filteredRows{Source: ds, wantsRow: func(row int) bool { return first[row] == (half == 0) }}
 			if err := chunkio.WriteParquet(ctx, path, src, chunkio.WriteOptions{Threads: o.threads}); err != nil {
 				return nil, err
 			}
@@ -43,20 +43,20 @@ func (o *options) halvesOf(ctx context.Context, s dataset, scratch string) ([]st
 	return paths, nil
 }
 
-// someRows is a source of the rows of another that keep wants, which are counted as they come.
-type someRows struct {
+// filteredRows is a source of the rows of another that wantsRow accepts, by their numbers in order.
+type filteredRows struct {
 	stream.Source
-	keep func(row int) bool
+	wantsRow func(row int) bool
 }
 
-// Rows implements stream.Source: only reading tells.
-func (s someRows) Rows() int64 { return -1 }
+// Rows implements stream.Source: the number is unknown before reading.
+func (s filteredRows) Rows() int64 { return -1 }
 
 // Cuts implements stream.Source.
-func (s someRows) Cuts() []int64 { return nil }
+func (s filteredRows) Cuts() []int64 { return nil }
 
-// Chunks implements stream.Source; it always gives all rows.
-func (s someRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+// Chunks implements stream.Source; it always returns all rows.
+func (s filteredRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		read, start := 0, int64(0)
 		for c, err := range s.Source.Chunks(ctx, stream.Range{}) {
@@ -64,25 +64,25 @@ func (s someRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.
 				yield(nil, err)
 				return
 			}
-			var kept []int
+			var rows []int
 			for i := range c.Rows {
-				if s.keep(read + i) {
-					kept = append(kept, i)
+				if s.wantsRow(read + i) {
+					rows = append(rows, i)
 				}
 			}
 			read += c.Rows
-			if len(kept) == 0 {
+			if len(rows) == 0 {
 				continue
 			}
-			out := &stream.Chunk{Start: start, Block: len(kept), Rows: len(kept), Cols: c.Cols, Stride: len(kept),
-				Data: make([]float64, len(kept)*c.Cols), Missing: c.Missing}
+			out := &stream.Chunk{Start: start, Block: len(rows), Rows: len(rows), Cols: c.Cols, Stride: len(rows),
+				Data: make([]float64, len(rows)*c.Cols), Missing: c.Missing}
 			for j := range c.Cols {
 				from, to := c.Col(j), out.Col(j)
-				for at, i := range kept {
+				for at, i := range rows {
 					to[at] = from[i]
 				}
 			}
-			start += int64(len(kept))
+			start += int64(len(rows))
 			if !yield(out, nil) {
 				return
 			}

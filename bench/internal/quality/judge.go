@@ -13,13 +13,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// judgedRows are the rows that all choices on a set are judged by: a seeded sample, as the file
-// has it and standardized.
-type judgedRows struct {
+// scoringRows are the rows that score all choices on a set: a seeded sample, as in the file and standardized.
+type scoringRows struct {
 	file, standard *judge.Table
 	columns        []stream.Column
-	varying        []int // columns that can be features: neither constant nor of squares that overflow
-	clusters       int   // classes that occur; 0 without a label
+	varying        []int // columns that can be features: not constant, and with finite squares
+	clusters       int   // number of occurring classes; 0 without a label
 }
 
 // scores compare clusters and neighbours of the rows with their classes.
@@ -29,8 +28,7 @@ type scores struct {
 	KNN *stream.Number `json:"knn,omitempty"` // leave-one-out accuracy of the nearest neighbour
 }
 
-// readJudged reads the rows that judge a set.
-func (o *options) readJudged(ctx context.Context, s dataset) (*judgedRows, error) {
+func (o *options) readScoringRows(ctx context.Context, s dataset) (*scoringRows, error) {
 	opt := chunkio.Options{Label: s.label, Classes: s.label != "", Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
 	rows := min(s.rows, o.evalRows)
 	if s.rows > o.evalRows {
@@ -41,7 +39,7 @@ func (o *options) readJudged(ctx context.Context, s dataset) (*judgedRows, error
 		return nil, err
 	}
 	defer ds.Close()
-	j := &judgedRows{columns: ds.Columns()}
+	j := &scoringRows{columns: ds.Columns()}
 	for _, t := range []**judge.Table{&j.file, &j.standard} {
 		*t = judge.NewTable(len(j.columns), int(rows), o.threads, math.MaxInt64)
 	}
@@ -50,12 +48,12 @@ func (o *options) readJudged(ctx context.Context, s dataset) (*judgedRows, error
 	}
 	j.file.Fill(gram.FillMean)
 	j.standard.Fill(gram.FillMean)
-	left, err := j.standard.Scale(gram.ScaleStandard, j.columns)
+	leftOut, err := j.standard.Scale(gram.ScaleStandard, j.columns)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range j.columns {
-		if !slices.ContainsFunc(left, func(l stream.LeftOut) bool { return l.Name == c.Name }) {
+		if !slices.ContainsFunc(leftOut, func(l stream.LeftOut) bool { return l.Name == c.Name }) {
 			j.varying = append(j.varying, i)
 		}
 	}
@@ -67,9 +65,9 @@ func (o *options) readJudged(ctx context.Context, s dataset) (*judgedRows, error
 	return j, nil
 }
 
-// columnOrders are the columns that a variant chooses, best first: the selection's, or for random
-// features others in every run of k-means.
-func (j *judgedRows) columnOrders(o *options, v variant, sel *stream.Selection) [][]int {
+// columnOrders returns the chosen columns, best first: the selection's, or for random features a different
+// order for every run of k-means.
+func (j *scoringRows) columnOrders(o *options, v variant, sel *stream.Selection) [][]int {
 	switch v.baseline {
 	case judge.All:
 		return [][]int{j.varying}
@@ -93,20 +91,20 @@ func (j *judgedRows) columnOrders(o *options, v variant, sel *stream.Selection) 
 	return [][]int{order}
 }
 
-// fewOrders is the number of random choices that the scores other than k-means are means over.
+// fewOrders is the number of random choices to average the scores other than k-means over.
 const fewOrders = 5
 
-// judgeChoices scores the first features of the orders, as many as each of the choices wants: k-means and
-// nearest neighbours on these columns as they are in the file, standardized, and with every row
-// divided by its length; and of all columns, standardized, the error of reconstructing them. Of
-// all features, which leave nothing unexplained, every choice has the whole.
-func (j *judgedRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
+// judgeChoices scores the first features of the orders, as many as each of the choices has: by k-means and
+// nearest neighbours on these columns as they are in the file, standardized, and with every row divided by its
+// length; and by the error of reconstructing all standardized columns. The baseline of all features, which
+// leaves no error, uses all of them in every choice.
+func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
 	team := kernel.NewTeam(o.threads)
 	few := orders[:min(len(orders), fewOrders)]
-	whole := v.baseline == judge.All
+	allFeatures := v.baseline == judge.All
 	errors := make([]float64, len(orders[0]))
 	for _, order := range few {
-		if whole || ctx.Err() != nil {
+		if allFeatures || ctx.Err() != nil {
 			break
 		}
 		most := min(len(order), choices[len(choices)-1].K)
@@ -116,11 +114,11 @@ func (j *judgedRows) judgeChoices(ctx context.Context, o *options, s dataset, v 
 	}
 	for i := range choices {
 		c := &choices[i]
-		if c.Chosen = min(c.K, len(orders[0])); whole {
+		if c.Chosen = min(c.K, len(orders[0])); allFeatures {
 			c.Chosen = len(orders[0])
 		}
 		c.Error = stream.Number(errors[max(c.Chosen-1, 0)])
-		if s.answer != nil && !whole {
+		if s.answer != nil && !allFeatures {
 			covered := 0.0
 			for _, order := range few {
 				covered += float64(s.countCovered(j.columnNames(order[:c.Chosen]))) / float64(len(few))
@@ -139,13 +137,12 @@ func (j *judgedRows) judgeChoices(ctx context.Context, o *options, s dataset, v 
 	return ctx.Err()
 }
 
-// scoreByClasses fills in the scores of a choice that need classes.
-func (j *judgedRows) scoreByClasses(ctx context.Context, o *options, orders [][]int, c *choiceMade) error {
+func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][]int, c *choiceMade) error {
 	if j.clusters < 2 {
 		return nil
 	}
 	c.Standard, c.Cosine = new(scores), new(scores)
-	for _, way := range []struct {
+	for _, version := range []struct {
 		to     *scores
 		gather func(columns []int) kernel.Matrix[float64]
 	}{
@@ -155,7 +152,7 @@ func (j *judgedRows) scoreByClasses(ctx context.Context, o *options, orders [][]
 	} {
 		var tables []kernel.Matrix[float64]
 		for _, order := range orders {
-			tables = append(tables, way.gather(order[:c.Chosen]))
+			tables = append(tables, version.gather(order[:c.Chosen]))
 		}
 		trials, err := judge.Trials(ctx, j.file.Classes, func(run int) kernel.Matrix[float64] { return tables[run%len(tables)] },
 			judge.TrialOptions{Runs: o.seeds, Restarts: 1, Clusters: j.clusters, Seed: o.seed, Threads: o.threads})
@@ -166,19 +163,19 @@ func (j *judgedRows) scoreByClasses(ctx context.Context, o *options, orders [][]
 			return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
 		}
 		grades := judge.Grade(trials)
-		way.to.NMI, way.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
+		version.to.NMI, version.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
 		var right []float64
 		for _, x := range tables[:min(len(tables), fewOrders)] {
 			right = append(right, judge.NearestAccuracy(kernel.NewTeam(o.threads), x, j.file.Classes))
 		}
 		accuracy := stream.Number(judge.Summarize(right).Mean)
-		way.to.KNN = &accuracy
+		version.to.KNN = &accuracy
 	}
 	return nil
 }
 
-// divideRows divides every row by its length, in place, so that distances are those of cosines.
-// A row of zeros, as a text has none of the words, stays.
+// divideRows divides every row by its length, in place, so that distances depend on cosines only. A row of
+// zeros, such as a text with none of the words, stays.
 func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	lengths := make([]float64, x.Rows)
 	for k := range x.Cols {
@@ -197,8 +194,7 @@ func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return x
 }
 
-// columnNames are the names of some columns.
-func (j *judgedRows) columnNames(columns []int) (list []string) {
+func (j *scoringRows) columnNames(columns []int) (list []string) {
 	for _, c := range columns {
 		list = append(list, j.columns[c].Name)
 	}

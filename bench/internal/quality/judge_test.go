@@ -15,27 +15,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// preparedTable is a made table of so many rows, with missing values, to judge by at most 200 of them.
+// preparedTable is a made table with this number of rows and missing values, scored by at most 200 of them.
 func preparedTable(t *testing.T, rows string) (*options, preparedSet) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	must.Do(t, bench.Generate(t.Context(), []string{"gen", "planted", "-q", "-o", path, "--rows", rows, "--columns", "40", "--label", "--nulls", "0.02"}))
 	o := &options{seed: 3, seeds: 4, rows: 1000, evalRows: 200, timeout: time.Minute, memory: 2 << 30, threads: 2}
 	s := preparedSet{dataset: dataset{name: "a", path: path}}
-	must.Do(t, o.examine(t.Context(), &s.dataset))
-	s.rows = must.Get(o.readJudged(t.Context(), s.dataset))(t)
+	must.Do(t, o.describeSet(t.Context(), &s.dataset))
+	s.rows = must.Get(o.readScoringRows(t.Context(), s.dataset))(t)
 	return o, s
 }
 
-// TestJudgeIsEval: scores as in the file and standardized, and the error, are those of ufs.Eval.
+// TestJudgeIsEval: scores as in the file and standardized, and the error, equal those of ufs.Eval.
 func TestJudgeIsEval(t *testing.T) {
 	for _, rows := range []string{"150", "400"} {
 		o, s := preparedTable(t, rows)
 		r := &run{options: o, scratch: t.TempDir()}
 		v := variant{name: "greedy", method: "greedy"}
 		choices := []choiceMade{{K: 2}, {K: 2}, {K: 5}}
-		must.Do(t, r.findGroup(t.Context(), s, v, choices))
-		sel := must.Get(r.choose(t.Context(), s.dataset, v, s.path, 5))(t)
+		must.Do(t, r.findGroupChoices(t.Context(), s, v, choices))
+		sel := must.Get(r.selectFeatures(t.Context(), s.dataset, v, s.path, 5))(t)
 		evaluate := func(label, scale string) []stream.Evaluated {
 			e := ufs.EvalRequest{Inputs: []string{s.path}, Label: label, Scale: scale, Selections: []ufs.NamedSelection{{Name: "greedy", Selection: sel}}, K: []int{2, 5},
 				Missing: missingPolicy, Sample: o.evalRows, Baselines: []string{"none"}, Resamples: -1, Seed: o.seed, Threads: 1}
@@ -64,14 +64,14 @@ func TestJudgeBaselines(t *testing.T) {
 	o, s := preparedTable(t, "300")
 	r := &run{options: o}
 	choices := []choiceMade{{K: 2}, {K: 20}}
-	must.Do(t, r.findGroup(t.Context(), s, variant{baseline: judge.All}, choices))
+	must.Do(t, r.findGroupChoices(t.Context(), s, variant{baseline: judge.All}, choices))
 	if a, b := choices[0], choices[1]; a.Error != 0 || b.Error != 0 || a.Chosen != len(s.rows.varying) || *a.NMI != *b.NMI || a.Covered != nil {
 		t.Errorf("all features are judged as %+v and %+v", a, b)
 	}
 	if n := len(s.rows.varying); n != 38 { // of 40, of which 2 are constant
 		t.Errorf("%d columns can be features, want 38", n)
 	}
-	must.Do(t, r.findGroup(t.Context(), s, variant{baseline: judge.Random}, choices))
+	must.Do(t, r.findGroupChoices(t.Context(), s, variant{baseline: judge.Random}, choices))
 	if a, b := choices[0], choices[1]; !(b.Error < a.Error && b.Error > 0 && a.Error < 1) || a.NMI.Std == 0 || a.Ran != "" {
 		t.Errorf("random features are judged as %+v and %+v", a, b)
 	}
@@ -84,7 +84,7 @@ func TestJudgeBaselines(t *testing.T) {
 	}
 }
 
-// TestDivideRows: rows have length 1 and their direction, those of zeros stay.
+// TestDivideRows: rows get length 1 and keep their direction; rows of zeros stay.
 func TestDivideRows(t *testing.T) {
 	x := divideRows(kernel.ColMajor([]float64{3, 0, -1e200, 4, 0, 0}, 3, 2, 3))
 	if want := []float64{0.6, 0, -1, 0.8, 0, 0}; !slices.EqualFunc(x.Data, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
@@ -98,8 +98,8 @@ func TestVariantsRun(t *testing.T) {
 	_, s := preparedTable(t, "120")
 	o := &options{seed: 1, rows: 1000, timeout: time.Minute, memory: 2 << 30, threads: 2}
 	r := &run{options: o, scratch: t.TempDir()}
-	probe := must.Get(probeKind().write(t.Context(), r.scratch))(t)
-	must.Do(t, o.examine(t.Context(), &probe))
+	probe := must.Get(probeKind().writeSet(t.Context(), r.scratch))(t)
+	must.Do(t, o.describeSet(t.Context(), &probe))
 	for _, v := range allVariants() {
 		if v.baseline != "" {
 			continue
@@ -109,7 +109,7 @@ func TestVariantsRun(t *testing.T) {
 			sets = sets[:1]
 		}
 		for _, set := range sets {
-			sel, err := r.choose(t.Context(), set, v, set.path, 4)
+			sel, err := r.selectFeatures(t.Context(), set, v, set.path, 4)
 			if err != nil {
 				t.Errorf("%s on %s: %v", v.name, set.name, err)
 				continue

@@ -7,36 +7,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 )
 
-// madeKinds are the generated sets. Each asks one thing of a method.
+// madeKinds lists the generated sets. Each tests one ability of a method.
 func madeKinds() []madeKind {
 	return []madeKind{
 		{name: "made-planted", about: "factors that follow the classes, each in redundant columns, among mixtures and noise in units of their own",
-			rows: 1000, make: func() classed {
+			rows: 1000, make: func() classedFiller {
 				return plantedSet{planted.New(planted.Options{Rows: 1000, Columns: 150, Classes: 8})}
 			}},
 		{name: "made-nuisance", about: "8 factors of the classes in 5 columns each, beside 3 directions of 4 times the variance in 15 columns each that tell nothing",
-			rows: 1000, make: nuisance},
+			rows: 1000, make: nuisanceTable},
 		{name: "made-copies", about: "6 factors of the classes in 60, 30, 15, 8, 4 and 2 redundant columns",
-			rows: 1000, make: copies},
+			rows: 1000, make: copiesTable},
 		{name: "made-noise", about: "10 columns of the classes among 390 of noise of the same variance",
-			rows: 800, make: func() classed { return few(3, 10, 390, 5, 0.8) }},
+			rows: 800, make: func() classedFiller { return fewColumnsTable(3, 10, 390, 5, 0.8) }},
 		{name: "made-few", about: "clusters in 30 columns of 200; the others are mixtures of 20 factors that tell nothing",
-			rows: 800, make: fewAmongFactors},
+			rows: 800, make: fewAmongFactorsTable},
 		{name: "made-wide", about: "130 rows of 2,400 columns: 5 smooth directions rule, as light does in faces; the classes show in patches",
-			rows: 130, make: wide},
+			rows: 130, make: wideTable},
 		{name: "made-words", about: "counts of 1,200 words, most of them 0; 5 topics have 40 words each",
-			rows: 1000, make: wordCounts},
+			rows: 1000, make: wordCountsTable},
 		{name: "made-nothing", about: "noise, and classes by chance: there is nothing to find, so that it takes no part in ranks and means",
-			rows: 500, unranked: true, make: func() classed { return few(8, 0, 150, 5, 0) }},
+			rows: 500, unranked: true, make: func() classedFiller { return fewColumnsTable(8, 0, 150, 5, 0) }},
 	}
 }
 
-// probeKind is a small table that shows how methods behave. Its columns are pixels, for methods
-// that take no others.
+// probeKind is a small table that shows how methods behave. Its columns are pixels, for methods that accept no
+// others.
 func probeKind() madeKind {
-	return madeKind{name: "probe", rows: 200, make: func() classed {
+	return madeKind{name: "probe", rows: 200, make: func() classedFiller {
 		const width = 8
-		t := few(9, 12, 36, 4, 0.7)
+		t := fewColumnsTable(9, 12, 36, 4, 0.7)
 		for j := range t.names {
 			t.names[j].Name = fmt.Sprintf("px_%d_%d", j/width, j%width)
 		}
@@ -47,7 +47,7 @@ func probeKind() madeKind {
 // plantedSet is a table of package planted.
 type plantedSet struct{ *planted.Table }
 
-func (p plantedSet) answer() (groups [][]string) {
+func (p plantedSet) answerGroups() (groups [][]string) {
 	for _, g := range p.Answer().Groups {
 		var names []string
 		for _, j := range g {
@@ -58,60 +58,58 @@ func (p plantedSet) answer() (groups [][]string) {
 	return groups
 }
 
-// show adds count columns of group that show a factor.
-func (t *madeTable) show(count, group, factor int, weight, noise float64) {
+func (t *madeTable) addFactorColumns(count, group, factor int, weight, noise float64) {
 	for range count {
 		t.columns = append(t.columns, madeColumn{group: group, terms: []madeTerm{{factor, weight}}, noise: noise})
 	}
 }
 
-// idle adds count columns of noise of variance 1.
-func (t *madeTable) idle(count int) {
+func (t *madeTable) addNoiseColumns(count int) {
 	for range count {
 		t.columns = append(t.columns, madeColumn{noise: 1})
 	}
 }
 
-func nuisance() classed {
+func nuisanceTable() classedFiller {
 	t := &madeTable{seed: 2, classes: 8}
 	for f := range 8 {
 		t.factors = append(t.factors, madeFactor{share: 0.85})
-		t.show(5, f+1, f, 0.95, 0.3)
+		t.addFactorColumns(5, f+1, f, 0.95, 0.3)
 	}
 	for f := range 3 {
 		t.factors = append(t.factors, madeFactor{})
-		t.show(15, 0, 8+f, 1.9, 0.6)
+		t.addFactorColumns(15, 0, 8+f, 1.9, 0.6)
 	}
-	t.idle(115)
-	return t.seal()
+	t.addNoiseColumns(115)
+	return t.shuffleAndName()
 }
 
-func copies() classed {
+func copiesTable() classedFiller {
 	t := &madeTable{seed: 4, classes: 6}
 	for f, count := range []int{60, 30, 15, 8, 4, 2} {
 		t.factors = append(t.factors, madeFactor{share: 0.85})
-		t.show(count, f+1, f, 0.97, 0.25)
+		t.addFactorColumns(count, f+1, f, 0.97, 0.25)
 	}
-	t.idle(41)
-	return t.seal()
+	t.addNoiseColumns(41)
+	return t.shuffleAndName()
 }
 
-// few has single columns that follow the classes, and noise.
-func few(seed uint64, columns, noise, classes int, share float64) *madeTable {
+// fewColumnsTable has single columns that follow the classes, and noise.
+func fewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
 	for f := range columns {
 		t.factors = append(t.factors, madeFactor{share: share})
-		t.show(1, f+1, f, 1, 0)
+		t.addFactorColumns(1, f+1, f, 1, 0)
 	}
-	t.idle(noise)
-	return t.seal()
+	t.addNoiseColumns(noise)
+	return t.shuffleAndName()
 }
 
-func fewAmongFactors() classed {
+func fewAmongFactorsTable() classedFiller {
 	t := &madeTable{seed: 5, classes: 6}
 	for f := range 30 {
 		t.factors = append(t.factors, madeFactor{share: 0.95})
-		t.show(1, f+1, f, 1, 0)
+		t.addFactorColumns(1, f+1, f, 1, 0)
 	}
 	for range 20 {
 		t.factors = append(t.factors, madeFactor{})
@@ -119,17 +117,17 @@ func fewAmongFactors() classed {
 	for j := range 170 {
 		c := madeColumn{noise: 0.5}
 		for n := range 3 {
-			weight := t.series(madeOrder + 1).Normal(int64(3*j + n))
-			c.terms = append(c.terms, madeTerm{30 + int(t.series(madeOrder+2).Bits(int64(3*j+n))%20), weight / 2})
+			weight := t.newSeries(madeOrder + 1).Normal(int64(3*j + n))
+			c.terms = append(c.terms, madeTerm{30 + int(t.newSeries(madeOrder+2).Bits(int64(3*j+n))%20), weight / 2})
 		}
 		t.columns = append(t.columns, c)
 	}
-	return t.seal()
+	return t.shuffleAndName()
 }
 
-// wide is 60 × 40 pixels: smooth waves of light over all of them, and 9 patches of 9 × 9 that
-// follow the classes.
-func wide() classed {
+// wideTable is 60 × 40 pixels: smooth waves of light over all of them, and 9 patches of 9 × 9 that follow the
+// classes.
+func wideTable() classedFiller {
 	const height, width, waves, patches, side = 60, 40, 5, 9, 9
 	t := &madeTable{seed: 6, classes: 10}
 	for range waves {
@@ -154,12 +152,12 @@ func wide() classed {
 			t.columns = append(t.columns, column)
 		}
 	}
-	return t.seal()
+	return t.shuffleAndName()
 }
 
-// wordCounts has words whose chances follow Zipf's law; those of a topic are six times as
-// frequent in its class. Any word of a topic tells of it.
-func wordCounts() classed {
+// wordCountsTable has words with chances by Zipf's law; the words of a topic are six times as frequent in its
+// class, so that each indicates it.
+func wordCountsTable() classedFiller {
 	t := &madeTable{seed: 7, classes: 5}
 	for j := range 1200 {
 		common := min(0.15, 3/float64(j+10))
@@ -176,5 +174,5 @@ func wordCounts() classed {
 		}
 		t.columns = append(t.columns, c)
 	}
-	return t.seal()
+	return t.shuffleAndName()
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lakeKinds are generated tables of sensors that repeat a few factors. A method is asked for as many
-// columns as there are factors, whatever share of the columns is asked of other sets, and once for as
-// many as it takes by itself.
+// lakeKinds are generated tables of sensors that repeat a few factors. A method has to choose as many columns
+// as there are factors, not shares of the columns, and once as many as it decides itself.
 func lakeKinds() (kinds []madeKind) {
 	const rows = 2000
 	for _, factors := range []int{3, 12, 40} {
@@ -28,21 +27,21 @@ func lakeKinds() (kinds []madeKind) {
 				kinds = append(kinds, madeKind{
 					name: name, rows: rows, lake: true, unranked: !clusters,
 					about: fmt.Sprintf("%d factors in 3 to 9 sensors each among noise, %s; a flag that 2 %% of the rows have by chance, and a coin", factors, about),
-					make:  func() classed { return makeLake(factors, apart, clusters) },
+					make:  func() classedFiller { return makeLake(factors, apart, clusters) },
 				})
 			}
 		}
 	}
 	return append(kinds,
 		madeKind{name: "lake-demo", rows: 20_000, lake: true, unranked: true, about: "the table of the command demo",
-			make: func() classed { return plantedSet{planted.New(planted.Options{})} }},
+			make: func() classedFiller { return plantedSet{planted.New(planted.Options{})} }},
 		madeKind{name: "lake-telemetry", rows: 20_000, lake: true, unranked: true,
 			about: "the measurements of demo --telemetry, without what its option --auto-exclude leaves out",
-			make:  func() classed { return telemetrySet() }})
+			make:  func() classedFiller { return telemetrySet() }})
 }
 
-// makeLake has sensors of a correlation of 0.95 with one another. If there are clusters, each factor follows
-// 4 classes by a share of its variance that keeps them as far apart by few factors as by many.
+// makeLake makes sensors with a correlation of 0.95. If there are clusters, each factor follows 4 classes by a
+// share of its variance that keeps them equally far apart for few factors and for many.
 func makeLake(factors int, apart, clusters bool) *madeTable {
 	t := &madeTable{seed: uint64(100 + factors), classes: 4}
 	for f := range factors {
@@ -51,43 +50,43 @@ func makeLake(factors int, apart, clusters bool) *madeTable {
 			factor = madeFactor{share: 12 / float64(12+factors), split: 1 + f%3}
 		}
 		t.factors = append(t.factors, factor)
-		t.show(3+f%7, f+1, f, 0.975, 0.222)
+		t.addFactorColumns(3+f%7, f+1, f, 0.975, 0.222)
 	}
-	t.idle(20 + factors/2)
+	t.addNoiseColumns(20 + factors/2)
 	if apart {
 		for j := range t.columns {
 			at := int64(j)
-			t.columns[j].unit = math.Pow(10, float64(t.series(madeOrder+1).Bits(at)%6)-2) // 0.01 to 1,000
-			t.columns[j].offset = 3 * t.columns[j].unit * t.series(madeOrder+2).Normal(at)
+			t.columns[j].unit = math.Pow(10, float64(t.newSeries(madeOrder+1).Bits(at)%6)-2) // 0.01 to 1,000
+			t.columns[j].offset = 3 * t.columns[j].unit * t.newSeries(madeOrder+2).Normal(at)
 		}
 	}
 	t.columns = append(t.columns, madeColumn{flag: 0.02}, madeColumn{flag: 0.5})
-	return t.seal()
+	return t.shuffleAndName()
 }
 
-// keptTable is a table that is made as a whole.
-type keptTable struct {
+// storedTable is a table with all its values in memory.
+type storedTable struct {
 	names  []stream.Column
 	values [][]float64
 	groups [][]string
 }
 
 // Columns implements gen.Filler.
-func (k *keptTable) Columns() []stream.Column { return k.names }
+func (k *storedTable) Columns() []stream.Column { return k.names }
 
 // Fill implements gen.Filler.
-func (k *keptTable) Fill(j int, from int64, out []float64) { copy(out, k.values[j][from:]) }
+func (k *storedTable) Fill(j int, from int64, out []float64) { copy(out, k.values[j][from:]) }
 
-// Class is that of a table without classes.
-func (k *keptTable) Class(int64) int { return 0 }
+// Class implements classedFiller, without classes.
+func (k *storedTable) Class(int64) int { return 0 }
 
-func (k *keptTable) answer() [][]string { return k.groups }
+func (k *storedTable) answerGroups() [][]string { return k.groups }
 
-// telemetrySet has the real numbers of package planted's telemetry: ids, times and modes are none.
-func telemetrySet() *keptTable {
-	// The first two are missing in most rows, the last gives the label away.
+// telemetrySet has the real numbers of package planted's telemetry, without ids, times and modes.
+func telemetrySet() *storedTable {
+	// The first two are missing in most rows, the last leaks the label.
 	excluded := []string{"alarm_code", "lab_sample", "churn_score_prev_model"}
-	k, source := new(keptTable), planted.Telemetry{}
+	k, source := new(storedTable), planted.Telemetry{}
 	for i := range source.Folders() {
 		at := 0
 		for _, c := range source.File(i) {
@@ -103,7 +102,7 @@ func telemetrySet() *keptTable {
 		}
 	}
 	for _, factor := range source.Factors() {
-		var showing []string // the copy of a sensor and the sum of two do as well
+		var showing []string // the copy of a sensor and the sum of two count as well
 		for _, c := range k.names {
 			if strings.HasPrefix(c.Name, factor+"_") || factor == "pump_flow" && c.Name == "flow_total" {
 				showing = append(showing, c.Name)

@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 )
 
-// lakeSection writes which factors of the lakes are covered and what is explained: by as many columns
-// as there are factors, and by as many as a variant takes by itself.
-func (r *run) lakeSection(w io.Writer, sets []dataset) {
+// writeLakes writes the covered factors and the explained share of the lakes: with as many columns as there are
+// factors, and with as many as a variant decides itself.
+func (r *run) writeLakes(w io.Writer, sets []dataset) {
 	lakes := slices.DeleteFunc(slices.Clone(sets), func(s dataset) bool { return !s.lake })
 	if len(lakes) == 0 {
 		return
@@ -37,7 +37,7 @@ func (r *run) lakeSection(w io.Writer, sets []dataset) {
 			for _, s := range lakes {
 				c := r.lakeChoice(s, v, auto)
 				cells = append(cells, c.lakeCell(s))
-				covered, explained = append(covered, number(c.Covered)/float64(len(s.answer))), append(explained, 1-float64(c.Error))
+				covered, explained = append(covered, numberOrNaN(c.Covered)/float64(len(s.answer))), append(explained, 1-float64(c.Error))
 			}
 			results.TableRow(w, append([]string{v.name, results.Points(judge.Summarize(covered).Mean), results.Points(judge.Summarize(explained).Mean)}, cells...))
 		}
@@ -45,39 +45,37 @@ func (r *run) lakeSection(w io.Writer, sets []dataset) {
 	writeList(w, r.listLakeDemands(lakes))
 }
 
-// lakeChoice is a variant's choice of as many columns as factors, or of as many as it takes.
 func (r *run) lakeChoice(s dataset, v variant, auto bool) choiceMade {
-	choices := r.cell(s, v).Choices
+	choices := r.findingOf(s, v).Choices
 	if auto {
 		return choices[len(choices)-1]
 	}
 	return choices[0]
 }
 
-// lakeCell is a choice on a lake in a table.
 func (c choiceMade) lakeCell(s dataset) string {
 	if c.Covered == nil {
 		return results.NoFigure
 	}
-	by := ""
+	count := ""
 	if c.Chosen != len(s.answer) {
-		by = fmt.Sprintf(" by %d", c.Chosen)
+		count = fmt.Sprintf(" by %d", c.Chosen)
 	}
-	return fmt.Sprintf("%.3g/%d%s, %s", number(c.Covered), len(s.answer), by, results.Points(1-float64(c.Error)))
+	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), count, results.Points(1-float64(c.Error)))
 }
 
-// listLakeDemands are sentences on what the default is held to on lakes: that the columns which it takes
-// by itself cover every factor, and explain nearly what greedy explains by as many as there are factors.
+// listLakeDemands returns sentences about the demands on the default for lakes: that the columns of its own
+// number cover every factor, and explain nearly as much as greedy with as many as there are factors.
 func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
-	own := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == unnamed })
+	defaultIndex := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == defaultVariant })
 	greedy := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == "greedy" })
-	if own < 0 || greedy < 0 {
+	if defaultIndex < 0 || greedy < 0 {
 		return nil
 	}
 	var uncovered, unexplained []string
 	for _, s := range lakes {
-		c := r.lakeChoice(s, r.variants[own], true)
-		if covered := number(c.Covered); !(covered == float64(len(s.answer))) {
+		c := r.lakeChoice(s, r.variants[defaultIndex], true)
+		if covered := numberOrNaN(c.Covered); !(covered == float64(len(s.answer))) {
 			uncovered = append(uncovered, fmt.Sprintf("%s (%s)", s.name, c.lakeCell(s)))
 		}
 		share, best := 1-float64(c.Error), 1-float64(r.lakeChoice(s, r.variants[greedy], false).Error)

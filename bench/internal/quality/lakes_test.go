@@ -30,7 +30,7 @@ func momentsOf(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation)
 }
 
-// correlationOf is that of two columns where neither is missing.
+// correlationOf correlates two columns over rows in which neither is missing.
 func correlationOf(x, y []float64) (sum float64) {
 	mx, dx := momentsOf(x)
 	my, dy := momentsOf(y)
@@ -43,11 +43,11 @@ func correlationOf(x, y []float64) (sum float64) {
 	return sum / n
 }
 
-// TestLakes: sensors of one factor repeat one another and those of two do not; there are two flags;
+// TestLakes: sensors of one factor repeat one another, and sensors of two factors do not; there are two flags;
 // units are alike or apart; and only clusters have a label, which the factors follow.
 func TestLakes(t *testing.T) {
 	for _, k := range lakeKinds() {
-		s := must.Get(k.write(t.Context(), t.TempDir()))(t)
+		s := must.Get(k.writeSet(t.Context(), t.TempDir()))(t)
 		names, columns := benchtest.Table(t, s.path, chunkio.Options{})
 		column := func(name string) []float64 { return columns[slices.Index(names, name)] }
 		clusters := strings.HasSuffix(k.name, "-clusters")
@@ -114,14 +114,14 @@ func TestLakeDemands(t *testing.T) {
 		c := stream.Number(covered)
 		return choiceMade{K: k, Chosen: k, Covered: &c, Error: stream.Number(unexplained)}
 	}
-	r := &run{options: &options{variants: []variant{{name: unnamed}, {name: "greedy"}}}}
+	r := &run{options: &options{variants: []variant{{name: defaultVariant}, {name: "greedy"}}}}
 	for i, choices := range [][]choiceMade{
 		{choice(3, 1, 0.9), choice(5, 3, 0.411)}, // the default on the lakes: by number, and by itself
 		{choice(2, 2, 0.5), choice(1, 1, 0.5)},
 		{choice(3, 3, 0.4), choice(3, 3, 0.4)}, // greedy
 		{choice(2, 2, 0.4), choice(2, 2, 0.4)},
 	} {
-		r.table = append(r.table, cell{lakes[i%2], r.variants[i/2], finding{Choices: choices}})
+		r.cells = append(r.cells, cell{lakes[i%2], r.variants[i/2], finding{Choices: choices}})
 	}
 	want := []string{
 		"MISSED: lakes of which the default by -k auto misses a factor: lake-b (1/2 by 1, 50.0)",
@@ -134,13 +134,13 @@ func TestLakeDemands(t *testing.T) {
 		t.Errorf("demands %q, want them met", got)
 	}
 	var text strings.Builder
-	r.lakeSection(&text, lakes)
+	r.writeLakes(&text, lakes)
 	for _, want := range []string{"| default | 66.7 | 30.0 | 1/3, 10.0 | 2/2, 50.0 |", "| default | 75.0 | 54.4 | 3/3 by 5, 58.9 | 1/2 by 1, 50.0 |", "MISSED"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	r.table[2].finding.Choices[0] = choiceMade{K: 3, Error: stream.Number(math.NaN()), Refusal: "no"}
+	r.cells[2].finding.Choices[0] = choiceMade{K: 3, Error: stream.Number(math.NaN()), Refusal: "no"}
 	if got := r.lakeChoice(lakes[0], r.variants[1], false).lakeCell(lakes[0]); got != "–" {
 		t.Errorf("the cell of a refusal is %q", got)
 	}

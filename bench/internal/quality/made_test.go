@@ -41,8 +41,8 @@ func classShare(x, class []float64) float64 {
 // not; the same call makes the same bytes.
 func TestMadeSetsHideTheirAnswer(t *testing.T) {
 	for _, k := range madeKinds() {
-		s := must.Get(k.write(t.Context(), t.TempDir()))(t)
-		again := must.Get(k.write(t.Context(), t.TempDir()))(t)
+		s := must.Get(k.writeSet(t.Context(), t.TempDir()))(t)
+		again := must.Get(k.writeSet(t.Context(), t.TempDir()))(t)
 		if benchtest.Read(t, s.path) != benchtest.Read(t, again.path) {
 			t.Errorf("%s: other bytes the second time", k.name)
 		}
@@ -76,16 +76,16 @@ func TestMadeSetsHideTheirAnswer(t *testing.T) {
 	}
 }
 
-// TestHalvesAreComplementary: the two halves of a pair have all rows between them, each once,
-// also of a sample, and keep what is missing.
+// TestHalvesAreComplementary: the two halves of a pair contain all rows, each once, also of a sample, and keep
+// missing values.
 func TestHalvesAreComplementary(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	must.Do(t, bench.Generate(t.Context(), []string{"gen", "planted", "-q", "-o", path, "--rows", "501", "--columns", "12", "--label", "--nulls", "0.1"}))
 	for _, most := range []int64{1000, 100} {
 		o := &options{seed: 3, halves: 4, rows: most}
 		s := dataset{name: "a", path: path}
-		must.Do(t, o.examine(t.Context(), &s))
-		paths := must.Get(o.halvesOf(t.Context(), s, t.TempDir()))(t)
+		must.Do(t, o.describeSet(t.Context(), &s))
+		paths := must.Get(o.writeHalves(t.Context(), s, t.TempDir()))(t)
 		if len(paths) != 4 {
 			t.Fatalf("%d halves", len(paths))
 		}
@@ -117,7 +117,7 @@ func rowTexts(t *testing.T, path string, opt chunkio.Options) []string {
 
 func TestCountsAndFound(t *testing.T) {
 	s := dataset{features: 30, answer: [][]string{{"a", "b"}, {"c"}, {"d"}}}
-	if got := s.counts([]float64{2, 5, 10, 20, 100}); !slices.Equal(got, []int{2, 2, 3, 6, 30}) {
+	if got := s.featureCounts([]float64{2, 5, 10, 20, 100}); !slices.Equal(got, []int{2, 2, 3, 6, 30}) {
 		t.Errorf("counts %v", got)
 	}
 	for _, c := range []struct {
@@ -132,12 +132,12 @@ func TestCountsAndFound(t *testing.T) {
 			t.Errorf("%v: %d covered and %v found, want %d and %v", c.chosen, covered, found, c.covered, c.found)
 		}
 	}
-	if got := (dataset{features: 30, answer: s.answer, lake: true}).counts([]float64{2, 20}); !slices.Equal(got, []int{3, 3}) {
+	if got := (dataset{features: 30, answer: s.answer, lake: true}).featureCounts([]float64{2, 20}); !slices.Equal(got, []int{3, 3}) {
 		t.Errorf("counts of a lake of 3 factors %v", got)
 	}
 }
 
-// TestFindingsCutOff: a line that was cut off does not count, and spoils none behind it.
+// TestFindingsCutOff: a line that was cut off does not count, and does not spoil the lines after it.
 func TestFindingsCutOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.jsonl")
 	for i := range 3 {
@@ -145,7 +145,7 @@ func TestFindingsCutOff(t *testing.T) {
 		if len(f.list) != i {
 			t.Errorf("%d findings, want %d", len(f.list), i)
 		}
-		must.Do(t, f.add(finding{Set: fmt.Sprint(i)}))
+		must.Do(t, f.appendFinding(finding{Set: fmt.Sprint(i)}))
 		must.Do(t, f.Close())
 		must.Do(t, os.WriteFile(path, []byte(benchtest.Read(t, path)+`{"set":"cut`), 0o666))
 	}
@@ -176,8 +176,8 @@ func TestProbe(t *testing.T) {
 	for _, name := range []string{"greedy", "graphgreedy", "mcfs", "cpufs"} {
 		o.variants = append(o.variants, variant{name: name, method: name})
 	}
-	o.variants = append(o.variants, variant{name: "told", method: "variance", perCount: true})
-	got := must.Get((&run{options: o, scratch: t.TempDir()}).probe(t.Context()))(t)
+	o.variants = append(o.variants, variant{name: "told", method: "variance", needsRunPerCount: true})
+	got := must.Get((&run{options: o, scratch: t.TempDir()}).findPerCountVariants(t.Context()))(t)
 	if !slices.Equal(got, want) {
 		t.Errorf("runs for every number of features: %v, want %v", got, want)
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// markdown writes the tables for people.
-func (r *run) markdown(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
+func (r *run) writeMarkdown(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
 	fmt.Fprintf(w, "# Quality of the choices\n\nMade by `%s`.\n\n- machine: %s\n", r.command, host)
 	fmt.Fprintf(w, "- NMI × 100 (over the root of the entropies' product) of k-means on the chosen columns as they are in the file, of text with\n"+
 		"  every row divided by its length, in as many clusters as classes: the mean of %d single starts of greedy k-means++, on %s\n"+
@@ -32,22 +31,21 @@ func (r *run) markdown(w io.Writer, host workshop.Machine, sets []dataset, table
 	}
 	fmt.Fprintf(w, "- ranks are by NMI within each set; the tests are those of Demšar (JMLR 7, 2006): Friedman, Iman and Davenport, Nemenyi\n")
 	for _, t := range tables {
-		r.section(w, t)
+		r.writeTable(w, t)
 	}
-	r.lakeSection(w, sets)
-	r.listSets(w, sets)
+	r.writeLakes(w, sets)
+	r.writeSets(w, sets)
 	fmt.Fprintf(w, "\nGenerated sets, made anew by every run:\n\n")
 	for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
 		if slices.ContainsFunc(sets, func(s dataset) bool { return s.name == k.name }) {
 			fmt.Fprintf(w, "- %s: %s\n", k.name, k.about)
 		}
 	}
-	r.refusals(w)
+	r.writeRefusals(w)
 	return nil
 }
 
-// listSets writes the sets with their kinds, and what the default ran as.
-func (r *run) listSets(w io.Writer, sets []dataset) {
+func (r *run) writeSets(w io.Writer, sets []dataset) {
 	fmt.Fprintf(w, "\n## The sets\n")
 	results.TableHead(w, []string{"set", "rows", "features", "chosen", "kind", "held out", "default ran"}, 1)
 	for _, s := range sets {
@@ -56,20 +54,19 @@ func (r *run) listSets(w io.Writer, sets []dataset) {
 			heldOut = "yes"
 		}
 		var ran []string
-		for _, x := range r.table {
+		for _, x := range r.cells {
 			for _, c := range x.finding.Choices {
-				if x.set.name == s.name && x.variant.name == unnamed && c.Ran != "" && !slices.Contains(ran, c.Ran) {
+				if x.set.name == s.name && x.variant.name == defaultVariant && c.Ran != "" && !slices.Contains(ran, c.Ran) {
 					ran = append(ran, c.Ran)
 				}
 			}
 		}
-		results.TableRow(w, []string{s.name, humanize.Comma(s.rows), humanize.Comma(int64(s.features)), strings.Trim(fmt.Sprint(s.counts(r.percents)), "[]"),
+		results.TableRow(w, []string{s.name, humanize.Comma(s.rows), humanize.Comma(int64(s.features)), strings.Trim(fmt.Sprint(s.featureCounts(r.percents)), "[]"),
 			s.kind, heldOut, strings.Join(ran, "; ")})
 	}
 }
 
-// section writes one table: what the default is held to, means, ranks, tests, plot, and the scores by set.
-func (r *run) section(w io.Writer, t table) {
+func (r *run) writeTable(w io.Writer, t table) {
 	fmt.Fprintf(w, "\n## %s\n", t.title)
 	writeList(w, t.listDemands())
 	results.TableHead(w, append([]string{"variant", "mean rank", "NMI", "to the first", "public"}, t.kinds...), 1)
@@ -83,15 +80,15 @@ func (r *run) section(w io.Writer, t table) {
 		}
 		results.TableRow(w, append([]string{v.variant, rank, results.Points(t.meanOver(v, scoreNMI, anyKind)), gap}, t.kindMeans(v, scoreNMI)...))
 	}
-	t.otherScores(w)
-	for _, of := range []struct {
+	t.writeOtherScores(w)
+	for _, part := range []struct {
 		title string
 		score score
 	}{{"NMI of k-means on the columns as they are, of text too", scoreFile}, {"NMI of k-means on the columns standardized", scoreStandard}, {"kNN", scoreKNN}, {"Share explained", scoreExplained}} {
-		fmt.Fprintf(w, "\n%s, by kind:\n", of.title)
+		fmt.Fprintf(w, "\n%s, by kind:\n", part.title)
 		results.TableHead(w, append([]string{"variant", "public"}, t.kinds...), 1)
 		for _, v := range t.rows {
-			results.TableRow(w, append([]string{v.variant}, t.kindMeans(v, of.score)...))
+			results.TableRow(w, append([]string{v.variant}, t.kindMeans(v, part.score)...))
 		}
 	}
 	if len(t.sets) > 1 {
@@ -99,26 +96,24 @@ func (r *run) section(w io.Writer, t table) {
 			"ranks at 5 %% is %.2f: variants that are joined below, or nearer than that, are not told apart.\n",
 			len(t.sets), t.ranks.Chi, t.ranks.P, t.ranks.F, t.ranks.FP, t.ranks.Critical)
 	}
-	if _, ok := t.plot(); ok {
+	if _, ok := t.rankPlot(); ok {
 		fmt.Fprintf(w, "\n![mean ranks](%s)\n", r.plotLink(t))
 	}
-	t.bySet(w)
+	t.writeBySet(w)
 }
 
-// otherScores writes the means of all scores but NMI.
-func (t table) otherScores(w io.Writer) {
+func (t table) writeOtherScores(w io.Writer) {
 	fmt.Fprintf(w, "\nOther scores:\n")
 	results.TableHead(w, []string{"variant", "as they are", "standardized", "kNN", "ACC", "explained", "stability", "found", "s", "refused"}, 1)
 	for _, v := range t.rows {
 		cells := []string{v.variant}
-		for of := scoreFile; of < scoreCount; of++ {
-			cells = append(cells, results.Points(t.meanOver(v, of, anyKind)))
+		for kind := scoreFile; kind < scoreCount; kind++ {
+			cells = append(cells, results.Points(t.meanOver(v, kind, anyKind)))
 		}
 		results.TableRow(w, append(cells, fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)))
 	}
 }
 
-// kindMeans are the means of a score over all public sets and over every kind.
 func (t table) kindMeans(row tableRow, of score) []string {
 	cells := []string{results.Points(t.meanOver(row, of, isPublic))}
 	for _, kind := range t.kinds {
@@ -127,8 +122,7 @@ func (t table) kindMeans(row tableRow, of score) []string {
 	return cells
 }
 
-// bySet writes NMI set by set.
-func (t table) bySet(w io.Writer) {
+func (t table) writeBySet(w io.Writer) {
 	fmt.Fprintf(w, "\nBy set: NMI × 100, and the difference to %s, the first:\n", t.rows[0].variant)
 	head := []string{"variant"}
 	for _, s := range t.sets {
@@ -148,7 +142,6 @@ func (t table) bySet(w io.Writer) {
 	}
 }
 
-// writeList writes lines as a list, if there are any.
 func writeList(w io.Writer, lines []string) {
 	for i, line := range lines {
 		if i == 0 {
@@ -158,10 +151,9 @@ func writeList(w io.Writer, lines []string) {
 	}
 }
 
-// refusals lists what was not chosen, or fewer than asked for, and why.
-func (r *run) refusals(w io.Writer) {
+func (r *run) writeRefusals(w io.Writer) {
 	var lines []string
-	for _, x := range r.table {
+	for _, x := range r.cells {
 		var shares, why []string // of this variant on this set
 		for _, c := range x.finding.Choices {
 			reason := c.Refusal

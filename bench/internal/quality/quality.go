@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// options are the flags of quality.
+// options are the flags of the verb quality.
 type options struct {
 	folders   []string
 	methods   []string
@@ -38,17 +38,17 @@ type options struct {
 	fresh     bool
 	threads   int
 	seed      uint64
-	kinds     string // file
+	kinds     string // path of a file
 	heldOut   uint64
 	progress  io.Writer
 	command   string // the command line, for the results
 
 	percents   []float64         // shares, parsed
-	variants   []variant         // that methods names
-	namedKinds map[string]string // of sets, by the file of kinds
+	variants   []variant         // those in methods
+	namedKinds map[string]string // kinds of sets, from the file of kinds
 }
 
-// New makes the verb quality.
+// New returns the command quality.
 func New(c *cli.Shared) *cobra.Command {
 	o := &options{memory: 2 << 30}
 	cmd := &cobra.Command{
@@ -72,7 +72,7 @@ written anew from these lines.
   go run ./bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.folders = c.Remarks(), c.CommandLine(), args
-			return o.run(cmd.Context(), c.Out)
+			return o.runVerb(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -97,7 +97,6 @@ written anew from these lines.
 	return cmd
 }
 
-// validate parses the lists and refuses flags that cannot be right.
 func (o *options) validate() error {
 	for _, s := range o.shares {
 		p, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
@@ -134,8 +133,7 @@ func (o *options) validate() error {
 	return o.chooseVariants()
 }
 
-// run fills in what is missing of the results, and writes the tables.
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) runVerb(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
 		for _, v := range allVariants() {
 			fmt.Fprintln(out, v.name)
@@ -167,12 +165,12 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	}
 	defer store.Close()
 	r := &run{options: o, scratch: scratch, store: store}
-	if err := r.fill(ctx, sets); err != nil {
+	if err := r.fillFindings(ctx, sets); err != nil {
 		return err
 	}
-	return r.write(ctx, host, sets)
+	return r.writeResults(ctx, host, sets)
 }
 
-func (o *options) say(format string, args ...any) {
+func (o *options) printRemark(format string, args ...any) {
 	fmt.Fprintf(o.progress, "quality: "+format+"\n", args...)
 }

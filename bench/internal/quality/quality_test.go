@@ -26,7 +26,7 @@ import (
 // bench is the program with the verbs that these tests run.
 var bench = benchtest.Program{New, gen.New}
 
-// smallSets is a folder with two labelled sets, one without a label, and what is no set.
+// smallSets is a folder with two labelled sets, one without a label, and a file that is no set.
 func smallSets(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -167,20 +167,20 @@ func TestQualityGoesOn(t *testing.T) {
 	benchtest.NoScratch(t)
 }
 
-// TestQualityRefusals: what takes too long or too much memory is recorded, and is last.
+// TestQualityRefusals: a selection that takes too long or too much memory is recorded, and ranks last.
 func TestQualityRefusals(t *testing.T) {
 	dir, out := smallSets(t), filepath.Join(t.TempDir(), "q")
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--timeout", "1ns")...); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	if text := benchtest.Read(t, out+".md"); !strings.Contains(text, "takes more than 1ns") {
-		t.Error(text)
+		t.Errorf("%s.md does not mention the timeout:\n%s", out, text)
 	}
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--memory-limit", "1K")...); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	if text := benchtest.Read(t, out+".md"); !strings.Contains(text, "memory") {
-		t.Error(text)
+		t.Errorf("%s.md does not mention the memory:\n%s", out, text)
 	}
 }
 
@@ -229,7 +229,7 @@ func tableOf(sets []dataset, names []string, nmi map[string][]float64) *run {
 			} else {
 				c.Refusal = "no"
 			}
-			r.table = append(r.table, cell{s, v, finding{Choices: []choiceMade{c}}})
+			r.cells = append(r.cells, cell{s, v, finding{Choices: []choiceMade{c}}})
 		}
 	}
 	return r
@@ -242,7 +242,7 @@ func TestQualityTables(t *testing.T) {
 	sets := []dataset{{name: "s", kind: kindGenes}, {name: "t", kind: kindTables}, {name: "u", kind: kindGenerated}, {name: "v", kind: kindGenerated, unranked: true}}
 	r := tableOf(sets, []string{"all", "c", "b", "a"}, map[string][]float64{
 		"all": {0.9, 0.9, 0.9, 0.9}, "a": {0.5, 0.4, 0.3, 0.9}, "b": {0.6, nan, 0.2, 0.1}, "c": {0.1, 0.2, 0.1, 0.1}})
-	tables := r.tables(sets)
+	tables := r.makeTables(sets)
 	if len(tables) != 1 {
 		t.Fatalf("%d tables", len(tables))
 	}
@@ -273,9 +273,9 @@ func TestTextByCosine(t *testing.T) {
 	sets := []dataset{{name: "words", kind: kindText}, {name: "cells", kind: kindGenes}}
 	r := &run{options: &options{percents: []float64{5}, variants: []variant{{name: "a"}}}}
 	for _, s := range sets {
-		r.table = append(r.table, cell{s, r.variants[0], finding{Choices: []choiceMade{c}}})
+		r.cells = append(r.cells, cell{s, r.variants[0], finding{Choices: []choiceMade{c}}})
 	}
-	x := r.tables(sets)[0]
+	x := r.makeTables(sets)[0]
 	got := []float64{x.rows[0].scores[scoreNMI][0], x.rows[0].scores[scoreNMI][1], x.rows[0].scores[scoreFile][0], x.rows[0].scores[scoreStandard][0], x.rows[0].scores[scoreKNN][0]}
 	if want := []float64{0.6, 0.1, 0.1, 0.3, 0.7}; !slices.Equal(got, want) {
 		t.Errorf("NMI of text and genes, of text as it is and standardized, and kNN of text are %v, want %v", got, want)
@@ -285,14 +285,14 @@ func TestTextByCosine(t *testing.T) {
 	}
 }
 
-// TestDemands against sentences by hand: what the default misses is named.
+// TestDemands compares with sentences by hand: each miss of the default is named.
 func TestDemands(t *testing.T) {
 	nan := math.NaN()
 	sets := []dataset{{name: "faces", kind: kindPictures}, {name: "words", kind: kindPictures}, {name: "cells", kind: kindGenes}, {name: "made-noise", kind: kindGenerated}}
 	nmi := map[string][]float64{
 		"default": {0.50, 0.40, 0.30, 0.79}, "greedy": {0.49, 0.30, 0.32, 0.10}, "align": {0.40, 0.42, 0.10, 0.90},
 		"random": {0.53, 0.42, 0.10, 0.10}, "all": {0.9, 0.9, 0.9, 0.9}}
-	x := tableOf(sets, []string{"all", "default", "greedy", "align", "random"}, nmi).tables(sets)[0]
+	x := tableOf(sets, []string{"all", "default", "greedy", "align", "random"}, nmi).makeTables(sets)[0]
 	want := []string{
 		"met: pictures: +4.0 to align, the best variant (want −1)",
 		"MISSED: genes: -2.0 to greedy, the best variant (want −1)",
@@ -304,11 +304,11 @@ func TestDemands(t *testing.T) {
 		t.Errorf("demands\n%q, want\n%q", got, want)
 	}
 	nmi["default"][2] = nan
-	x = tableOf(sets, []string{"default", "random"}, nmi).tables(sets)[0]
+	x = tableOf(sets, []string{"default", "random"}, nmi).makeTables(sets)[0]
 	if got := x.listDemands(); !slices.Contains(got, "MISSED: sets more than 2 below random: faces (-3.0), cells (refused)") {
 		t.Errorf("a refusal is no miss: %q", got)
 	}
-	if got := tableOf(sets, []string{"greedy", "random"}, nmi).tables(sets)[0].listDemands(); got != nil {
+	if got := tableOf(sets, []string{"greedy", "random"}, nmi).makeTables(sets)[0].listDemands(); got != nil {
 		t.Errorf("demands without the default: %q", got)
 	}
 }

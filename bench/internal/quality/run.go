@@ -16,68 +16,66 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run fills a file of findings.
+// run computes findings for sets and variants.
 type run struct {
 	*options
 	scratch string
 	store   *findings
-	table   []cell // of this run's sets and variants
+	cells   []cell // of this run's sets and variants
 }
 
-// cell is what is found about a variant on a set.
+// cell is the finding of a variant on a set.
 type cell struct {
 	set     dataset
 	variant variant
 	finding finding
 }
 
-// judged says what shapes the scores, whatever is chosen.
-func (r *run) judged() string {
+// scoreSettings describes everything that shapes the scores of a given choice.
+func (r *run) scoreSettings() string {
 	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d seed=%d protocol=%d",
 		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.seed, protocolVersion)
 }
 
-// protocolVersion grows when equal choices get other scores: old findings then do not count.
+// protocolVersion grows when equal choices get other scores: older findings are then ignored.
 const protocolVersion = 3
 
-// limits are what a selection may take.
-func (r *run) limits() string {
+func (r *run) limitsText() string {
 	return fmt.Sprintf("timeout=%s memory=%s", r.timeout, humanize.IBytes(uint64(r.memory)))
 }
 
-// fill finds what is not yet known, set by set.
-func (r *run) fill(ctx context.Context, sets []dataset) error {
-	perCount, err := r.probe(ctx)
+func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
+	perCount, err := r.findPerCountVariants(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range sets {
-		p := preparedSet{dataset: s} // once a variant needs that
+		p := preparedSet{dataset: s} // halves and rows are made when a variant needs them
 		for i, v := range r.variants {
-			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settled(), Judged: r.judged(), Sources: v.sources(), Limits: r.limits()}
-			if known, ok := r.store.known(f); ok && !r.fresh {
-				r.table = append(r.table, cell{s, v, known})
+			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settingsText(), Judged: r.scoreSettings(), Sources: v.sourcesDigest(), Limits: r.limitsText()}
+			if known, ok := r.store.findUsable(f); ok && !r.fresh {
+				r.cells = append(r.cells, cell{s, v, known})
 				continue
 			}
 			if p.halves == nil && v.baseline == "" && r.halves > 0 {
-				if p.halves, err = r.halvesOf(ctx, s, r.scratch); err != nil {
+				if p.halves, err = r.writeHalves(ctx, s, r.scratch); err != nil {
 					return err
 				}
 			}
 			if p.rows == nil {
-				if p.rows, err = r.readJudged(ctx, s); err != nil {
+				if p.rows, err = r.readScoringRows(ctx, s); err != nil {
 					return err
 				}
 			}
 			begin := time.Now()
-			if f.Choices, err = r.find(ctx, p, v, perCount[i]); err != nil {
+			if f.Choices, err = r.findChoices(ctx, p, v, perCount[i]); err != nil {
 				return err
 			}
-			r.say("%s, %s: %s in %.1f s", s.name, v.name, f.summary(s), time.Since(begin).Seconds())
-			if err := r.store.add(f); err != nil {
+			r.printRemark("%s, %s: %s in %.1f s", s.name, v.name, f.progressText(s), time.Since(begin).Seconds())
+			if err := r.store.appendFinding(f); err != nil {
 				return err
 			}
-			r.table = append(r.table, cell{s, v, f})
+			r.cells = append(r.cells, cell{s, v, f})
 		}
 		for _, path := range p.halves {
 			os.Remove(path)
@@ -86,15 +84,15 @@ func (r *run) fill(ctx context.Context, sets []dataset) error {
 	return nil
 }
 
-// preparedSet is a set with what is made of it once, for all variants.
+// preparedSet is a set with data made once for all variants.
 type preparedSet struct {
 	dataset
-	rows   *judgedRows
+	rows   *scoringRows
 	halves []string // paths
 }
 
-// summary is a finding for the eyes of who waits, who is shown no score of a set that is held out.
-func (f finding) summary(s dataset) string {
+// progressText describes a finding for the waiting user, without scores of a set that is held out.
+func (f finding) progressText(s dataset) string {
 	if s.heldOut {
 		return "held out"
 	}
@@ -109,10 +107,10 @@ func (f finding) summary(s dataset) string {
 	return title
 }
 
-// find makes the choices of v on s and judges them. The error is an interruption; whatever a
-// method refuses is part of the finding.
-func (r *run) find(ctx context.Context, s preparedSet, v variant, perCount bool) ([]choiceMade, error) {
-	counts := s.counts(r.percents)
+// findChoices makes the choices of v on s and scores them. It fails only if interrupted; a method's refusal is
+// part of the finding.
+func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCount bool) ([]choiceMade, error) {
+	counts := s.featureCounts(r.percents)
 	var choices []choiceMade
 	for i, k := range counts {
 		choices = append(choices, choiceMade{Percent: r.percents[i], K: k, Error: stream.Number(math.NaN())})
@@ -134,19 +132,19 @@ func (r *run) find(ctx context.Context, s preparedSet, v variant, perCount bool)
 	if s.lake && v.baseline == "" {
 		groups, choices = append(groups, []int{len(choices)}), append(choices, choiceMade{Error: stream.Number(math.NaN())})
 	}
-	for at, group := range groups {
-		err := r.findGroup(ctx, s, v, choices[group[0]:group[len(group)-1]+1])
+	for number, group := range groups {
+		err := r.findGroupChoices(ctx, s, v, choices[group[0]:group[len(group)-1]+1])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err == nil {
 			continue
 		}
-		// What is too long or too large for few features is so for more.
+		// A timeout or lack of memory for few features means the same for more.
 		hopeless := errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*stream.MemoryError))
-		for _, other := range groups[at:] {
+		for _, other := range groups[number:] {
 			for _, i := range other {
-				choices[i].Refusal = r.refusal(err)
+				choices[i].Refusal = r.refusalText(err)
 			}
 			if !hopeless {
 				break
@@ -159,8 +157,7 @@ func (r *run) find(ctx context.Context, s preparedSet, v variant, perCount bool)
 	return choices, nil
 }
 
-// refusal says why there is no choice.
-func (r *run) refusal(err error) string {
+func (r *run) refusalText(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "takes more than " + r.timeout.String()
 	}
@@ -168,32 +165,32 @@ func (r *run) refusal(err error) string {
 	return first
 }
 
-// stableShare is the largest share of the features, in per cent, whose stability is judged.
-// Greedy methods take time in proportion to k, so that halves at 20 % would be most of a run.
+// stableShare is the largest share of the features, in per cent, to measure the stability of. Greedy methods
+// take time in proportion to k, so that halves at 20 % would be most of a run.
 const stableShare = 10
 
-// findGroup selects once as many features as the last of the choices wants, or as many as the run
-// without a number takes, from all rows and from the halves, and judges the beginnings of this
-// selection at the counts of choices.
-func (r *run) findGroup(ctx context.Context, s preparedSet, v variant, choices []choiceMade) error {
+// findGroupChoices selects once, as many features as the last of the choices has or as a run without a number
+// takes, from all rows and from the halves, and scores the beginnings of this selection for each of the
+// choices.
+func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, choices []choiceMade) error {
 	last := &choices[len(choices)-1]
 	var sel *stream.Selection
 	var halves [][]int
-	took := 0.0
+	seconds := 0.0
 	if v.baseline == "" {
 		var err error
 		begin := time.Now()
-		if sel, err = r.choose(ctx, s.dataset, v, s.path, last.K); err != nil {
+		if sel, err = r.selectFeatures(ctx, s.dataset, v, s.path, last.K); err != nil {
 			return err
 		}
-		took = time.Since(begin).Seconds()
+		seconds = time.Since(begin).Seconds()
 		most := 0
 		for _, c := range choices {
 			if c.Percent <= stableShare {
 				most = c.K
 			}
 		}
-		if halves, err = r.chooseHalves(ctx, s.dataset, v, most, s.halves); err != nil {
+		if halves, err = r.selectFromHalves(ctx, s.dataset, v, most, s.halves); err != nil {
 			return err
 		}
 		if last.K == 0 {
@@ -205,8 +202,8 @@ func (r *run) findGroup(ctx context.Context, s preparedSet, v variant, choices [
 	}
 	for i := range choices {
 		c := &choices[i]
-		if c.Seconds = took; sel != nil {
-			c.Ran = ranAs(sel)
+		if c.Seconds = seconds; sel != nil {
+			c.Ran = methodAndScale(sel)
 		}
 		if halves != nil && c.Percent <= stableShare {
 			var sets [][]int

@@ -20,22 +20,22 @@ import (
 type dataset struct {
 	name, path  string
 	kind        string
-	label       string // "" of lakes without classes
+	label       string // empty for lakes without classes
 	made        bool   // generated
-	lake        bool   // generated, and chosen from by the number of its factors
+	lake        bool   // generated, and the number of choices is that of its factors
 	heldOut     bool
-	unranked    bool // there is nothing to find, so that ranks on it would be chance
+	unranked    bool // nothing to find: ranks on it would be chance
 	rows        int64
 	features    int
 	fingerprint string
-	answer      [][]string // generated: the groups of features that show the same; one of each is right
+	answer      [][]string // generated: groups of features for the same factor; one of each is right
 }
 
-// missingPolicy is how selections and scores treat missing values, where a set has any.
+// missingPolicy is the treatment of missing values in selections and scores.
 const missingPolicy = "mean"
 
-// findSets lists the Parquet files of the folders that have a label column, by name, and then
-// the generated sets, which it makes in the scratch folder.
+// findSets lists the Parquet files of the folders that have a label column, by name, followed by the generated
+// sets, which it makes in the scratch folder.
 func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, error) {
 	var sets []dataset
 	for _, folder := range o.folders {
@@ -45,15 +45,15 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), ".parquet")
-			if !ok || e.IsDir() || !o.wants(name) {
+			if !ok || e.IsDir() || !o.isWanted(name) {
 				continue
 			}
 			s := dataset{name: name, path: filepath.Join(folder, e.Name())}
-			if fault := o.examine(ctx, &s); fault != nil {
+			if fault := o.describeSet(ctx, &s); fault != nil {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				o.say("%s is left out: %v", s.path, fault)
+				o.printRemark("%s is left out: %v", s.path, fault)
 				continue
 			}
 			sets = append(sets, s)
@@ -61,12 +61,12 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 	}
 	if o.generated {
 		for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
-			if !o.wants(k.name) {
+			if !o.isWanted(k.name) {
 				continue
 			}
-			s, err := k.write(ctx, scratch)
+			s, err := k.writeSet(ctx, scratch)
 			if err == nil {
-				err = o.examine(ctx, &s)
+				err = o.describeSet(ctx, &s)
 			}
 			if err != nil {
 				return nil, err
@@ -85,8 +85,7 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 	return sets, nil
 }
 
-// wants says whether --sets names a set, and --skip does not.
-func (o *options) wants(name string) bool {
+func (o *options) isWanted(name string) bool {
 	matches := func(glob string) bool {
 		ok, err := filepath.Match(glob, name)
 		return ok && err == nil
@@ -94,8 +93,7 @@ func (o *options) wants(name string) bool {
 	return (len(o.sets) == 0 || slices.ContainsFunc(o.sets, matches)) && !slices.ContainsFunc(o.skip, matches)
 }
 
-// examine finds the label, the shape and the fingerprint of a set.
-func (o *options) examine(ctx context.Context, s *dataset) error {
+func (o *options) describeSet(ctx context.Context, s *dataset) error {
 	candidates := []string{"label", "class"}
 	switch {
 	case s.lake && s.unranked:
@@ -137,8 +135,8 @@ func (o *options) examine(ctx context.Context, s *dataset) error {
 	return nil
 }
 
-// counts are the numbers of features at the shares, in their order; of a lake that of its factors.
-func (s dataset) counts(percents []float64) []int {
+// featureCounts returns the numbers of features at the shares, in order; of a lake the number of factors.
+func (s dataset) featureCounts(percents []float64) []int {
 	var list []int
 	for _, p := range percents {
 		if s.lake {
@@ -150,8 +148,8 @@ func (s dataset) counts(percents []float64) []int {
 	return list
 }
 
-// countCovered is the number of groups of the answer that the chosen features show: a factor counts
-// once, however many of its sensors are chosen.
+// countCovered counts the groups of the answer with a chosen feature: a factor counts once, even if several of
+// its sensors are chosen.
 func (s dataset) countCovered(chosen []string) (hit int) {
 	for _, group := range s.answer {
 		if slices.ContainsFunc(group, func(name string) bool { return slices.Contains(chosen, name) }) {

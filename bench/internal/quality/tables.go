@@ -9,16 +9,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// score is one of the figures that a choice on a set is given. Of all the larger is the better.
+// score is one of the scores of a choice on a set. Larger is better.
 type score int
 
 const (
-	scoreNMI       score = iota // of k-means on the columns as they are; of text by the directions of rows
-	scoreFile                   // NMI of k-means on the columns as they are, of text too
-	scoreStandard               // NMI of k-means on the columns standardized
-	scoreKNN                    // accuracy of the nearest neighbour, as NMI
-	scoreACC                    // of k-means, as NMI
-	scoreExplained              // share of all columns, standardized
+	scoreNMI       score = iota // of k-means on the columns as they are; for text by the directions of rows
+	scoreFile                   // NMI of k-means on the columns as they are, also for text
+	scoreStandard               // NMI of k-means on the standardized columns
+	scoreKNN                    // accuracy of the nearest neighbour, columns as for NMI
+	scoreACC                    // of k-means, columns as for NMI
+	scoreExplained              // share of all standardized columns
 	scoreStability
 	scoreFound
 	scoreCount
@@ -28,15 +28,15 @@ const (
 type table struct {
 	title   string      // "5 % of the features"
 	file    string      // "5", "all"
-	sets    []dataset   // that are ranked
+	sets    []dataset   // the ranked ones
 	kinds   []string    // of the sets
 	rows    []tableRow  // by mean rank; all features, which are not ranked, come last
 	ranks   judge.Ranks // of the ranked variants, in the order of rows
 	refused int
 }
 
-// tableRow is a variant in a table: its scores by set, in the order of the table's sets. NaN stands
-// for none.
+// tableRow is a variant in a table, with its scores by set, in the order of the table's sets. NaN means no
+// score.
 type tableRow struct {
 	variant       string
 	ranked        bool
@@ -47,18 +47,18 @@ type tableRow struct {
 	gap, gapError float64 // mean difference of NMI to the first row, and its standard error
 }
 
-// tables compares at every share, and over all: on the sets that are not held out and then, if there
-// are any, on those that are.
-func (r *run) tables(sets []dataset) (list []table) {
+// makeTables compares at every share, and over all: on the sets that are not held out, and then on the sets
+// that are, if any.
+func (r *run) makeTables(sets []dataset) (list []table) {
 	all := make([]int, len(r.percents))
 	for i := range all {
 		all[i] = i
 	}
 	for _, heldOut := range []bool{false, true} {
-		var of []dataset
+		var ofSplit []dataset
 		for _, s := range sets {
 			if !s.unranked && s.heldOut == heldOut {
-				of = append(of, s)
+				ofSplit = append(ofSplit, s)
 			}
 		}
 		title, file := " of the features", ""
@@ -68,56 +68,55 @@ func (r *run) tables(sets []dataset) (list []table) {
 		case r.heldOut > 0:
 			title += ", chosen on"
 		}
-		if len(of) == 0 {
+		if len(ofSplit) == 0 {
 			continue
 		}
 		for i, p := range r.percents {
-			list = append(list, r.tabulate(percentName(p)+" %"+title, percentName(p)+file, of, all[i:i+1]))
+			list = append(list, r.tabulateShares(percentName(p)+" %"+title, percentName(p)+file, ofSplit, all[i:i+1]))
 		}
 		if len(all) > 1 {
-			list = append(list, r.tabulate("All shares"+title, "all"+file, of, all))
+			list = append(list, r.tabulateShares("All shares"+title, "all"+file, ofSplit, all))
 		}
 	}
 	return list
 }
 
-// tabulate compares the means over some shares, as positions in percents. Several shares of one
-// set are one block: they are not independent, as Friedman's test wants blocks to be.
-func (r *run) tabulate(title, file string, sets []dataset, shares []int) table {
+// tabulateShares compares the means over some shares, given as positions in percents. Several shares of one set
+// form one block: they are not independent, as Friedman's test requires of blocks.
+func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) table {
 	t := table{title: title, file: file, sets: sets, kinds: kindsOf(sets)}
 	for _, v := range r.variants {
 		row := tableRow{variant: v.name, ranked: v.baseline != judge.All}
 		for _, s := range sets {
-			c := r.cell(s, v)
-			add := func(to score, x float64) { row.scores[to] = append(row.scores[to], x) }
-			nmi := c.mean(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).NMI) })
+			c := r.findingOf(s, v)
+			addScore := func(to score, x float64) { row.scores[to] = append(row.scores[to], x) }
+			nmi := c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).NMI) })
 			if math.IsNaN(nmi) {
 				row.refused++
 			}
-			add(scoreNMI, nmi)
-			add(scoreFile, c.mean(shares, func(c choiceMade) float64 { return spreadMean(c.NMI) }))
-			add(scoreStandard, c.mean(shares, func(c choiceMade) float64 {
+			addScore(scoreNMI, nmi)
+			addScore(scoreFile, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.NMI) }))
+			addScore(scoreStandard, c.meanScore(shares, func(c choiceMade) float64 {
 				if c.Standard == nil {
 					return math.NaN()
 				}
 				return spreadMean(c.Standard.NMI)
 			}))
-			add(scoreKNN, c.mean(shares, func(c choiceMade) float64 { return number(c.rankedScores(s.kind).KNN) }))
-			add(scoreACC, c.mean(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).ACC) }))
-			add(scoreExplained, c.mean(shares, func(c choiceMade) float64 { return 1 - float64(c.Error) }))
-			add(scoreStability, c.known(shares, func(c choiceMade) float64 { return number(c.Stability) }))
-			add(scoreFound, c.known(shares, func(c choiceMade) float64 { return c.shareFound(s) }))
-			row.seconds += c.mean(shares, func(c choiceMade) float64 { return c.Seconds })
+			addScore(scoreKNN, c.meanScore(shares, func(c choiceMade) float64 { return numberOrNaN(c.rankedScores(s.kind).KNN) }))
+			addScore(scoreACC, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).ACC) }))
+			addScore(scoreExplained, c.meanScore(shares, func(c choiceMade) float64 { return 1 - float64(c.Error) }))
+			addScore(scoreStability, c.meanOfKnown(shares, func(c choiceMade) float64 { return numberOrNaN(c.Stability) }))
+			addScore(scoreFound, c.meanOfKnown(shares, func(c choiceMade) float64 { return c.shareFound(s) }))
+			row.seconds += c.meanScore(shares, func(c choiceMade) float64 { return c.Seconds })
 		}
 		t.refused += row.refused
 		t.rows = append(t.rows, row)
 	}
-	t.order()
+	t.rankRows()
 	return t
 }
 
-// order ranks the variants and sorts them.
-func (t *table) order() {
+func (t *table) rankRows() {
 	blocks := make([][]float64, len(t.sets))
 	for _, row := range t.rows {
 		if row.ranked {
@@ -150,8 +149,7 @@ func (t *table) order() {
 	}
 }
 
-// meanOver is the mean of a row's score over the sets of the kinds that are wanted, those without one
-// left out.
+// meanOver averages a row's scores over the sets of the wanted kinds, without missing ones.
 func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
 	var list []float64
 	for i, x := range row.scores[of] {
@@ -162,11 +160,9 @@ func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) f
 	return judge.Summarize(list).Mean
 }
 
-// Kinds that a mean is over.
 func anyKind(string) bool                 { return true }
 func onlyKind(k string) func(string) bool { return func(kind string) bool { return kind == k } }
 
-// rowOf is that of a variant, if it ran.
 func (t table) rowOf(variant string) (tableRow, bool) {
 	i := slices.IndexFunc(t.rows, func(row tableRow) bool { return row.variant == variant })
 	if i < 0 {
@@ -175,15 +171,13 @@ func (t table) rowOf(variant string) (tableRow, bool) {
 	return t.rows[i], true
 }
 
-// cell is what was found about a variant on a set.
-func (r *run) cell(s dataset, v variant) finding {
-	i := slices.IndexFunc(r.table, func(c cell) bool { return c.set.name == s.name && c.variant.name == v.name })
-	return r.table[i].finding
+func (r *run) findingOf(s dataset, v variant) finding {
+	i := slices.IndexFunc(r.cells, func(c cell) bool { return c.set.name == s.name && c.variant.name == v.name })
+	return r.cells[i].finding
 }
 
-// known is the mean of a score over those of the shares that have it: stability, and the share
-// of an answer, which not all have.
-func (f finding) known(shares []int, score func(choiceMade) float64) float64 {
+// meanOfKnown averages a score over the shares that have it: not all have a stability, or a share of an answer.
+func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float64 {
 	var list []float64
 	for _, i := range shares {
 		if x := score(f.Choices[i]); !math.IsNaN(x) {
@@ -193,8 +187,8 @@ func (f finding) known(shares []int, score func(choiceMade) float64) float64 {
 	return judge.Summarize(list).Mean
 }
 
-// mean is the mean of a score over some of the shares, NaN where one has none.
-func (f finding) mean(shares []int, score func(choiceMade) float64) float64 {
+// meanScore averages a score over some of the shares; NaN if one has none.
+func (f finding) meanScore(shares []int, score func(choiceMade) float64) float64 {
 	sum := 0.0
 	for _, i := range shares {
 		sum += score(f.Choices[i])
@@ -209,7 +203,7 @@ func spreadMean(s *stream.Spread) float64 {
 	return float64(s.Mean)
 }
 
-func number(n *stream.Number) float64 {
+func numberOrNaN(n *stream.Number) float64 {
 	if n == nil {
 		return math.NaN()
 	}

@@ -18,20 +18,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// variant is a way to choose features: a method with some of its settings.
+// variant is a way to choose features: a method with settings.
 type variant struct {
 	name     string
 	method   string
 	scale    string // "" means the method's own default
 	settings method.Settings
-	// perCount: the choice of few features is not the beginning of the choice of many, so that
-	// every number of features needs a run. Most methods tell by themselves, see probe.
-	perCount bool
-	baseline string // of ufs.Eval: all, random
+	// needsRunPerCount: the choice of few features is not the beginning of the choice of many, so that every
+	// number of features needs a run. findPerCountVariants detects most of them.
+	needsRunPerCount bool
+	baseline         string // of ufs.Eval: all, random
 }
 
-// namedVariants are those beside the defaults. One whose method or option does not exist is
-// left out, so that a line may stand here before what it tries is merged.
+// namedVariants are added to the defaults. A variant whose method or option does not exist is left out, so that
+// a line may be added here before its option is merged.
 func namedVariants() []variant {
 	set := func(pairs ...string) method.Settings {
 		s := make(method.Settings)
@@ -44,44 +44,41 @@ func namedVariants() []variant {
 		{name: "greedy:none", method: "greedy", scale: "none"},
 		{name: "greedy:pareto", method: "greedy", scale: "pareto"},
 		{name: "greedy:rank", method: "greedy", scale: "rank"},
-		{name: "greedy:swap", method: "greedy", settings: set("refine", "swap"), perCount: true},
+		{name: "greedy:swap", method: "greedy", settings: set("refine", "swap"), needsRunPerCount: true},
 		{name: "graphgreedy:none", method: "graphgreedy", scale: "none"},
 		{name: "graphgreedy:spectral", method: "graphgreedy", settings: set("target", "spectral")},
 		{name: "graphgreedy:scatter", method: "graphgreedy", settings: set("target", "scatter")},
-		{name: "graphgreedy:auto", method: "graphgreedy", settings: set("smooth", "auto"), perCount: true},
+		{name: "graphgreedy:auto", method: "graphgreedy", settings: set("smooth", "auto"), needsRunPerCount: true},
 		{name: "sfufs:none", method: "sfufs", scale: "none"},
 		{name: "sfufs:identity", method: "sfufs", settings: set("constraint", "identity")},
-		{name: "mcfs:none", method: "mcfs", scale: "none", perCount: true},
+		{name: "mcfs:none", method: "mcfs", scale: "none", needsRunPerCount: true},
 		{name: "align:none", method: "align", scale: "none"},
 		{name: "align:standard", method: "align", scale: "standard"},
 	}
 }
 
-// allVariants are all features and random ones, every method at its defaults, and the
-// named variants.
 func allVariants() []variant {
-	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}, {name: unnamed}}
+	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}, {name: defaultVariant}}
 	all := methods.All()
 	for _, s := range all {
-		v := variant{name: s.Name, method: s.Name, perCount: s.Name == "mcfs"}
+		v := variant{name: s.Name, method: s.Name, needsRunPerCount: s.Name == "mcfs"}
 		if s.Name == ufs.RandomBaseline {
-			v.baseline = judge.Random // other features in every run, where the method has one choice
+			v.baseline = judge.Random // different features in every run, unlike a method's one choice
 		}
 		list = append(list, v)
 	}
 	for _, v := range namedVariants() {
-		if known(all, v) {
+		if variantExists(all, v) {
 			list = append(list, v)
 		}
 	}
 	return list
 }
 
-// unnamed is the run that names no method: what a user gets who knows none.
-const unnamed = "default"
+// defaultVariant names no method: the result for a user who knows none.
+const defaultVariant = "default"
 
-// known says whether there are the method, the scale and the options of v.
-func known(all []method.Spec, v variant) bool {
+func variantExists(all []method.Spec, v variant) bool {
 	spec, err := methods.Find(all, v.method)
 	if err != nil {
 		return false
@@ -93,7 +90,6 @@ func known(all []method.Spec, v variant) bool {
 	return err == nil
 }
 
-// chooseVariants takes those that --methods names, in the order of the list.
 func (o *options) chooseVariants() error {
 	all := allVariants()
 	var names []string
@@ -111,8 +107,8 @@ func (o *options) chooseVariants() error {
 	return nil
 }
 
-// settled says all that shapes v, for the record: two variants of one text choose alike.
-func (v variant) settled() string {
+// settingsText describes all settings of v: two variants with one text choose alike.
+func (v variant) settingsText() string {
 	parts := []string{"method=" + v.method}
 	if v.scale != "" {
 		parts = append(parts, "scale="+v.scale)
@@ -126,11 +122,11 @@ func (v variant) settled() string {
 	return strings.Join(parts, " ")
 }
 
-// sources is a digest of the sources of v's method: its package's own, without tests. Outside
-// of the project's folder it is the release.
-func (v variant) sources() string {
-	if v.name == unnamed {
-		return digest("align/*.go", "greedy/*.go", "internal/rowsample/*.go", "internal/spectral/*.go", "internal/survey/*.go", "internal/trust/*.go", "anchor/trust.go",
+// sourcesDigest is a digest of the sources of v's method: its own package, without tests. Outside the project's
+// folder it is the release.
+func (v variant) sourcesDigest() string {
+	if v.name == defaultVariant {
+		return filesDigest("align/*.go", "greedy/*.go", "internal/rowsample/*.go", "internal/spectral/*.go", "internal/survey/*.go", "internal/trust/*.go", "anchor/trust.go",
 			"ufs/graph.go", "ufs/recommend.go")
 	}
 	spec, err := methods.Find(methods.All(), v.method)
@@ -141,12 +137,12 @@ func (v variant) sources() string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return digest(strings.TrimPrefix(t.PkgPath(), modulePath) + "/*.go")
+	return filesDigest(strings.TrimPrefix(t.PkgPath(), modulePath) + "/*.go")
 }
 
-// digest is that of the files of some patterns below the working folder, without tests; the release
-// where there are none.
-func digest(patterns ...string) string {
+// filesDigest hashes the files of some patterns below the working folder, without tests; it returns the release
+// if there are none.
+func filesDigest(patterns ...string) string {
 	h, found := sha256.New(), false
 	for _, pattern := range patterns {
 		files, _ := filepath.Glob(filepath.FromSlash(pattern))

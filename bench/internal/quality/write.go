@@ -17,12 +17,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// write writes all results but the lines: the tables for people, the figures for programs and
-// the plots.
-func (r *run) write(ctx context.Context, host workshop.Machine, sets []dataset) error {
-	tables := r.tables(sets)
+// writeResults writes all results except the JSON lines: the tables for people, the scores for programs and the
+// plots.
+func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []dataset) error {
+	tables := r.makeTables(sets)
 	for _, t := range tables {
-		plot, ok := t.plot()
+		plot, ok := t.rankPlot()
 		if !ok {
 			continue
 		}
@@ -35,9 +35,9 @@ func (r *run) write(ctx context.Context, host workshop.Machine, sets []dataset) 
 		}
 	}
 	for end, write := range map[string]func(io.Writer) error{
-		".md":   func(w io.Writer) error { return r.markdown(w, host, sets, tables) },
-		".csv":  r.csv,
-		".json": func(w io.Writer) error { return r.json(w, host, sets, tables) },
+		".md":   func(w io.Writer) error { return r.writeMarkdown(w, host, sets, tables) },
+		".csv":  r.writeCSV,
+		".json": func(w io.Writer) error { return r.writeJSON(w, host, sets, tables) },
 	} {
 		var text bytes.Buffer
 		if err := write(&text); err != nil {
@@ -47,12 +47,12 @@ func (r *run) write(ctx context.Context, host workshop.Machine, sets []dataset) 
 			return err
 		}
 	}
-	r.say("wrote %s.md, .csv, .json and plots; the findings are in %[1]s.jsonl", r.output)
+	r.printRemark("wrote %s.md, .csv, .json and plots; the findings are in %[1]s.jsonl", r.output)
 	return nil
 }
 
-// plot draws the mean ranks; false where there is nothing to compare.
-func (t table) plot() (report.RankPlot, bool) {
+// rankPlot draws the mean ranks; ok is false if there is nothing to compare.
+func (t table) rankPlot() (report.RankPlot, bool) {
 	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.Alike()}
 	for _, row := range t.rows {
 		if row.ranked {
@@ -62,14 +62,11 @@ func (t table) plot() (report.RankPlot, bool) {
 	return p, len(p.Ranks) > 1 && !math.IsNaN(t.ranks.Critical)
 }
 
-// plotName is what the name of the plot adds to the results' name.
 func (t table) plotName() string { return "-ranks-" + t.file + ".svg" }
 
-// plotLink is the plot's name beside the tables.
 func (r *run) plotLink(t table) string { return filepath.Base(r.output) + t.plotName() }
 
-// csv writes a line for every set, variant and share.
-func (r *run) csv(w io.Writer) error {
+func (r *run) writeCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"set", "generated", "rows", "features", "variant", "percent", "k", "chosen", "nmi", "nmi_std", "acc", "acc_std",
 		"reconstruction_error", "stability", "found", "seconds", "refusal",
@@ -86,28 +83,27 @@ func (r *run) csv(w io.Writer) error {
 		}
 		return cell(float64(s.Mean)), cell(float64(s.Std))
 	}
-	for _, x := range r.table {
+	for _, x := range r.cells {
 		for _, f := range x.finding.Choices {
 			nmi, nmiStd := spread(f.NMI)
 			acc, accStd := spread(f.ACC)
 			line := []string{x.set.name, strconv.FormatBool(x.set.made), fmt.Sprint(x.set.rows), fmt.Sprint(x.set.features), x.variant.name,
 				percentName(f.Percent), fmt.Sprint(f.K), fmt.Sprint(f.Chosen), nmi, nmiStd, acc, accStd, cell(float64(f.Error)),
-				cell(number(f.Stability)), cell(f.shareFound(x.set)), cell(f.Seconds), f.Refusal,
-				x.set.kind, strconv.FormatBool(x.set.heldOut), f.Ran, cell(number(f.KNN))}
+				cell(numberOrNaN(f.Stability)), cell(f.shareFound(x.set)), cell(f.Seconds), f.Refusal,
+				x.set.kind, strconv.FormatBool(x.set.heldOut), f.Ran, cell(numberOrNaN(f.KNN))}
 			for _, other := range []*scores{f.Standard, f.Cosine} {
 				if other == nil {
 					other = new(scores)
 				}
-				line = append(line, cell(spreadMean(other.NMI)), cell(number(other.KNN)))
+				line = append(line, cell(spreadMean(other.NMI)), cell(numberOrNaN(other.KNN)))
 			}
-			rows = append(rows, append(line, cell(number(f.Covered))))
+			rows = append(rows, append(line, cell(numberOrNaN(f.Covered))))
 		}
 	}
 	return c.WriteAll(rows)
 }
 
-// json writes what the tables say, for programs.
-func (r *run) json(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
+func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
 	type row struct {
 		Variant       string                   `json:"variant"`
 		Rank          stream.Number            `json:"mean_rank"`
@@ -163,7 +159,7 @@ func (r *run) json(w io.Writer, host workshop.Machine, sets []dataset, tables []
 		}
 		out.Tables = append(out.Tables, x)
 	}
-	for _, x := range r.table {
+	for _, x := range r.cells {
 		out.Results = append(out.Results, x.finding)
 	}
 	enc := json.NewEncoder(w)
@@ -172,5 +168,4 @@ func (r *run) json(w io.Writer, host workshop.Machine, sets []dataset, tables []
 	return enc.Encode(out)
 }
 
-// percentName is a share in per cent without the zeros that say nothing.
 func percentName(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

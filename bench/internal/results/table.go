@@ -1,5 +1,5 @@
-// Package results is how the bench writes what it found: tables in Markdown, figures in them, and
-// files that are there whole or not at all.
+// Package results writes the results of the bench: tables in Markdown, figures in them, and files that appear
+// whole or not at all.
 package results
 
 import (
@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// NoFigure stands in a cell without a figure.
+// NoFigure fills a cell without a figure.
 const NoFigure = "–"
 
-// TableHead begins a table. The first columns are text and aligned to the left; the
-// others are numbers.
+// TableHead begins a table. The first columns are text and aligned to the left; the others are numbers.
 func TableHead(w io.Writer, titles []string, textColumns int) {
 	fmt.Fprintln(w)
 	TableRow(w, titles)
@@ -47,7 +46,7 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3f", s)
 }
 
-// Points is a share of 1 in hundredths.
+// Points writes a share of 1 in hundredths.
 func Points(share float64) string {
 	if math.IsNaN(share) {
 		return NoFigure

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// writeConfig begins a file in Go's benchmark format (golang.org/design/14313-benchmark-format).
-// Only what must be equal in results that are compared is a key with a value. The rest
-// are remarks, because benchstat does not compare results with different keys.
+// writeConfig begins a file in Go's benchmark format (golang.org/design/14313-benchmark-format). Only facts
+// that must agree between compared results are keys; the rest are remarks, because benchstat does not compare
+// results with different keys.
 func writeConfig(w io.Writer, host workshop.Machine, version, command string) {
 	fmt.Fprintf(w, "# %s\n# %s\n# machine: %s\n", command, version, host)
 	fmt.Fprintf(w, "# Read is the yardstick: every column through arrow v15's own column readers (bench/_bareread),\n"+
@@ -20,9 +20,9 @@ func writeConfig(w io.Writer, host workshop.Machine, version, command string) {
 	fmt.Fprintf(w, "Unit rows/s better=higher\n")
 }
 
-// name is the benchmark name of the point. The number behind the last dash is GOMAXPROCS,
-// which --threads sets.
-func (p point) name() string {
+// benchmarkName names the point in Go's benchmark format. The number after the last dash is GOMAXPROCS, which
+// --threads sets.
+func (p point) benchmarkName() string {
 	var b strings.Builder
 	switch p.method {
 	case bareReading:
@@ -37,22 +37,22 @@ func (p point) name() string {
 	if p.data != "" {
 		fmt.Fprintf(&b, "/data=%s", p.data)
 	}
-	if p.selects() {
+	if p.isSelect() {
 		fmt.Fprintf(&b, "/method=%s", p.method)
 	}
-	fmt.Fprintf(&b, "/rows=%s/cols=%s/threads=%d-%d", short(p.size.rows), short(int64(p.size.columns)), p.threads, p.threads)
+	fmt.Fprintf(&b, "/rows=%s/cols=%s/threads=%d-%d", shortNumber(p.size.rows), shortNumber(int64(p.size.columns)), p.threads, p.threads)
 	return b.String()
 }
 
-// writeTurn writes one process as one line: benchstat finds median and spread itself.
+// writeTurn writes one process as one line: benchstat computes median and spread itself.
 func writeTurn(w io.Writer, p point, t turn) {
 	wall := t.cost.Wall
-	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.name(),
+	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.benchmarkName(),
 		wall.Nanoseconds(), float64(p.size.rows)/wall.Seconds(), t.cost.Peak, t.cost.CPU.Nanoseconds())
 	if p.method != bareReading && t.read > 0 { // 0 if the bare reading was given up
 		fmt.Fprintf(w, " %.4g x-read", timesReading(t))
 	}
-	if p.selects() {
+	if p.isSelect() {
 		fmt.Fprintf(w, " %.0f read-ns/op %.0f accumulate-ns/op %.0f solve-ns/op", 1e9*t.timing.Read, 1e9*t.timing.Accumulate, 1e9*t.timing.Solve)
 	}
 	fmt.Fprintln(w)

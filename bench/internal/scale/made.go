@@ -9,26 +9,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 )
 
-// madeData is a kind of data that gen makes.
-type madeData struct {
-	kind  string               // the verb of gen
-	name  string               // of the data in the results; "" for planted data
-	args  func(size) []string  // what gen is told beside rows, seed and output
-	read  func(size) []string  // further flags of select that read it; may be nil
-	bytes func(s size) float64 // of the values, before compression
+// generatedData is a kind of data that gen makes.
+type generatedData struct {
+	kind       string               // the verb of gen
+	name       string               // name of the data in the results; empty for planted data
+	genFlags   func(size) []string  // flags of gen in addition to rows, seed and output
+	readFlags  func(size) []string  // flags of select for reading it; may be nil
+	valueBytes func(s size) float64 // size of the values, before compression
 }
 
-// denseBytes are those of 4-byte values.
+// denseBytes is the size of 4-byte values.
 func denseBytes(s size) float64 { return 4 * float64(s.rows) * float64(s.columns) }
 
-// listColumns is the number of columns from which planted data is one column of lists. A footer takes
-// about 1 KB a column, so that a file of 200 rows and a million columns is more footer than data, and
-// a bare reading of it measures the footer.
+// listColumns is the number of columns from which planted data is a single column of lists. A footer takes
+// about 1 KB a column: a file of 200 rows and a million columns would be more footer than data, and a bare
+// reading of it would measure the footer.
 const listColumns = 100_000
 
-var plantedData = madeData{
-	kind: "planted", bytes: denseBytes,
-	args: func(s size) []string {
+var plantedData = generatedData{
+	kind: "planted", valueBytes: denseBytes,
+	genFlags: func(s size) []string {
 		args := []string{"--type", "float", "--columns", strconv.Itoa(s.columns)}
 		if s.columns >= listColumns {
 			args = append(args, "--list", "values")
@@ -37,44 +37,42 @@ var plantedData = madeData{
 	},
 }
 
-// Sparse rows have so many words on average, of at least so many columns, which is 4 for each of
-// gen's 10 topics.
-const sparseWords, leastWords = 50, 40
+// Sparse rows have sparseWords words on average; minSparseColumns is 4 for each of gen's 10 topics.
+const sparseWords, minSparseColumns = 50, 40
 
-// sparseName is the name of sparse data in the results.
 const sparseName = "sparse"
 
-var sparseData = madeData{
+var sparseData = generatedData{
 	kind: "sparse", name: sparseName,
-	args: func(s size) []string {
+	genFlags: func(s size) []string {
 		return []string{"--columns", strconv.Itoa(s.columns), "--words", strconv.Itoa(sparseWords)}
 	},
-	read: func(s size) []string {
+	readFlags: func(s size) []string {
 		return []string{"--sparse", "indices,values," + strconv.Itoa(s.columns), "--label", gen.LabelName}
 	},
-	bytes: func(s size) float64 { return 8 * sparseWords * float64(s.rows) }, // an index and a value
+	valueBytes: func(s size) float64 { return 8 * sparseWords * float64(s.rows) }, // an index and a value
 }
 
-// genArgs are the arguments of this program that make the data of a size.
-func (m madeData) genArgs(path string, s size, seed uint64) []string {
+// genArgs returns the arguments of the bench that make the data of a size.
+func (m generatedData) genArgs(path string, s size, seed uint64) []string {
 	return append(
 		[]string{"gen", m.kind, "--rows", strconv.FormatInt(s.rows, 10), "--seed", strconv.FormatUint(seed, 10), "-o", path, "-q"},
-		m.args(s)...)
+		m.genFlags(s)...)
 }
 
-// sizes returns all pairs of rows and columns of at most limit bytes, the smallest first,
-// and the larger ones.
-func (m madeData) sizes(rows, columns []int64, limit int64) (kept, tooLarge []size) {
+// splitSizes returns all pairs of rows and columns of at most limit bytes, the smallest first, and the larger
+// ones.
+func (m generatedData) splitSizes(rows, columns []int64, limit int64) (fitting, tooLarge []size) {
 	for _, r := range rows {
 		for _, c := range columns {
 			s := size{r, int(c)}
-			if m.bytes(s) > float64(limit) || c > math.MaxInt32 {
+			if m.valueBytes(s) > float64(limit) || c > math.MaxInt32 {
 				tooLarge = append(tooLarge, s)
 			} else {
-				kept = append(kept, s)
+				fitting = append(fitting, s)
 			}
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b size) int { return cmp.Compare(m.bytes(a), m.bytes(b)) })
-	return kept, tooLarge
+	slices.SortStableFunc(fitting, func(a, b size) int { return cmp.Compare(m.valueBytes(a), m.valueBytes(b)) })
+	return fitting, tooLarge
 }

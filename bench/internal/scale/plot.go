@@ -17,26 +17,30 @@ type plot struct {
 	chart report.Chart
 }
 
-// plots makes the charts that have lines.
-func (r *scaleRun) plots() []plot {
+// makePlots returns the charts that have lines.
+func (r *scaleRun) makePlots() []plot {
 	threads := int(slices.Max(r.threadCounts))
-	results := slices.DeleteFunc(slices.Clone(r.results), func(m measured) bool { return m.threads != threads })
-	rowsOf := func(m measured) float64 { return float64(m.size.rows) }
-	columnsOf := func(m measured) float64 { return float64(m.size.columns) }
-	columnsLabel := func(m measured) string { return fmt.Sprintf("%s, %s columns", m.title(), short(int64(m.size.columns))) }
-	rowsLabel := func(m measured) string { return fmt.Sprintf("%s, %s rows", m.title(), short(m.size.rows)) }
-	wall := func(m measured) spread { return m.spread(wallSeconds) }
-	memory := func(m measured) spread {
-		s := m.spread(peakMemory)
+	results := slices.DeleteFunc(slices.Clone(r.results), func(m measuredPoint) bool { return m.threads != threads })
+	rowsOf := func(m measuredPoint) float64 { return float64(m.size.rows) }
+	columnsOf := func(m measuredPoint) float64 { return float64(m.size.columns) }
+	columnsLabel := func(m measuredPoint) string {
+		return fmt.Sprintf("%s, %s columns", m.displayName(), shortNumber(int64(m.size.columns)))
+	}
+	rowsLabel := func(m measuredPoint) string {
+		return fmt.Sprintf("%s, %s rows", m.displayName(), shortNumber(m.size.rows))
+	}
+	wall := func(m measuredPoint) spread { return m.spreadOf(wallSeconds) }
+	memory := func(m measuredPoint) spread {
+		s := m.spreadOf(peakMemory)
 		return spread{s.median / (1 << 20), s.low / (1 << 20), s.high / (1 << 20)}
 	}
 	onThreads := fmt.Sprintf("%d threads", threads)
 	all := []plot{
-		{"time-rows", report.Chart{Title: "Time over rows, " + onThreads, XLabel: "rows", YLabel: "seconds", Series: lines(results, columnsLabel, rowsOf, wall)}},
-		{"memory-rows", report.Chart{Title: "Peak memory over rows, " + onThreads, XLabel: "rows", YLabel: "MiB", Series: lines(results, columnsLabel, rowsOf, memory)}},
-		{"time-columns", report.Chart{Title: "Time over columns, " + onThreads, XLabel: "columns", YLabel: "seconds", Series: lines(results, rowsLabel, columnsOf, wall)}},
-		{"memory-columns", report.Chart{Title: "Peak memory over columns, " + onThreads, XLabel: "columns", YLabel: "MiB", Series: lines(results, rowsLabel, columnsOf, memory)}},
-		r.speedUp(),
+		{"time-rows", report.Chart{Title: "Time over rows, " + onThreads, XLabel: "rows", YLabel: "seconds", Series: chartLines(results, columnsLabel, rowsOf, wall)}},
+		{"memory-rows", report.Chart{Title: "Peak memory over rows, " + onThreads, XLabel: "rows", YLabel: "MiB", Series: chartLines(results, columnsLabel, rowsOf, memory)}},
+		{"time-columns", report.Chart{Title: "Time over columns, " + onThreads, XLabel: "columns", YLabel: "seconds", Series: chartLines(results, rowsLabel, columnsOf, wall)}},
+		{"memory-columns", report.Chart{Title: "Peak memory over columns, " + onThreads, XLabel: "columns", YLabel: "MiB", Series: chartLines(results, rowsLabel, columnsOf, memory)}},
+		r.speedUpPlot(),
 	}
 	all = slices.DeleteFunc(all, func(p plot) bool { return len(p.chart.Series) == 0 })
 	for i := range all {
@@ -46,38 +50,37 @@ func (r *scaleRun) plots() []plot {
 	return all
 }
 
-// speedUp plots the time on one thread divided by the time on several, at the largest size.
-func (r *scaleRun) speedUp() plot {
+func (r *scaleRun) speedUpPlot() plot {
 	p := plot{file: "speedup-threads"}
 	if len(r.results) == 0 {
 		return p
 	}
 	largest := r.results[len(r.results)-1].size
 	onOneThread := map[string]float64{}
-	var points []measured
+	var points []measuredPoint
 	for _, m := range r.results {
 		if m.size != largest {
 			continue
 		}
 		points = append(points, m)
 		if m.threads == 1 {
-			onOneThread[m.method] = m.spread(wallSeconds).median
+			onOneThread[m.method] = m.spreadOf(wallSeconds).median
 		}
 	}
-	points = slices.DeleteFunc(points, func(m measured) bool { return onOneThread[m.method] == 0 })
+	points = slices.DeleteFunc(points, func(m measuredPoint) bool { return onOneThread[m.method] == 0 })
 	p.chart = report.Chart{
 		Title: "Speed-up over threads, " + largest.String(), XLabel: "threads", YLabel: "times as fast as one",
-		Series: lines(points, measured.title,
-			func(m measured) float64 { return float64(m.threads) },
-			func(m measured) spread {
-				s := m.spread(wallSeconds)
+		Series: chartLines(points, measuredPoint.displayName,
+			func(m measuredPoint) float64 { return float64(m.threads) },
+			func(m measuredPoint) spread {
+				s := m.spreadOf(wallSeconds)
 				return spread{onOneThread[m.method] / s.median, onOneThread[m.method] / s.high, onOneThread[m.method] / s.low}
 			}),
 	}
 	return p
 }
 
-func (m measured) title() string {
+func (m measuredPoint) displayName() string {
 	title := m.method
 	switch m.method {
 	case bareReading:
@@ -93,11 +96,10 @@ func (m measured) title() string {
 	return title
 }
 
-// lines makes a line of the points with the same label, in the order of x. Lines of one
-// point are left out.
-func lines(points []measured, label func(measured) string, x func(measured) float64, y func(measured) spread) []report.Series {
+// chartLines joins points with the same label in a line, in the order of x, and omits lines of one point.
+func chartLines(points []measuredPoint, label func(measuredPoint) string, x func(measuredPoint) float64, y func(measuredPoint) spread) []report.Series {
 	sorted := slices.Clone(points)
-	slices.SortStableFunc(sorted, func(a, b measured) int { return int(x(a) - x(b)) })
+	slices.SortStableFunc(sorted, func(a, b measuredPoint) int { return int(x(a) - x(b)) })
 	var all []report.Series
 	for _, m := range sorted {
 		name := label(m)
@@ -113,9 +115,8 @@ func lines(points []measured, label func(measured) string, x func(measured) floa
 	return slices.DeleteFunc(all, func(s report.Series) bool { return len(s.X) < 2 })
 }
 
-// write writes the results: the benchmark lines, the summary and the plots.
-func (r *scaleRun) write(ctx context.Context) error {
-	plots := r.plots()
+func (r *scaleRun) writeResults(ctx context.Context) error {
+	plots := r.makePlots()
 	for _, p := range plots {
 		var svg bytes.Buffer
 		if err := p.chart.WriteSVG(&svg); err != nil {
@@ -126,12 +127,11 @@ func (r *scaleRun) write(ctx context.Context) error {
 		}
 	}
 	var text bytes.Buffer
-	r.summary(&text, plots)
-	return r.writeLinesAnd(ctx, text.Bytes())
+	r.writeSummary(&text, plots)
+	return r.writeLinesAndSummary(ctx, text.Bytes())
 }
 
-// writeLinesAnd writes the benchmark lines and the summary of them.
-func (r *scaleRun) writeLinesAnd(ctx context.Context, summary []byte) error {
+func (r *scaleRun) writeLinesAndSummary(ctx context.Context, summary []byte) error {
 	if err := results.Write(ctx, filepath.Join(r.folder, r.name+".txt"), nil, r.lines.Bytes()); err != nil {
 		return err
 	}

@@ -14,8 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// These stand for a method at points where another program runs: the yardstick, decoding as
-// ufs-stream does, and DuckDB.
+// Pseudo-methods of points that run another program: the yardstick, decoding as ufs-stream does, and DuckDB.
 const (
 	bareReading = "read"
 	decoding    = "decode"
@@ -32,29 +31,28 @@ func (s size) String() string {
 	return fmt.Sprintf("%s rows × %s columns", humanize.Comma(s.rows), humanize.Comma(int64(s.columns)))
 }
 
-// point is what is measured: a method on some data with a number of threads. Every turn
-// at a point runs a process.
+// point is a measured combination: a method on some data with a number of threads. Every turn at a point runs a
+// process.
 type point struct {
-	data    string // name of the data; "" for planted data, which the size describes
+	data    string // empty for planted data, which the size describes
 	size    size
 	method  string // or bareReading, decoding, duckDBSum
 	threads int
 }
 
-// selects reports whether the process at the point is ufs-stream select.
-func (p point) selects() bool {
+func (p point) isSelect() bool {
 	return p.method != bareReading && p.method != decoding && p.method != duckDBSum
 }
 
-// turn is what one process took.
+// turn has the measurements of one process.
 type turn struct {
 	cost   workshop.Cost
 	timing stream.Timing
 	read   time.Duration // time of the bare reading in the same turn
 }
 
-// measured is a point and its turns in order.
-type measured struct {
+// measuredPoint is a point with its turns in order.
+type measuredPoint struct {
 	point
 	turns   []turn
 	stopped bool // there will be no more turns
@@ -63,7 +61,7 @@ type measured struct {
 // spread is the median, the least and the largest value of some turns.
 type spread struct{ median, low, high float64 }
 
-func (m measured) spread(value func(turn) float64) spread {
+func (m measuredPoint) spreadOf(value func(turn) float64) spread {
 	x := make([]float64, len(m.turns))
 	for i, t := range m.turns {
 		x[i] = value(t)
@@ -73,20 +71,18 @@ func (m measured) spread(value func(turn) float64) spread {
 	return spread{(x[(n-1)/2] + x[n/2]) / 2, x[0], x[n-1]}
 }
 
-// format writes the three values as a cell of a table.
-func (s spread) format(value func(float64) string) string {
+func (s spread) formatCell(value func(float64) string) string {
 	return fmt.Sprintf("%s (%s–%s)", value(s.median), value(s.low), value(s.high))
 }
 
 func wallSeconds(t turn) float64 { return t.cost.Wall.Seconds() }
 func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
 
-// timesReading is the time as a multiple of the bare reading in the same turn and on as
-// many threads; +Inf where there was none.
+// timesReading returns the time as a multiple of the bare reading in the same turn and on as many threads; +Inf
+// if there was none.
 func timesReading(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
 
-// threadCounts are 1, 2, 4, … and the number of cores.
-func threadCounts() (counts []string) {
+func defaultThreadCounts() (counts []string) {
 	cores := runtime.NumCPU()
 	for n := 1; n < cores; n *= 2 {
 		counts = append(counts, strconv.Itoa(n))
@@ -94,8 +90,8 @@ func threadCounts() (counts []string) {
 	return append(counts, strconv.Itoa(cores))
 }
 
-// short writes a round number as a power of ten, for names: 1e6, but 9298.
-func short(n int64) string {
+// shortNumber writes a round number as a power of ten, for names: 1e6, but 9298.
+func shortNumber(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	head := strings.TrimRight(digits, "0")
 	if zeros := len(digits) - len(head); zeros >= 3 && len(head) == 1 {

@@ -18,25 +18,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scaleRun is a run of scale or speed under way.
+// scaleRun is a run of scale or speed.
 type scaleRun struct {
 	*options
 	host    workshop.Machine
 	shop    *workshop.Workshop
-	out     io.Writer    // takes the benchmark lines as they come
-	lines   bytes.Buffer // all of them
-	readers []string     // what is measured before the methods: bareReading, and perhaps decoding and duckDBSum
-	results []measured
-	skipped []string // sentences that say what was left out, and why
+	out     io.Writer    // receives the benchmark lines as they come
+	lines   bytes.Buffer // all benchmark lines
+	readers []string     // measured before the methods: bareReading, perhaps decoding and duckDBSum
+	results []measuredPoint
+	skipped []string // sentences on omitted measurements, with reasons
 }
 
-// measureMade measures on data that gen makes, of every number of columns and of rows.
-func (r *scaleRun) measureMade(ctx context.Context, m madeData, rows []int64) error {
-	kept, tooLarge := m.sizes(rows, r.columnCounts, int64(r.maxBytes))
+func (r *scaleRun) measureGenerated(ctx context.Context, m generatedData, rows []int64) error {
+	fitting, tooLarge := m.splitSizes(rows, r.columnCounts, int64(r.maxBytes))
 	for _, s := range tooLarge {
-		r.skip("%s: their values take more than --max-bytes %s", s, r.maxBytes.String())
+		r.recordSkip("%s: their values take more than --max-bytes %s", s, r.maxBytes.String())
 	}
-	for _, s := range kept {
+	for _, s := range fitting {
 		if err := r.measureSize(ctx, m, s); err != nil {
 			return err
 		}
@@ -44,9 +43,9 @@ func (r *scaleRun) measureMade(ctx context.Context, m madeData, rows []int64) er
 	return nil
 }
 
-// measureSize measures on the data in --dir if it is there. Otherwise it makes the data and
-// removes it again, with --keep only if it is incomplete.
-func (r *scaleRun) measureSize(ctx context.Context, m madeData, s size) error {
+// measureSize measures on the data in --dir if it exists. Otherwise it makes the data and removes it again,
+// with --keep only if it is incomplete.
+func (r *scaleRun) measureSize(ctx context.Context, m generatedData, s size) error {
 	dir := r.dir
 	if dir == "" {
 		dir = r.shop.Dir
@@ -63,48 +62,47 @@ func (r *scaleRun) measureSize(ctx context.Context, m madeData, s size) error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return &stream.OutputError{Path: dir, Err: err}
 		}
-		r.say("%s: making the data", s)
+		r.printRemark("%s: making the data", s)
 		if err := r.generate(ctx, m.genArgs(path, s, r.seed)); err != nil {
 			return err
 		}
 		complete = true
 	}
 	var flags []string
-	if m.read != nil {
-		flags = m.read(s)
+	if m.readFlags != nil {
+		flags = m.readFlags(s)
 	}
-	return r.measure(ctx, m.name, s, []string{path}, flags)
+	return r.measureDataset(ctx, m.name, s, []string{path}, flags)
 }
 
-// measure takes turns on one dataset. In each turn it runs, for every number of threads,
-// the readers and then every method, so that changes in the machine's speed affect
-// all of them alike. A bare reading before all turns is not counted: it brings the file
-// into memory, if it fits. flags are those of select that belong to the data.
-func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs, flags []string) error {
-	if _, err := r.read(ctx, r.shop.Bare, 1, inputs); err != nil {
+// measureDataset takes turns on one dataset. In each turn it runs, for every number of threads, the readers and
+// then every method, so that changes in the machine's speed affect all of them alike. A bare reading before all
+// turns is not counted: it brings the file into memory, if it fits. flags are those of select for this data.
+func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inputs, flags []string) error {
+	if _, err := r.runReader(ctx, r.shop.Bare, 1, inputs); err != nil {
 		return err
 	}
-	var points []measured
+	var points []measuredPoint
 	for _, threads := range r.threadCounts {
 		for _, method := range slices.Concat(r.readers, r.methods) {
-			points = append(points, measured{point: point{data, s, method, int(threads)}})
+			points = append(points, measuredPoint{point: point{data, s, method, int(threads)}})
 		}
 	}
 	for n := range r.count {
-		r.say("%s%s: turn %d of %d", strings.TrimPrefix(data+": ", ": "), s, n+1, r.count)
-		var read time.Duration // time of the latest bare reading, which has as many threads
+		r.printRemark("%s%s: turn %d of %d", strings.TrimPrefix(data+": ", ": "), s, n+1, r.count)
+		var read time.Duration // time of the latest bare reading, with as many threads
 		for i := range points {
 			p := &points[i]
 			if p.stopped {
 				continue
 			}
-			t, err := r.turn(ctx, p.point, inputs, flags)
+			t, err := r.runTurn(ctx, p.point, inputs, flags)
 			if p.method == bareReading {
 				read = t.cost.Wall
 			}
 			switch reason := r.reasonToSkip(ctx, err); {
 			case reason != "":
-				r.skip("%s: %s", p.name(), reason)
+				r.recordSkip("%s: %s", p.benchmarkName(), reason)
 				p.stopped = true
 				continue
 			case err != nil:
@@ -114,17 +112,16 @@ func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs, fla
 			p.turns = append(p.turns, t)
 			writeTurn(r.out, p.point, t)
 			if p.method != bareReading && t.cost.Wall > r.onceAbove && r.count > n+1 {
-				r.skip("%s: turns after this one, of more than --once-above %s", p.name(), r.onceAbove)
+				r.recordSkip("%s: turns after this one, of more than --once-above %s", p.benchmarkName(), r.onceAbove)
 				p.stopped = true
 			}
 		}
 	}
-	r.results = append(r.results, slices.DeleteFunc(points, func(p measured) bool { return len(p.turns) == 0 })...)
+	r.results = append(r.results, slices.DeleteFunc(points, func(p measuredPoint) bool { return len(p.turns) == 0 })...)
 	return nil
 }
 
-// reasonToSkip says why a failed turn only means that its point is left out. It is "" if
-// the failure is a fault.
+// reasonToSkip explains a failed turn that only omits its point. It is empty for a real fault.
 func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 	var failed *workshop.ChildError
 	switch {
@@ -139,15 +136,14 @@ func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 	return ""
 }
 
-// turn runs one process at a point.
-func (r *scaleRun) turn(ctx context.Context, p point, inputs, flags []string) (turn, error) {
+func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string) (turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	switch p.method {
 	case bareReading:
-		return r.read(ctx, r.shop.Bare, p.threads, inputs)
+		return r.runReader(ctx, r.shop.Bare, p.threads, inputs)
 	case decoding:
-		return r.read(ctx, r.shop.Decode, p.threads, inputs)
+		return r.runReader(ctx, r.shop.Decode, p.threads, inputs)
 	case duckDBSum:
 		_, took, err := workshop.Child(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
 		return turn{cost: took}, err
@@ -156,13 +152,11 @@ func (r *scaleRun) turn(ctx context.Context, p point, inputs, flags []string) (t
 	return turn{cost: took, timing: sel.Timing}, err
 }
 
-// read runs a program that only reads.
-func (r *scaleRun) read(ctx context.Context, program string, threads int, inputs []string) (turn, error) {
+func (r *scaleRun) runReader(ctx context.Context, program string, threads int, inputs []string) (turn, error) {
 	_, took, err := workshop.Child(ctx, program, append([]string{strconv.Itoa(threads)}, inputs...)...)
 	return turn{cost: took}, err
 }
 
-// selectFlags are the flags of a method except --threads.
 func (o *options) selectFlags(method string) []string {
 	flags := []string{"--method", method, "--seed", strconv.FormatUint(o.seed, 10)}
 	for _, f := range [][2]string{{"-k", o.k}, {"--label", o.label}, {"--memory-limit", o.memoryLimit}} {
@@ -176,12 +170,12 @@ func (o *options) selectFlags(method string) []string {
 	return append(flags, o.methodFlags[method]...)
 }
 
-func (r *scaleRun) skip(format string, args ...any) {
+func (r *scaleRun) recordSkip(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	r.skipped = append(r.skipped, text)
-	r.say("skipped: %s", text)
+	r.printRemark("skipped: %s", text)
 }
 
-func (o *options) say(format string, args ...any) {
+func (o *options) printRemark(format string, args ...any) {
 	fmt.Fprintf(o.progress, o.verb+": "+format+"\n", args...)
 }

@@ -39,15 +39,15 @@ type options struct {
 
 	rowCounts, columnCounts, threadCounts []int64                                        // rows, columns and threads, parsed
 	sparseCounts                          []int64                                        // sparse, parsed
-	methodFlags                           map[string][]string                            // further flags of select, for one method
-	generate                              func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	methodFlags                           map[string][]string                            // additional flags of select, by method
+	generate                              func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf except in tests
 	command                               string                                         // the command line, for the results
 }
 
-// New makes the verb scale.
+// New returns the command scale.
 func New(c *cli.Shared) *cobra.Command {
 	o := &options{
-		verb: "scale", rows: []string{"1e4", "1e5", "1e6", "1e7"}, columns: []string{"100", "1000", "10000"}, threads: threadCounts(),
+		verb: "scale", rows: []string{"1e4", "1e5", "1e6", "1e7"}, columns: []string{"100", "1000", "10000"}, threads: defaultThreadCounts(),
 		methods: []string{"greedy", "sfufs"}, giveUp: 15 * time.Minute, generate: workshop.StartSelf,
 	}
 	cmd := &cobra.Command{
@@ -65,11 +65,11 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.Remarks(), c.CommandLine()
-			return o.run(cmd.Context(), c.Out)
+			return o.runScale(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
-	o.add(f)
+	o.addFlags(f)
 	f.DurationVar(&o.onceAbove, "once-above", time.Minute, "one turn is enough of points that take longer")
 	f.StringVar(&o.name, "name", "", "`NAME` of the results (default: scale, or the name of the first path)")
 	f.StringSliceVar(&o.sparse, "sparse", nil, "also measure on word counts, in sparse rows: numbers of those rows, `N`,…")
@@ -78,9 +78,9 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 	return cmd
 }
 
-// add declares the flags that scale and speed share. What o holds is the default of those
-// whose defaults differ.
-func (o *options) add(f *pflag.FlagSet) {
+// addFlags declares the flags that scale and speed share, with the current values of o as defaults if they
+// differ.
+func (o *options) addFlags(f *pflag.FlagSet) {
 	o.maxBytes = 4 << 30
 	f.StringSliceVar(&o.rows, "rows", o.rows, "numbers of rows, `N`,…")
 	f.StringSliceVar(&o.columns, "columns", o.columns, "numbers of columns, `N`,…")
@@ -99,7 +99,6 @@ func (o *options) add(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the data and of select")
 }
 
-// validate parses the lists and refuses flags that cannot be right.
 func (o *options) validate() (err error) {
 	if o.rowCounts, err = cli.WholeNumbers("rows", o.rows); err != nil {
 		return err
@@ -126,8 +125,8 @@ func (o *options) validate() (err error) {
 		return stream.Usagef("%s: --methods names none", o.verb)
 	case len(o.sparse) > 0 && len(o.data) > 0:
 		return stream.Usagef("%s: --sparse asks for made data, and --data for its own", o.verb)
-	case len(o.sparse) > 0 && o.columnCounts[0] < leastWords:
-		return stream.Usagef("%s: --columns %d: sparse data has from %d on", o.verb, o.columnCounts[0], leastWords)
+	case len(o.sparse) > 0 && o.columnCounts[0] < minSparseColumns:
+		return stream.Usagef("%s: --columns %d: sparse data has from %d on", o.verb, o.columnCounts[0], minSparseColumns)
 	}
 	if o.name == "" {
 		o.name = o.verb
@@ -141,19 +140,18 @@ func (o *options) validate() (err error) {
 	return nil
 }
 
-// dataName is the name of the first path of --data, without its ending and its blanks, which
-// would end the name of a result.
+// dataName returns the name of the first path of --data, without its ending and without blanks, which would end
+// a benchmark's name.
 func (o *options) dataName() string {
 	name := strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
 	return strings.Join(strings.Fields(name), "-")
 }
 
-// run measures all points, then writes the results.
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) runScale(ctx context.Context, out io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	r, err := o.begin(ctx, out)
+	r, err := o.openWorkshop(ctx, out)
 	if err != nil {
 		return err
 	}
@@ -161,20 +159,19 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	if len(o.data) > 0 {
 		err = r.measureInputs(ctx, o.name)
 	} else {
-		err = r.measureMade(ctx, plantedData, r.rowCounts)
+		err = r.measureGenerated(ctx, plantedData, r.rowCounts)
 		if err == nil {
-			err = r.measureMade(ctx, sparseData, r.sparseCounts)
+			err = r.measureGenerated(ctx, sparseData, r.sparseCounts)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return r.write(ctx)
+	return r.writeResults(ctx)
 }
 
-// begin equips a workshop, which the caller closes, and writes the head of the benchmark
-// lines.
-func (o *options) begin(ctx context.Context, out io.Writer) (*scaleRun, error) {
+// openWorkshop makes a workshop, which the caller closes, and writes the head of the benchmark lines.
+func (o *options) openWorkshop(ctx context.Context, out io.Writer) (*scaleRun, error) {
 	host, err := workshop.ThisMachine()
 	if err != nil {
 		return nil, err
@@ -193,7 +190,6 @@ func (o *options) begin(ctx context.Context, out io.Writer) (*scaleRun, error) {
 	return r, nil
 }
 
-// measureInputs measures on what --data names, as results of that name.
 func (r *scaleRun) measureInputs(ctx context.Context, name string) error {
 	var plan struct {
 		Rows     int64
@@ -202,5 +198,5 @@ func (r *scaleRun) measureInputs(ctx context.Context, name string) error {
 	if _, err := r.shop.RunJSON(ctx, &plan, "plan", append(slices.Clone(r.data), r.selectFlags(r.methods[0])...)...); err != nil {
 		return err
 	}
-	return r.measure(ctx, name, size{plan.Rows, plan.Features}, r.data, nil)
+	return r.measureDataset(ctx, name, size{plan.Rows, plan.Features}, r.data, nil)
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 func tinyScale(t *testing.T) *options {
 	w, err := benchtest.BuiltReaders()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building the programs: %v", err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	return &options{
@@ -45,8 +45,8 @@ func tinyScale(t *testing.T) *options {
 func TestScale(t *testing.T) {
 	o := tinyScale(t)
 	var out bytes.Buffer
-	if err := o.run(t.Context(), &out); err != nil {
-		t.Fatal(err)
+	if err := o.runScale(t.Context(), &out); err != nil {
+		t.Fatalf("running scale: %v", err)
 	}
 	lines := checkBenchFormat(t, out.String())
 	// 2 × 2 sizes, 2 numbers of threads, the reading and 2 methods, 2 turns.
@@ -55,7 +55,7 @@ func TestScale(t *testing.T) {
 	}
 	for name, units := range lines {
 		if strings.HasPrefix(name, "BenchmarkSelect/") && units["x-read"] <= 0 || units["ns/op"] <= 0 || units["peak-B"] <= 0 {
-			t.Errorf("%s: %v", name, units)
+			t.Errorf("%s: got %v, want positive measurements", name, units)
 		}
 	}
 	if file := readResult(t, o, "scale.txt"); file != out.String() {
@@ -69,7 +69,7 @@ func TestScale(t *testing.T) {
 	}
 	for _, plot := range regexp.MustCompile(`scale-[a-z-]+\.svg`).FindAllString(summary, -1) {
 		if err := xml.Unmarshal([]byte(readResult(t, o, plot)), new(struct{})); err != nil {
-			t.Errorf("%s: %v", plot, err)
+			t.Errorf("%s is no XML: %v", plot, err)
 		}
 	}
 	if n := strings.Count(summary, ".svg"); n != 5 {
@@ -78,12 +78,12 @@ func TestScale(t *testing.T) {
 	benchtest.NoScratch(t)
 }
 
-// Sparse rows are measured beside dense ones, under their own name.
+// Sparse rows are measured in addition to dense ones, under their own name.
 func TestScaleSparse(t *testing.T) {
 	o := tinyScale(t)
 	o.rows, o.columns, o.sparse, o.threads, o.methods, o.count = []string{"300"}, []string{"40", "60"}, []string{"200"}, []string{"1"}, []string{"greedy"}, 1
-	if err := o.run(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+	if err := o.runScale(t.Context(), io.Discard); err != nil {
+		t.Fatalf("running scale on sparse data: %v", err)
 	}
 	lines := checkBenchFormat(t, readResult(t, o, "scale.txt"))
 	// 2 widths, dense and sparse, the reading and 1 method.
@@ -95,10 +95,10 @@ func TestScaleSparse(t *testing.T) {
 	}
 }
 
-// Planted data is lists where a footer of all columns would outgrow the values.
+// Planted data is lists if a footer of all columns would outgrow the values.
 func TestWideDataIsLists(t *testing.T) {
 	for columns, want := range map[int]bool{listColumns - 1: false, listColumns: true} {
-		if args := plantedData.args(size{200, columns}); slices.Contains(args, "--list") != want {
+		if args := plantedData.genFlags(size{200, columns}); slices.Contains(args, "--list") != want {
 			t.Errorf("%d columns are made by %v", columns, args)
 		}
 	}
@@ -110,8 +110,8 @@ func TestScaleRealData(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "e.parquet")
 	bench.Planted(t, path, 400, 12, "--label")
 	o.data, o.label, o.name, o.methods, o.count = []string{path}, "label", "emnist", []string{"sfufs", "variance"}, 1
-	if err := o.run(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+	if err := o.runScale(t.Context(), io.Discard); err != nil {
+		t.Fatalf("running scale on --data: %v", err)
 	}
 	for name := range checkBenchFormat(t, readResult(t, o, "emnist.txt")) {
 		if !strings.Contains(name, "/data=emnist/") || !strings.Contains(name, "/rows=400/cols=12/") {
@@ -125,7 +125,7 @@ func TestScaleRealData(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
+		t.Errorf("the data is gone: %v", err)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestScaleInterrupted(t *testing.T) {
 	o := tinyScale(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := o.run(ctx, benchtest.CancelAt{Word: "Benchmark", Cancel: cancel}); err == nil || ctx.Err() == nil {
+	if err := o.runScale(ctx, benchtest.CancelAt{Word: "Benchmark", Cancel: cancel}); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
 	benchtest.NoScratch(t)
@@ -150,24 +150,23 @@ func TestScaleKeepsData(t *testing.T) {
 	made := 0
 	o.generate = func(ctx context.Context, args []string) error { made++; return bench.Generate(ctx, args) }
 	for range 2 {
-		if err := o.run(t.Context(), io.Discard); err != nil {
-			t.Fatal(err)
+		if err := o.runScale(t.Context(), io.Discard); err != nil {
+			t.Fatalf("running scale with --keep: %v", err)
 		}
 	}
 	if made != 1 {
 		t.Errorf("made the data %d times, want once", made)
 	}
 	o.keep = false
-	if err := o.run(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+	if err := o.runScale(t.Context(), io.Discard); err != nil {
+		t.Fatalf("running scale without --keep: %v", err)
 	}
 	if left, _ := os.ReadDir(o.dir); len(left) != 1 {
 		t.Errorf("data that was there before is gone: %v", left)
 	}
 }
 
-// A point that cannot be measured within the limits is left out; the run goes on, and the
-// summary says so.
+// A point that cannot be measured within the limits is left out; the run continues, and the summary reports it.
 func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -183,8 +182,8 @@ func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 			o := tinyScale(t)
 			o.rows, o.columns, o.threads, o.methods = []string{"300"}, []string{"10"}, []string{"1"}, []string{"greedy"}
 			c.set(o)
-			if err := o.run(t.Context(), io.Discard); err != nil {
-				t.Fatal(err)
+			if err := o.runScale(t.Context(), io.Discard); err != nil {
+				t.Fatalf("running scale: %v", err)
 			}
 			_, left, found := strings.Cut(readResult(t, o, "scale.md"), "Left out")
 			if !found || !strings.Contains(left, "BenchmarkSelect/method=greedy") || !strings.Contains(left, c.say) {
@@ -230,7 +229,7 @@ func checkBenchFormat(t *testing.T, text string) map[string]map[string]float64 {
 			for i := 2; i < len(fields); i += 2 {
 				v, err := strconv.ParseFloat(fields[i], 64)
 				if err != nil {
-					t.Errorf("%q: %v", l, err)
+					t.Errorf("the line %q: %v", l, err)
 				}
 				units[fields[i+1]] = v
 			}
@@ -258,12 +257,12 @@ func readResult(t *testing.T, o *options, name string) string {
 	return benchtest.Read(t, filepath.Join(o.folder, name))
 }
 
-// Where the bare reading was given up, there is no ratio to it.
+// If the bare reading was given up, there is no ratio to it.
 func TestScaleWithoutYardstick(t *testing.T) {
-	m := measured{point: point{"", size{10, 10}, "greedy", 1}, turns: []turn{{cost: workshop.Cost{Wall: time.Second, Peak: 1}}}}
+	m := measuredPoint{point: point{"", size{10, 10}, "greedy", 1}, turns: []turn{{cost: workshop.Cost{Wall: time.Second, Peak: 1}}}}
 	var out bytes.Buffer
 	writeTurn(&out, m.point, m.turns[0])
-	if cells := strings.Join(m.cells(), " "); strings.Contains(out.String()+cells, "Inf") || strings.Contains(out.String(), "x-read") {
-		t.Errorf("%s%s", out.String(), cells)
+	if cells := strings.Join(m.summaryCells(), " "); strings.Contains(out.String()+cells, "Inf") || strings.Contains(out.String(), "x-read") {
+		t.Errorf("a turn without a bare reading shows a ratio: %s%s", out.String(), cells)
 	}
 }

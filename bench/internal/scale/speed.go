@@ -18,18 +18,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EUFS runs on a sample, as select has it by default, and for so many iterations that all of
-// its steps count and a turn stays short.
+// EUFS runs on a sample, as by select's default, with enough iterations that all of its steps count while a
+// turn stays short.
 const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 
-// speedRun is a run of speed under way.
+// speedRun is a run of speed.
 type speedRun struct {
 	*scaleRun
 	peaks         map[int]peak // by number of threads
-	duckDBVersion string       // "" where DuckDB is not measured
+	duckDBVersion string       // empty if DuckDB is not measured
 }
 
-// speedDefaults are what speed measures if its flags do not say otherwise.
 func speedDefaults() *options {
 	return &options{
 		verb: "speed", rows: []string{"630000"}, columns: []string{"900"}, threads: []string{strconv.Itoa(runtime.NumCPU())},
@@ -40,7 +39,7 @@ func speedDefaults() *options {
 	}
 }
 
-// NewSpeed makes the verb speed.
+// NewSpeed returns the command speed.
 func NewSpeed(c *cli.Shared) *cobra.Command {
 	o := speedDefaults()
 	cmd := &cobra.Command{
@@ -65,16 +64,15 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 		},
 	}
 	f := cmd.Flags()
-	o.add(f)
+	o.addFlags(f)
 	f.StringVar(&o.name, "name", "speed", "`NAME` of the results")
 	f.StringVar(&o.duckDB, "duckdb", "", "also sum all columns by DuckDB, of which this `FILE` is the program, or bench/_duckdb/duckdb.mjs")
 	f.IntVar(&o.anchors, "anchors", 2000, "`M` anchors for sfufs and graphgreedy")
 	return cmd
 }
 
-// runSpeed measures the peaks and then all methods, and writes the results.
 func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
-	o.onceAbove = o.giveUp // every method has all its turns
+	o.onceAbove = o.giveUp // every method makes all its turns
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -89,7 +87,7 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 			}
 		}
 	}
-	base, err := o.begin(ctx, out)
+	base, err := o.openWorkshop(ctx, out)
 	if err != nil {
 		return err
 	}
@@ -104,31 +102,31 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(r.out, "Unit GFLOP/s better=higher\n")
 	for _, threads := range o.threadCounts {
-		o.say("measuring the arithmetic peak of %d threads", threads)
+		o.printRemark("measuring the arithmetic peak of %d threads", threads)
 		p := measurePeak(int(threads))
 		r.peaks[int(threads)] = p
-		p.write(r.out, int(threads))
+		p.writeLines(r.out, int(threads))
 	}
 	if len(o.data) > 0 {
 		err = r.measureInputs(ctx, o.dataName())
 	} else {
-		err = r.measureMade(ctx, imageData, r.rowCounts)
+		err = r.measureGenerated(ctx, imageData, r.rowCounts)
 	}
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	r.summary(&text)
-	return r.writeLinesAnd(ctx, text.Bytes())
+	r.writeSpeedSummary(&text)
+	return r.writeLinesAndSummary(ctx, text.Bytes())
 }
 
-// imageData are images: whole numbers from 0 to 255, as E-MNIST has them.
-var imageData = madeData{
-	kind: "grid", name: "images", bytes: denseBytes,
-	args: func(s size) []string { return []string{"--shape", imageShape(s.columns)} },
+// imageData are images: whole numbers from 0 to 255, as in E-MNIST.
+var imageData = generatedData{
+	kind: "grid", name: "images", valueBytes: denseBytes,
+	genFlags: func(s size) []string { return []string{"--shape", imageShape(s.columns)} },
 }
 
-// imageShape is the squarest shape of images of so many pixels; "" if gen grid has none.
+// imageShape returns the squarest image shape with this number of pixels; empty if gen grid has none.
 func imageShape(pixels int) string {
 	for height := 1000; height >= 8; height-- {
 		if width := pixels / height; width >= height && width <= 1000 && width*height == pixels {
@@ -138,10 +136,10 @@ func imageShape(pixels int) string {
 	return ""
 }
 
-// operations counts the additions and multiplications of a method's large products, as the
-// documentation of the command, bench, states them. It is 0 for variance, which has none, and for
-// methods that are not named there.
-func operations(method string, s size, anchors int) float64 {
+// countOperations counts the additions and multiplications of a method's large products, as defined in the
+// documentation of the command, bench. It is 0 for variance, which has none, and for methods that are not named
+// there.
+func countOperations(method string, s size, anchors int) float64 {
 	n, d, m := float64(s.rows), float64(s.columns), float64(anchors)
 	switch method {
 	case "greedy":

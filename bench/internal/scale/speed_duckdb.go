@@ -11,15 +11,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// findDuckDB adds DuckDB's sum to what is measured, if --duckdb names a program that is there;
-// what is not there is told and left out.
+// findDuckDB adds DuckDB's sum to the measurements, if --duckdb names a program that exists; otherwise it
+// reports that and omits it.
 func (r *speedRun) findDuckDB(ctx context.Context) error {
 	if r.duckDB == "" {
 		return nil
 	}
 	path, err := exec.LookPath(r.duckDB)
 	if err != nil {
-		r.skip("DuckDB's sum: --duckdb %s is not installed: %v", r.duckDB, err)
+		r.recordSkip("DuckDB's sum: --duckdb %s is not installed: %v", r.duckDB, err)
 		return nil
 	}
 	out, _, err := workshop.Child(ctx, path, duckDBArgs("SELECT version()")...)
@@ -31,11 +31,10 @@ func (r *speedRun) findDuckDB(ctx context.Context) error {
 	return nil
 }
 
-// duckDBArgs are the arguments with which DuckDB's own program runs statements.
 func duckDBArgs(statements string) []string { return []string{"-csv", "-noheader", "-c", statements} }
 
-// sumStatements are the statements that add up every column of Parquet files and folders, but not
-// the label, which may be text.
+// sumStatements are the statements that sum every column of Parquet files and folders except the label, which
+// may be text.
 func sumStatements(threads int, inputs []string, label string) string {
 	var files []string
 	for _, path := range inputs {

@@ -28,7 +28,7 @@ func TestSpeed(t *testing.T) {
 	o.threads = []string{"1", "2"}
 	var out strings.Builder
 	if err := o.runSpeed(t.Context(), &out); err != nil {
-		t.Fatal(err)
+		t.Fatalf("running speed: %v", err)
 	}
 	peaks, processes := 0, 0
 	for name, units := range checkBenchFormat(t, out.String()) {
@@ -36,12 +36,12 @@ func TestSpeed(t *testing.T) {
 		case strings.HasPrefix(name, "BenchmarkPeak/type="):
 			peaks++
 			if units["GFLOP/s"] <= 0 {
-				t.Errorf("%s: %v", name, units)
+				t.Errorf("%s: got %v, want a positive rate", name, units)
 			}
 		case strings.Contains(name, "/data=images/") && strings.Contains(name, "/rows=300/cols=80/"):
 			processes++
 			if !strings.HasPrefix(name, "BenchmarkRead/") && units["x-read"] <= 0 || units["ns/op"] <= 0 {
-				t.Errorf("%s: %v", name, units)
+				t.Errorf("%s: got %v, want positive measurements", name, units)
 			}
 		default:
 			t.Errorf("%s: what is that?", name)
@@ -75,39 +75,39 @@ func TestSpeedRealData(t *testing.T) {
 	bench.Planted(t, path, 400, 12, "--label")
 	o.data, o.label, o.methods, o.count, o.columns = []string{path}, "label", []string{"variance"}, 1, []string{"7"}
 	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+		t.Fatalf("running speed on --data: %v", err)
 	}
 	if text := readResult(t, o, "speed.txt"); !strings.Contains(text, "BenchmarkSelect/data=my-data/method=variance/rows=400/cols=12/") {
 		t.Errorf("no result names the data and its size:\n%s", text)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
+		t.Errorf("the data is gone: %v", err)
 	}
 }
 
-// What cannot be measured within the limits is left out and told.
+// Points that cannot be measured within the limits are left out and reported.
 func TestSpeedSaysWhatItLeavesOut(t *testing.T) {
 	o := tinySpeed(t)
 	o.methods, o.memoryLimit, o.count = []string{"greedy"}, "1MiB", 1
 	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+		t.Fatalf("running speed with little memory: %v", err)
 	}
 	if _, left, _ := strings.Cut(readResult(t, o, "speed.md"), "Left out"); !strings.Contains(left, "method=greedy") || !strings.Contains(left, "memory") {
 		t.Errorf("it does not say what was left out: %s", left)
 	}
 }
 
-// DuckDB runs where --duckdb names it, and is left out, with a word, where it is not installed.
+// DuckDB runs if --duckdb names it, and is left out, with a remark, if it is not installed.
 func TestSpeedDuckDB(t *testing.T) {
 	o := tinySpeed(t)
 	o.methods, o.count = []string{"variance"}, 1
 	duckDB := filepath.Join(t.TempDir(), "duckdb")
 	if err := os.WriteFile(duckDB, []byte("#!/bin/sh\ntest \"$1 $2 $3\" = '-csv -noheader -c' && echo \"$4\"\n"), 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing a false DuckDB: %v", err)
 	}
 	o.duckDB = duckDB
 	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+		t.Fatalf("running speed with DuckDB: %v", err)
 	}
 	if text := readResult(t, o, "speed.txt"); !strings.Contains(text, "BenchmarkDuckDB/data=images/rows=300/cols=80/threads=1-1 1 ") {
 		t.Errorf("no result of DuckDB:\n%s", text)
@@ -117,7 +117,7 @@ func TestSpeedDuckDB(t *testing.T) {
 	}
 	o.duckDB = duckDB + "-absent"
 	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
+		t.Fatalf("running speed without DuckDB: %v", err)
 	}
 	if _, left, _ := strings.Cut(readResult(t, o, "speed.md"), "Left out"); !strings.Contains(left, "absent is not installed") {
 		t.Errorf("it does not say that DuckDB was left out: %s", left)
@@ -127,7 +127,7 @@ func TestSpeedDuckDB(t *testing.T) {
 func TestSumStatements(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a'b")
 	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the folder: %v", err)
 	}
 	quoted := strings.ReplaceAll(filepath.Join(dir, "**", "*.parquet"), "'", "''")
 	for _, c := range []struct{ label, want string }{
@@ -160,7 +160,7 @@ func TestRateIsOfAllThreadsTogether(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if got := rate(3, 1, prepare); got <= 0 || got > 1000 {
+	if got := operationRate(3, 1, prepare); got <= 0 || got > 1000 {
 		t.Errorf("%g operations a second of at least a millisecond each, one at a time", got)
 	}
 }
@@ -180,11 +180,11 @@ func TestOperations(t *testing.T) {
 		"eufs":     2e10 + 4e8, // of 10,000 sampled rows
 		"variance": 0, "random": 0, bareReading: 0, decoding: 0, duckDBSum: 0,
 	} {
-		if got := operations(method, s, 2000); got != want {
+		if got := countOperations(method, s, 2000); got != want {
 			t.Errorf("%s: %g operations, want %g", method, got, want)
 		}
 	}
-	if got, want := operations("eufs", size{100, 10}, 0), 2e5+4e5; got != want {
+	if got, want := countOperations("eufs", size{100, 10}, 0), 2e5+4e5; got != want {
 		t.Errorf("eufs of all rows: %g operations, want %g", got, want)
 	}
 }
@@ -192,25 +192,25 @@ func TestOperations(t *testing.T) {
 // Of three turns of 2, 4 and 1 seconds the median is 2; 3e9 operations in it are 1.5e9 a
 // second.
 func TestSpeedCells(t *testing.T) {
-	m := measured{point: point{"images", size{1000, 64}, "greedy", 2}, turns: []turn{
+	m := measuredPoint{point: point{"images", size{1000, 64}, "greedy", 2}, turns: []turn{
 		{cost: workshop.Cost{Wall: 2 * time.Second, CPU: 3 * time.Second}, read: time.Second},
 		{cost: workshop.Cost{Wall: 4 * time.Second, CPU: 3 * time.Second}, read: time.Second},
 		{cost: workshop.Cost{Wall: time.Second, CPU: 3 * time.Second}, read: 4 * time.Second},
 	}}
 	for _, c := range []struct {
 		name       string
-		change     func(*measured)
+		change     func(*measuredPoint)
 		peak       peak
 		operations float64
 		want       string
 	}{
-		{"counted", func(*measured) {}, peak{6e9, 12e9, 1e9}, 3e9,
+		{"counted", func(*measuredPoint) {}, peak{6e9, 12e9, 1e9}, 3e9,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 3.00 1.50 25.0 % 12.5 % 150.0 %"},
-		{"no whole numbers", func(*measured) {}, peak{6e9, 12e9, 0}, 3e9,
+		{"no whole numbers", func(*measuredPoint) {}, peak{6e9, 12e9, 0}, 3e9,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 3.00 1.50 25.0 % 12.5 % –"},
-		{"not counted", func(*measured) {}, peak{6e9, 12e9, 1e9}, 0,
+		{"not counted", func(*measuredPoint) {}, peak{6e9, 12e9, 1e9}, 0,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 – – – – –"},
-		{"without a reading", func(m *measured) { m.turns = []turn{{cost: workshop.Cost{Wall: time.Second}}} }, peak{6e9, 12e9, 1e9}, 3e9,
+		{"without a reading", func(m *measuredPoint) { m.turns = []turn{{cost: workshop.Cost{Wall: time.Second}}} }, peak{6e9, 12e9, 1e9}, 3e9,
 			"images 1e3 64 greedy 2 1.00 (1.00–1.00) – 0.000 3.00 3.00 50.0 % 25.0 % 300.0 %"},
 	} {
 		changed := m

@@ -8,9 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// summary writes the results as Markdown.
-func (r *speedRun) summary(w io.Writer) {
-	r.heading(w, "Speed")
+func (r *speedRun) writeSpeedSummary(w io.Writer) {
+	r.writeHeading(w, "Speed")
 	fmt.Fprintf(w, "- our decoding reads the same files as ufs-stream does (`bench/_decode`): every column of numbers as float64, in\n"+
 		"  chunks of rows, checked for values that are not finite, and throws them away\n")
 	if r.duckDBVersion != "" {
@@ -28,43 +27,40 @@ func (r *speedRun) summary(w io.Writer) {
 	results.TableHead(w, []string{"threads", "peak of float64, GFLOP/s", "of float32", "of whole numbers"}, 0)
 	for _, threads := range r.threadCounts {
 		p := r.peaks[int(threads)]
-		results.TableRow(w, []string{fmt.Sprint(threads), giga(p.double), giga(p.single), giga(p.whole)})
+		results.TableRow(w, []string{fmt.Sprint(threads), formatGiga(p.double), formatGiga(p.single), formatGiga(p.whole)})
 	}
 	head := []string{"data", "rows", "columns", "method", "threads", "wall s", "× reading", "cpu s", "GFLOP", "GFLOP/s", "of float64", "of float32", "of whole"}
 	results.TableHead(w, head, 1)
 	for _, m := range r.results {
-		results.TableRow(w, m.speedCells(r.peaks[m.threads], operations(m.method, m.size, r.anchors)))
+		results.TableRow(w, m.speedCells(r.peaks[m.threads], countOperations(m.method, m.size, r.anchors)))
 	}
-	r.leftOut(w)
+	r.writeSkipped(w)
 }
 
-// speedCells are the measurements at a point that does so many operations, as a row of the
-// table.
-func (m measured) speedCells(p peak, operations float64) []string {
-	perSecond := m.spread(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
+func (m measuredPoint) speedCells(p peak, operations float64) []string {
+	perSecond := m.spreadOf(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
 	times := results.NoFigure
-	if x := m.spread(timesReading); m.method != bareReading && !math.IsInf(x.high, 1) {
-		times = x.format(func(v float64) string { return fmt.Sprintf("%.2f", v) })
+	if x := m.spreadOf(timesReading); m.method != bareReading && !math.IsInf(x.high, 1) {
+		times = x.formatCell(func(v float64) string { return fmt.Sprintf("%.2f", v) })
 	}
 	return []string{
-		m.data, short(m.size.rows), short(int64(m.size.columns)), m.title(), fmt.Sprint(m.threads),
-		m.spread(wallSeconds).format(results.Seconds), times,
-		results.Seconds(m.spread(func(t turn) float64 { return t.cost.CPU.Seconds() }).median),
-		giga(operations), giga(perSecond), share(perSecond, p.double), share(perSecond, p.single), share(perSecond, p.whole),
+		m.data, shortNumber(m.size.rows), shortNumber(int64(m.size.columns)), m.displayName(), fmt.Sprint(m.threads),
+		m.spreadOf(wallSeconds).formatCell(results.Seconds), times,
+		results.Seconds(m.spreadOf(func(t turn) float64 { return t.cost.CPU.Seconds() }).median),
+		formatGiga(operations), formatGiga(perSecond), formatShare(perSecond, p.double), formatShare(perSecond, p.single), formatShare(perSecond, p.whole),
 	}
 }
 
-// giga writes a number of operations in thousands of millions, with the digits of seconds;
-// there is no figure for 0.
-func giga(operations float64) string {
+// formatGiga writes a number of operations in billions, with the digits of seconds; 0 gives no figure.
+func formatGiga(operations float64) string {
 	if operations == 0 {
 		return results.NoFigure
 	}
 	return results.Seconds(operations / 1e9)
 }
 
-// share writes part as a percentage of whole; there is no figure if one of them is 0.
-func share(part, whole float64) string {
+// formatShare writes part as a percentage of whole; if one of them is 0 it gives no figure.
+func formatShare(part, whole float64) string {
 	if part == 0 || whole == 0 {
 		return results.NoFigure
 	}

@@ -12,13 +12,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// summary writes the results as Markdown.
-func (r *scaleRun) summary(w io.Writer, plots []plot) {
+func (r *scaleRun) writeSummary(w io.Writer, plots []plot) {
 	title := "Scaling"
 	if len(r.data) > 0 {
 		title = "Scaling on " + r.name
 	}
-	r.heading(w, title)
+	r.writeHeading(w, title)
 	fmt.Fprintf(w, "- wall and cpu are of the whole process; read, accumulate and solve are busy times that overlap (medians).\n"+
 		"  Cpu far below wall times threads means that other programs had the cores, or that the method waits\n")
 	papersData := r.isEMNIST()
@@ -28,8 +27,8 @@ func (r *scaleRun) summary(w io.Writer, plots []plot) {
 	}
 	results.TableHead(w, head, 0)
 	for _, m := range r.results {
-		cells := []string{short(m.size.rows), short(int64(m.size.columns)), m.title(), fmt.Sprint(m.threads)}
-		cells = append(cells, m.cells()...)
+		cells := []string{shortNumber(m.size.rows), shortNumber(int64(m.size.columns)), m.displayName(), fmt.Sprint(m.threads)}
+		cells = append(cells, m.summaryCells()...)
 		if papersData {
 			cell := results.NoFigure
 			if s, ok := paper.EMNISTSeconds(m.method); ok {
@@ -42,14 +41,13 @@ func (r *scaleRun) summary(w io.Writer, plots []plot) {
 	if papersData {
 		fmt.Fprintf(w, "\nThe paper's times are those it prints, on its machine and its E-MNIST of the same size.\n")
 	}
-	r.leftOut(w)
+	r.writeSkipped(w)
 	for _, p := range plots {
 		fmt.Fprintf(w, "\n![%s](%s)\n", p.chart.Title, p.file)
 	}
 }
 
-// heading writes what a reader of the table must know of its making.
-func (r *scaleRun) heading(w io.Writer, title string) {
+func (r *scaleRun) writeHeading(w io.Writer, title string) {
 	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, r.host, r.shop.Version)
 	fmt.Fprintf(w, "- a row is %d processes, if nothing else is said below: median (least–most); the lines behind it are in [%s.txt](%[2]s.txt), for benchstat\n", r.count, r.name)
 	fmt.Fprintf(w, "- the yardstick, bare reading, decodes every column through arrow v15's own column readers (`bench/_bareread`)\n"+
@@ -57,8 +55,7 @@ func (r *scaleRun) heading(w io.Writer, title string) {
 		"  within a turn. The first reading is not counted, so files come from the page cache where memory allows\n")
 }
 
-// leftOut lists what was not measured.
-func (r *scaleRun) leftOut(w io.Writer) {
+func (r *scaleRun) writeSkipped(w io.Writer) {
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(w, "\nLeft out:\n\n")
 		for _, s := range r.skipped {
@@ -67,13 +64,12 @@ func (r *scaleRun) leftOut(w io.Writer) {
 	}
 }
 
-// cells are the measurements at a point, as a row of the table.
-func (m measured) cells() []string {
-	wall := m.spread(wallSeconds)
-	median := func(value func(turn) float64) string { return results.Seconds(m.spread(value).median) }
+func (m measuredPoint) summaryCells() []string {
+	wall := m.spreadOf(wallSeconds)
+	median := func(value func(turn) float64) string { return results.Seconds(m.spreadOf(value).median) }
 	times, read, accumulate, solve := results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure
 	if m.method != bareReading {
-		if x := m.spread(timesReading).median; !math.IsInf(x, 1) {
+		if x := m.spreadOf(timesReading).median; !math.IsInf(x, 1) {
 			times = fmt.Sprintf("%.2f", x)
 		}
 		read = median(func(t turn) float64 { return t.timing.Read })
@@ -81,16 +77,16 @@ func (m measured) cells() []string {
 		solve = median(func(t turn) float64 { return t.timing.Solve })
 	}
 	return []string{
-		wall.format(results.Seconds),
+		wall.formatCell(results.Seconds),
 		times,
 		humanize.SIWithDigits(float64(m.size.rows)/wall.median, 1, ""),
 		read, accumulate, solve,
 		median(func(t turn) float64 { return t.cost.CPU.Seconds() }),
-		m.spread(peakMemory).format(func(bytes float64) string { return fmt.Sprintf("%.0f", bytes/(1<<20)) }),
+		m.spreadOf(peakMemory).formatCell(func(bytes float64) string { return fmt.Sprintf("%.0f", bytes/(1<<20)) }),
 	}
 }
 
-// isEMNIST says whether the data is the one whose times the SFUFS paper prints.
+// isEMNIST reports whether the SFUFS paper prints times for this data.
 func (r *scaleRun) isEMNIST() bool {
 	return strings.EqualFold(strings.ReplaceAll(r.name, "-", ""), "emnist")
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Machine describes where the figures were measured.
+// Machine describes the machine of the measurements.
 type Machine struct {
 	CPU    string
 	Cores  int
-	Memory uint64 // bytes; 0 where the system does not tell
+	Memory uint64 // bytes; 0 if unknown
 	Go     string
-	Kernel string // the instruction set that the products use
-	Load   string // load average of the last minute; "" where the system does not tell
+	Kernel string // the instruction set of the products
+	Load   string // load average of the last minute; empty if unknown
 }
 
-// ThisMachine describes the machine that this runs on, at this moment.
+// ThisMachine describes this machine at this moment.
 func ThisMachine() (Machine, error) {
 	path, err := kernel.Path()
 	load, _ := os.ReadFile("/proc/loadavg")
@@ -49,7 +49,7 @@ func (m Machine) String() string {
 	return text
 }
 
-// procValue is the value of the first line "key : value" of file.
+// procValue returns the value of the first line "key : value" of file.
 func procValue(file, key, otherwise string) string {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
@@ -60,7 +60,6 @@ func procValue(file, key, otherwise string) string {
 	return otherwise
 }
 
-// procBytes is a value that file has in kB, in bytes.
 func procBytes(file, key string) uint64 {
 	kib, err := strconv.ParseUint(strings.TrimSuffix(procValue(file, key, ""), " kB"), 10, 64)
 	if err != nil {

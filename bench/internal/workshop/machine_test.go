@@ -19,7 +19,7 @@ func TestCommitIsNamed(t *testing.T) {
 		{"-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "-q", "--no-gpg-sign", "--allow-empty", "-m", "first"},
 	} {
 		if _, _, err := Child(t.Context(), "git", args...); err != nil {
-			t.Fatal(err)
+			t.Fatalf("git %v: %v", args, err)
 		}
 	}
 	if got := commitHere(t.Context()); !regexp.MustCompile(`^, commit [0-9a-f]{12}$`).MatchString(got) {
@@ -30,11 +30,11 @@ func TestCommitIsNamed(t *testing.T) {
 func TestMachineIsNamed(t *testing.T) {
 	m, err := ThisMachine()
 	if err != nil || m.CPU == "" || m.Cores < 1 || m.Go == "" || m.Kernel == "" {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("the machine is %+v (error %v), want all its fields", m, err)
 	}
 	file := filepath.Join(t.TempDir(), "info")
 	if err := os.WriteFile(file, []byte("processor\t: 0\nmodel name\t: A: B\nMemTotal:       1024 kB\n"), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the file: %v", err)
 	}
 	if got := procValue(file, "model name", ""); got != "A: B" {
 		t.Errorf("model name is %q", got)

@@ -8,7 +8,6 @@ import (
 	"syscall"
 )
 
-// childPeak is the peak resident memory of a process that has ended.
 func childPeak(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 		return peakBytes(u)
@@ -16,7 +15,6 @@ func childPeak(s *os.ProcessState) int64 {
 	return 0
 }
 
-// ownPeak is this process's peak resident memory so far.
 func ownPeak() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -25,7 +23,7 @@ func ownPeak() int64 {
 	return peakBytes(&u)
 }
 
-// peakBytes is the peak in bytes; Maxrss is in KiB on Linux and the BSDs, in bytes on macOS.
+// peakBytes converts Maxrss, which is in KiB on Linux and the BSDs, in bytes on macOS.
 func peakBytes(u *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" {
 		return int64(u.Maxrss) //nolint:unconvert // it has 32 bits on some systems

@@ -17,36 +17,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The import paths of the programs that are measured. paper, scale and speed start the same
-// program as a user does, so nothing of its pipeline is written a second time here.
+// The import paths of the programs that are measured. paper, scale and speed start the same program as a user
+// does, so nothing of its pipeline is written a second time here.
 const (
 	mainProgram   = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
 	bareProgram   = "github.com/ufs-stream/ufs-stream/bench/_bareread"
 	decodeProgram = "github.com/ufs-stream/ufs-stream/bench/_decode"
 )
 
-// killAfter is how long an interrupted child may take to tidy up behind itself.
+// killAfter is the time that an interrupted child may take to clean up.
 const killAfter = 10 * time.Second
 
-// Cost is the time and the memory that a child process took.
+// Cost is the time and the memory of a child process.
 type Cost struct {
 	Wall time.Duration // elapsed
 	CPU  time.Duration // user and system time of all its threads
-	Peak int64         // peak resident memory in bytes; 0 where the system does not tell
+	Peak int64         // peak resident memory in bytes; 0 if the system does not report it
 }
 
-// ChildError is the failure of a child: its command, so that it can be run again by hand,
-// and what it said on standard error.
+// ChildError is the failure of a child, with its command, so that it can be run again by hand, and its standard
+// error.
 type ChildError struct {
 	command  string
 	Code     int    // its exit code; -1 if it has none
-	Stderr   string // what it said
+	Stderr   string // its standard error
 	TimedOut bool   // its deadline ended it
 	err      error
 }
 
-// ExitsWith is the child's own exit code where ufs-stream refused what it was asked for,
-// because that comes from the flags of this program. Package exit asks for it.
+// ExitsWith returns the child's own exit code if ufs-stream refused its arguments, because these come from the
+// flags of this program. Package exit calls it.
 func (e *ChildError) ExitsWith() int {
 	if e.Code >= exit.Usage && e.Code <= exit.Memory {
 		return e.Code
@@ -64,8 +64,8 @@ func (e *ChildError) Error() string {
 
 func (e *ChildError) Unwrap() error { return e.err }
 
-// Child runs a program to its end and returns what it wrote and what it took. When ctx
-// ends the child is interrupted, and killed if it does not stop.
+// Child runs a program to its end and returns its output and its cost. When ctx ends the child is interrupted,
+// and killed if it does not stop.
 func Child(ctx context.Context, binary string, args ...string) ([]byte, Cost, error) {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	var out, said bytes.Buffer
@@ -112,26 +112,26 @@ func Scratch() (string, error) {
 type Workshop struct {
 	Dir     string
 	Program string // ufs-stream
-	Version string // what its verb version prints, and the commit if it was built here
-	Bare    string // bareread, the yardstick; "" until BuildBare
-	Decode  string // decode; "" until BuildDecode
+	Version string // output of its verb version, and the commit if it was built here
+	Bare    string // bareread, the yardstick; empty until BuildBare
+	Decode  string // decode; empty until BuildDecode
 }
 
-// New takes the binary, or builds it into a scratch folder if binary is "".
+// New takes the binary, or builds it into a scratch folder if binary is empty.
 func New(ctx context.Context, binary string) (*Workshop, error) {
 	dir, err := Scratch()
 	if err != nil {
 		return nil, err
 	}
 	w := &Workshop{Dir: dir}
-	if err := w.equip(ctx, binary); err != nil {
+	if err := w.prepareProgram(ctx, binary); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Workshop) equip(ctx context.Context, binary string) (err error) {
+func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error) {
 	commit := ""
 	if binary == "" {
 		w.Program = w.Path("ufs-stream")
@@ -148,9 +148,8 @@ func (w *Workshop) equip(ctx context.Context, binary string) (err error) {
 	return err
 }
 
-// commitHere names the commit of the current folder, for the version of what is built of
-// it: Go itself records none where GOFLAGS has -buildvcs=false. It is "" where git tells
-// nothing.
+// commitHere names the commit of the current folder, for the version of a program built from it: Go itself
+// records none if GOFLAGS has -buildvcs=false. It is empty without git.
 func commitHere(ctx context.Context) string {
 	out, _, err := Child(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
 	if err != nil {
@@ -159,7 +158,7 @@ func commitHere(ctx context.Context) string {
 	return ", commit " + strings.TrimSpace(string(out))
 }
 
-// BuildBare takes binary as the yardstick, or builds the yardstick if binary is "".
+// BuildBare takes binary as the yardstick, or builds it if binary is empty.
 func (w *Workshop) BuildBare(ctx context.Context, binary string) error {
 	if w.Bare = binary; binary != "" {
 		return nil
@@ -168,7 +167,7 @@ func (w *Workshop) BuildBare(ctx context.Context, binary string) error {
 	return goBuild(ctx, bareProgram, w.Bare, "")
 }
 
-// BuildDecode takes binary as the program that only decodes, or builds it if binary is "".
+// BuildDecode takes binary as the program that only decodes, or builds it if binary is empty.
 func (w *Workshop) BuildDecode(ctx context.Context, binary string) error {
 	if w.Decode = binary; binary != "" {
 		return nil
@@ -180,11 +179,10 @@ func (w *Workshop) BuildDecode(ctx context.Context, binary string) error {
 // Close removes the scratch folder.
 func (w *Workshop) Close() { os.RemoveAll(w.Dir) }
 
-// Path is a file of the scratch folder.
+// Path returns the path of a file in the scratch folder.
 func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) }
 
-// goBuild builds pkg, which works in the project's folder only. A failure says so, and adds
-// alternative.
+// goBuild builds pkg, which works in the project's folder only. Its error adds that, and alternative.
 func goBuild(ctx context.Context, pkg, to, alternative string) error {
 	_, _, err := Child(ctx, "go", "build", "-o", to, pkg)
 	if err != nil && ctx.Err() == nil {
@@ -193,7 +191,7 @@ func goBuild(ctx context.Context, pkg, to, alternative string) error {
 	return err
 }
 
-// RunJSON runs a verb of the program and decodes the JSON that it writes into result.
+// RunJSON runs a verb of the program and decodes its JSON output into result.
 func (w *Workshop) RunJSON(ctx context.Context, result any, verb string, args ...string) (Cost, error) {
 	args = append([]string{verb}, append(args, "--progress", "off", "--format", "json")...)
 	out, took, err := Child(ctx, w.Program, args...)
@@ -206,9 +204,8 @@ func (w *Workshop) RunJSON(ctx context.Context, result any, verb string, args ..
 	return took, nil
 }
 
-// RunSelect runs select. Before it execs, a child shares the memory of this process, and
-// Linux counts that towards the child's peak. Where this hides the child's own peak, the
-// peak is the one that select reports.
+// RunSelect runs select. Before it execs, a child shares the memory of this process, and Linux counts that
+// towards the child's peak. If this hides the child's own peak, the peak is the one that select reports.
 func (w *Workshop) RunSelect(ctx context.Context, args ...string) (*stream.Selection, Cost, error) {
 	sel := new(stream.Selection)
 	took, err := w.RunJSON(ctx, sel, "select", args...)

@@ -67,7 +67,7 @@ func TestReadersReadAll(t *testing.T) {
 	bench.Planted(t, filepath.Join(dir, "planted.parquet"), 700, 30)
 	shop, err := benchtest.BuiltReaders()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building the programs: %v", err)
 	}
 	for _, program := range []string{shop.Bare, shop.Decode} {
 		for _, threads := range []string{"1", "3"} {

@@ -12,16 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowView is a leaf column of a record batch: row i has value i of the array, unless
-// a struct around it is null.
+// arrowView is a leaf column of a record batch: row i has value i of the array, unless an enclosing struct is null.
 type arrowView struct {
 	arrow.Array
-	structs []arrow.Array
-	skip    []uint64 // rows that are not written: see Target
+	structs  []arrow.Array
+	skipBits []uint64 // rows that are not written: see Target
 }
 
-func viewOf(r arrow.Record, path []int, skip []uint64) arrowView {
-	v := arrowView{Array: r.Column(path[0]), skip: skip}
+func newView(r arrow.Record, path []int, skip []uint64) arrowView {
+	v := arrowView{Array: r.Column(path[0]), skipBits: skip}
 	for _, i := range path[1:] {
 		s := v.Array.(*array.Struct)
 		v.structs = append(v.structs, s)
@@ -30,42 +29,40 @@ func viewOf(r arrow.Record, path []int, skip []uint64) arrowView {
 	return v
 }
 
-// null reports whether row i is null.
-func (v arrowView) null(i int) bool {
+func (v arrowView) isNull(i int) bool {
 	for _, s := range v.structs {
 		if s.IsNull(i) {
 			return true
 		}
 	}
-	return nullAt(v.Array, i)
+	return isNullAt(v.Array, i)
 }
 
-// nullAt also looks into dictionaries and runs, whose values may be null.
-func nullAt(a arrow.Array, i int) bool {
+// isNullAt also looks into dictionaries and runs, whose values may be null.
+func isNullAt(a arrow.Array, i int) bool {
 	switch a := a.(type) {
 	case *array.Null:
 		return true
 	case *array.Dictionary:
 		return a.IsNull(i) || a.Dictionary().IsNull(a.GetValueIndex(i))
 	case *array.RunEndEncoded:
-		return nullAt(a.Values(), a.GetPhysicalIndex(i))
+		return isNullAt(a.Values(), a.GetPhysicalIndex(i))
 	}
 	return a.IsNull(i)
 }
 
-// arrowBatch collects rows for writing: the places of values in their array, and levels.
+// arrowBatch collects rows for writing: the indices of values in their array, and levels.
 type arrowBatch struct {
-	at       []int
+	places   []int
 	def, rep []int16
 }
 
-// writeFlat writes every row to a flat column.
 func (v arrowView) writeFlat(ctx context.Context, c *writer.Chunk) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
-		if v.null(row) {
-			return b.null(c)
+		if v.isNull(row) {
+			return b.addNull(c)
 		}
-		b.add(row, 1)
+		b.addValue(row, 1)
 		return nil
 	})
 }
@@ -80,10 +77,10 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
 		from, to := list.ValueOffsets(row)
 		at := int(from) + e
-		if v.null(row) || at >= int(to) || nullAt(values, at) {
-			return b.null(c)
+		if v.isNull(row) || at >= int(to) || isNullAt(values, at) {
+			return b.addNull(c)
 		}
-		b.add(at, 1)
+		b.addValue(at, 1)
 		return nil
 	})
 }
@@ -91,27 +88,27 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 // writeNested writes every row to a column inside structs, which may be null like its values.
 func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
-		level, null, err := v.levels(row, nullable)
+		level, null, err := v.definitionLevel(row, nullable)
 		switch {
 		case err != nil:
 			return err
 		case null:
 			b.def = append(b.def, level)
 		default:
-			b.add(row, level)
+			b.addValue(row, level)
 		}
 		return nil
 	})
 }
 
-// levels is the definition level of a row: how many of the structs around the value, and itself, are
-// there that need not be. null says that one is not.
-func (v arrowView) levels(row int, nullable []bool) (level int16, null bool, err error) {
+// definitionLevel counts the optional structs and the optional value that are present in a row. null is true if one
+// of them, or a required one, is null.
+func (v arrowView) definitionLevel(row int, nullable []bool) (level int16, null bool, err error) {
 	for i, optional := range nullable {
 		if i < len(v.structs) {
 			null = v.structs[i].IsNull(row)
 		} else {
-			null = nullAt(v.Array, row)
+			null = isNullAt(v.Array, row)
 		}
 		switch {
 		case null && !optional:
@@ -125,19 +122,17 @@ func (v arrowView) levels(row int, nullable []bool) (level int16, null bool, err
 	return level, false, nil
 }
 
-// writeLists writes every list as a list, perhaps inside structs.
 func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	list, ok := v.Array.(array.ListLike)
 	if !ok {
 		return fmt.Errorf("%v is no list", v.DataType())
 	}
 	values := list.ListValues()
-	// Levels from the top: element, null element, empty list; without the second where elements
-	// are required.
+	// Levels from the top: element, null element, empty list; without the second if elements are required.
 	full := c.Descr().MaxDefinitionLevel()
 	elements := c.Descr().SchemaNode().RepetitionType() == parquet.Repetitions.Optional
 	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
-		empty, null, err := v.levels(row, nullable)
+		empty, null, err := v.definitionLevel(row, nullable)
 		if err != nil {
 			return err
 		}
@@ -152,13 +147,13 @@ func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []b
 			} else {
 				b.rep = append(b.rep, 1)
 			}
-			switch null := nullAt(values, int(i)); {
+			switch null := isNullAt(values, int(i)); {
 			case null && !elements:
 				return errRequiredNull
 			case null:
 				b.def = append(b.def, full-1)
 			default:
-				b.add(int(i), full)
+				b.addValue(int(i), full)
 			}
 		}
 		return nil
@@ -167,11 +162,11 @@ func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []b
 
 var errRequiredNull = errors.New("a null in a column that the schema says has none")
 
-func (b *arrowBatch) add(at int, level int16) {
-	b.at, b.def = append(b.at, at), append(b.def, level)
+func (b *arrowBatch) addValue(at int, level int16) {
+	b.places, b.def = append(b.places, at), append(b.def, level)
 }
 
-func (b *arrowBatch) null(c *writer.Chunk) error {
+func (b *arrowBatch) addNull(c *writer.Chunk) error {
 	if !c.Optional() {
 		return errRequiredNull
 	}
@@ -179,11 +174,11 @@ func (b *arrowBatch) null(c *writer.Chunk) error {
 	return nil
 }
 
-// eachBatch calls row for every row and writes what it collects, some rows at a time.
+// eachBatch calls row for every row and writes the collected values, some rows at a time.
 func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {
-		if !Skips(v.skip, i) {
+		if !Skips(v.skipBits, i) {
 			if err := row(&b, i); err != nil {
 				return err
 			}
@@ -198,10 +193,10 @@ func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.
 		if !c.Optional() {
 			def = nil
 		}
-		if err := writeArrow(c, values, b.at, def, b.rep); err != nil {
+		if err := writeArrow(c, values, b.places, def, b.rep); err != nil {
 			return err
 		}
-		b = arrowBatch{b.at[:0], b.def[:0], b.rep[:0]}
+		b = arrowBatch{b.places[:0], b.def[:0], b.rep[:0]}
 	}
 	return nil
 }

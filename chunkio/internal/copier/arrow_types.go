@@ -18,12 +18,12 @@ type arrowMapping struct {
 	dict     bool // a dictionary is likely to pay
 }
 
-func (m arrowMapping) node(name string, required bool) (*schema.PrimitiveNode, error) {
+func (m arrowMapping) newNode(name string, required bool) (*schema.PrimitiveNode, error) {
 	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), m.logical, m.physical, m.size, -1)
 }
 
-// mapArrow returns the Parquet type that holds every value of t: the same type where
-// Parquet has it, milliseconds for the seconds that Parquet lacks.
+// mapArrow returns the Parquet type that holds every value of t: the same type if Parquet has it, milliseconds for
+// seconds, which Parquet lacks.
 func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	none := schema.NoLogicalType{}
 	switch t := t.(type) {

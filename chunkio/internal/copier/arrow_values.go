@@ -11,52 +11,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// writeArrow writes the values of a at the given places, none of them null.
 func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
 	if len(rep) == 0 {
 		rep = nil
 	}
 	switch a := a.(type) {
 	case *array.Dictionary:
-		return writeArrow(c, a.Dictionary(), mapPlaces(at, a.GetValueIndex), def, rep)
+		return writeArrow(c, a.Dictionary(), mapIndices(at, a.GetValueIndex), def, rep)
 	case *array.RunEndEncoded:
-		return writeArrow(c, a.Values(), mapPlaces(at, a.GetPhysicalIndex), def, rep)
+		return writeArrow(c, a.Values(), mapIndices(at, a.GetPhysicalIndex), def, rep)
 	case array.ExtensionArray:
 		return writeArrow(c, a.Storage(), at, def, rep)
 	case *array.Null:
 		return writer.Put(c, []int32{}, def, rep)
 	case *array.Boolean:
-		return gather(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, at, def, rep)
 	case *array.Int8:
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
 	case *array.Int16:
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
 	case *array.Int32:
-		return gather(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, at, def, rep)
 	case *array.Int64:
-		return gather(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, at, def, rep)
 	case *array.Uint8:
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
 	case *array.Uint16:
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
 	case *array.Uint32:
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
 	case *array.Uint64:
-		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
 	case *array.Float16:
-		return gather(c, func(i int) parquet.FixedLenByteArray { return a.Value(i).ToLEBytes() }, at, def, rep)
+		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i).ToLEBytes() }, at, def, rep)
 	case *array.Float32:
-		return gather(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, at, def, rep)
 	case *array.Float64:
-		return gather(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, at, def, rep)
 	case *array.FixedSizeBinary:
-		return gather(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
+		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
 	case interface{ Value(int) string }: // text and binary, with offsets of either size and as views
-		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
 	case interface{ Value(int) []byte }:
-		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
+		return putValues(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
 	case *array.Duration:
-		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
 	case *array.Decimal128:
 		return writeDecimals(c, a.DataType().(*arrow.Decimal128Type).Precision, at, def, rep, func(i int) []byte {
 			v := a.Value(i)
@@ -71,7 +70,7 @@ func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 	return writeTimes(c, a, at, def, rep)
 }
 
-func mapPlaces(at []int, place func(int) int) []int {
+func mapIndices(at []int, place func(int) int) []int {
 	places := make([]int, len(at))
 	for i, k := range at {
 		places[i] = place(k)
@@ -79,8 +78,8 @@ func mapPlaces(at []int, place func(int) int) []int {
 	return places
 }
 
-// gather writes value(at[0]), value(at[1]), ….
-func gather[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int16) error {
+// putValues writes value(at[0]), value(at[1]), ….
+func putValues[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int16) error {
 	values := make([]T, len(at))
 	for i, k := range at {
 		values[i] = value(k)
@@ -88,46 +87,45 @@ func gather[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int1
 	return writer.Put(c, values, def, rep)
 }
 
-// writeTimes writes dates, times and timestamps.
 func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
 	const dayMillis = 86_400_000
 	switch a := a.(type) {
 	case *array.Date32:
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
 	case *array.Date64:
 		for _, i := range at {
 			if v := a.Value(i); v%dayMillis != 0 || v/dayMillis != arrow.Date64(int32(v/dayMillis)) {
 				return fmt.Errorf("row %d: date64 value %d is no whole day that Parquet holds", i, v)
 			}
 		}
-		return gather(c, func(i int) int32 { return int32(a.Value(i) / dayMillis) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i) / dayMillis) }, at, def, rep)
 	case *array.Time32:
 		scale := int32(1)
 		if a.DataType().(*arrow.Time32Type).Unit == arrow.Second {
 			scale = 1000
 		}
-		return gather(c, func(i int) int32 { return int32(a.Value(i)) * scale }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) * scale }, at, def, rep)
 	case *array.Time64:
-		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
 	case *array.Timestamp:
 		if a.DataType().(*arrow.TimestampType).Unit != arrow.Second {
-			return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+			return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
 		}
 		for _, i := range at {
 			if v := int64(a.Value(i)); v > math.MaxInt64/1000 || v < math.MinInt64/1000 {
 				return fmt.Errorf("row %d: timestamp %d s is beyond milliseconds of 64 bits", i, v)
 			}
 		}
-		return gather(c, func(i int) int64 { return int64(a.Value(i)) * 1000 }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) * 1000 }, at, def, rep)
 	}
 	return fmt.Errorf("the Arrow type %v cannot be written to Parquet", a.DataType())
 }
 
-// writeDecimals writes decimals whose unscaled value big gives in big-endian two's
-// complement: as integers up to 18 digits, as mapDecimal says.
+// writeDecimals writes decimals: as integers up to 18 digits, see mapDecimal. big returns their unscaled value in
+// big-endian two's complement.
 func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
 	if precision > 18 {
-		return gather(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)
+		return putValues(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)
 	}
 	for _, i := range at {
 		b := big(i)
@@ -138,7 +136,7 @@ func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16,
 			}
 		}
 	}
-	return gather(c, func(i int) int64 {
+	return putValues(c, func(i int) int64 {
 		v := int64(0)
 		b := big(i)
 		for _, x := range b[len(b)-8:] {

@@ -16,34 +16,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc;
-// the library then reads it a record batch at a time, which text and dates need.
+// ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc; the library then reads it
+// a record batch at a time, as text and dates require.
 type ipcSource struct {
 	*ownipc.File
-	leafAt func(leaf int) int
-	reader *ipc.FileReader
-	leaf   []ipcLeaf    // in the order of the file's leaves
-	record arrow.Record // the batch read last
-	batch  int          // its number
-	tops   func() map[string]span
+	leafAt        func(leaf int) int
+	reader        *ipc.FileReader
+	leaf          []ipcLeaf    // in the order of the file's leaves
+	record        arrow.Record // the batch read last
+	batch         int          // its number
+	topLevelSpans func() map[string]span
 }
 
 // ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field of structs.
 type ipcLeaf struct {
 	path     []int // field numbers from the top level down
 	typ      arrow.DataType
-	nullable []bool // the structs around it, from the top level down, and the field
+	nullable []bool // of the enclosing structs, from the top level down, and of the field
 }
 
-// anyNull reports whether the field or a struct around it may be null.
-func (l ipcLeaf) anyNull() bool { return slices.Contains(l.nullable, true) }
+func (l ipcLeaf) mayBeNull() bool { return slices.Contains(l.nullable, true) }
 
-func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, beside int64) (*ipcSource, error) {
+func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int64) (*ipcSource, error) {
 	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
-	s.tops = sync.OnceValue(func() map[string]span {
-		return spansOf(len(s.leaf), func(leaf int) string { return s.reader.Schema().Field(s.leaf[leaf].path[0]).Name })
+	s.topLevelSpans = sync.OnceValue(func() map[string]span {
+		return findSpans(len(s.leaf), func(leaf int) string { return s.reader.Schema().Field(s.leaf[leaf].path[0]).Name })
 	})
-	in, err := opened.ForLibrary(beside)
+	in, err := opened.ForLibrary(heldBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +65,6 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, beside int64) 
 // HeldBytes counts the library's schema and the file's own.
 func (s *ipcSource) HeldBytes() int64 { return s.File.HeldBytes() + s.LibraryBytes() }
 
-// addLeaves flattens a field as package ipc does.
 func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
 	nullable = append(nullable[:len(nullable):len(nullable)], f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
@@ -78,13 +76,13 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
-// leavesOf are the leaves that an output column comes from, by their number: one, or those of a whole
-// top-level field. None where there is no such field.
-func (s *ipcSource) leavesOf(c Column) (leaves []int) {
+// columnLeaves returns the leaves of an output column, by their number: one, or all of a top-level field; none if the
+// field is absent.
+func (s *ipcSource) columnLeaves(c Column) (leaves []int) {
 	if c.Kind != FromField {
 		return []int{s.leafAt(c.Leaf)}
 	}
-	return s.tops()[c.Name].numbers()
+	return s.topLevelSpans()[c.Name].leafNumbers()
 }
 
 // Extents implements Source: a batch is read whole.
@@ -92,20 +90,20 @@ func (s *ipcSource) Extents(g int, _ []Column) []format.Extent { return []format
 
 // Field implements Source.
 func (s *ipcSource) Field(c Column) (Field, error) {
-	leaves := s.leavesOf(c)
+	leaves := s.columnLeaves(c)
 	if len(leaves) == 0 {
-		return Field{}, errNotWhole(c.Name)
+		return Field{}, errNotTopLevel(c.Name)
 	}
 	if c.Kind == FromField {
 		if s.leaf[leaves[0]].path[0] != s.leaf[leaves[len(leaves)-1]].path[0] {
-			return Field{}, errShared(c.Name)
+			return Field{}, errAmbiguousName(c.Name)
 		}
-		return s.whole(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
+		return s.wholeField(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
 	}
 	l := s.leaf[leaves[0]]
-	typ, required := l.typ, !l.anyNull()
+	typ, required := l.typ, !l.mayBeNull()
 	if c.Element >= 0 {
-		elem, isList := elementOf(typ)
+		elem, isList := elementField(typ)
 		if !isList {
 			return Field{}, fmt.Errorf("%v is no list", typ)
 		}
@@ -115,18 +113,19 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 	if err != nil {
 		return Field{}, err
 	}
-	node, err := m.node(c.Name, required)
+	node, err := m.newNode(c.Name, required)
 	return Field{Node: node, Dict: []bool{m.dict}}, err
 }
 
-// whole makes the field of a column with all in it: structs and lists, but no lists of such.
-func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
+// wholeField makes the output field of a top-level field and everything in it: structs and lists, but no lists of
+// structs or lists.
+func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	optional := writer.Repetition(!f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
 		var fields schema.FieldList
 		var dict []bool
 		for _, child := range t.Fields() {
-			sub, err := s.whole(child, leaves[len(dict):])
+			sub, err := s.wholeField(child, leaves[len(dict):])
 			if err != nil {
 				return Field{}, err
 			}
@@ -136,7 +135,7 @@ func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
 		return Field{Node: group, Dict: dict}, err
 	}
 	name, typ, required := f.Name, f.Type, !f.Nullable
-	elem, isList := elementOf(f.Type)
+	elem, isList := elementField(f.Type)
 	if isList { // other nested types are an error of mapArrow
 		name, typ, required = "element", elem.Type, !elem.Nullable
 	}
@@ -144,7 +143,7 @@ func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
 	if err != nil {
 		return Field{}, err
 	}
-	node, err := m.node(name, required)
+	node, err := m.newNode(name, required)
 	if err != nil || !isList {
 		return Field{Node: node, Dict: []bool{m.dict}}, err
 	}
@@ -152,7 +151,7 @@ func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
 	return Field{Node: list, Dict: []bool{m.dict}}, err
 }
 
-// mapType is mapArrow for the values of a leaf. Decimals that the library does not know come as integers.
+// mapType is mapArrow for the values of a leaf. Decimals that the library does not know arrive as integers.
 func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) {
 	m, err := mapArrow(typ)
 	if precision, scale, small := s.SmallDecimal(leaf); small && err == nil {
@@ -163,8 +162,7 @@ func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) 
 	return m, err
 }
 
-// elementOf is the element field of a list type.
-func elementOf(t arrow.DataType) (arrow.Field, bool) {
+func elementField(t arrow.DataType) (arrow.Field, bool) {
 	switch t := t.(type) {
 	case *arrow.ListType:
 		return t.ElemField(), true
@@ -176,11 +174,10 @@ func elementOf(t arrow.DataType) (arrow.Field, bool) {
 	return arrow.Field{}, false
 }
 
-// Need implements Source: what a column of the widest common type holds, pages
-// grown by doubling.
+// Need implements Source: the memory of a column of the widest common type, whose pages grow by doubling.
 func (s *ipcSource) Need(g int, c Column) int64 {
 	const bytesPerRow = 24
-	return int64(len(s.leavesOf(c))) * (OpenColumnBytes + bytesPerRow*s.GroupRows()[g])
+	return int64(len(s.columnLeaves(c))) * (OpenColumnBytes + bytesPerRow*s.GroupRows()[g])
 }
 
 // Scratch implements Source: the library holds a record batch as a whole.
@@ -207,19 +204,18 @@ func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, e
 	var tasks []Task
 	for _, c := range targets {
 		tasks = append(tasks, Task{c.Name, func(ctx context.Context) error {
-			return format.Guard(func() error { return s.copy(ctx, c) })
+			return format.Guard(func() error { return s.copyColumn(ctx, c) })
 		}})
 	}
 	return tasks, nil
 }
 
-// copy writes one output column of the record batch.
-func (s *ipcSource) copy(ctx context.Context, c Target) error {
-	for i, leaf := range s.leavesOf(c.Column) {
+func (s *ipcSource) copyColumn(ctx context.Context, c Target) error {
+	for i, leaf := range s.columnLeaves(c.Column) {
 		l, chunk := s.leaf[leaf], c.Chunks[i]
-		v := viewOf(s.record, l.path, c.Skip)
+		v := newView(s.record, l.path, c.Skip)
 		var err error
-		switch _, isList := elementOf(l.typ); {
+		switch _, isList := elementField(l.typ); {
 		case c.Kind == FromField && isList:
 			err = v.writeLists(ctx, chunk, l.nullable)
 		case c.Kind == FromField:

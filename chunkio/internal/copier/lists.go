@@ -7,20 +7,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// listSplitter turns elements of a list column into flat columns: output column t holds
-// element t.element of every row, null where the row has no such element.
+// listSplitter turns elements of a list column into flat columns: output column t holds element t.element of every
+// row, null if the row has no such element.
 type listSplitter[T any] struct {
 	columns []splitColumn[T]
-	// at maps an element to its place in columns, plus one.
-	at []int
-	// A level below exists means that the row's list is null or empty; max means that
-	// the element is not null.
-	exists, max int16
-	row         int // rows begun in this batch of columns
-	element     int
+	// columnOf maps an element to its place in columns, plus one.
+	columnOf []int
+	// A level below elementLevel means that the row's list is null or empty; max means that the element is not null.
+	elementLevel, max int16
+	rowsBegun         int // rows begun in this batch of columns
+	element           int
 }
 
-// splitColumn gathers one output column: def has an entry for every row that is done.
+// splitColumn gathers one output column: def has an entry for every finished row.
 type splitColumn[T any] struct {
 	to     *writer.Chunk
 	values []T
@@ -28,47 +27,47 @@ type splitColumn[T any] struct {
 }
 
 func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
-	s := &listSplitter[T]{max: d.MaxDefinitionLevel(), exists: d.MaxDefinitionLevel()}
+	s := &listSplitter[T]{max: d.MaxDefinitionLevel(), elementLevel: d.MaxDefinitionLevel()}
 	for n := d.SchemaNode(); n != nil && n.RepetitionType() != parquet.Repetitions.Repeated; n = n.Parent() {
 		if n.RepetitionType() == parquet.Repetitions.Optional {
-			s.exists--
+			s.elementLevel--
 		}
 	}
 	for _, t := range to {
 		if t.element < 0 {
 			continue
 		}
-		for len(s.at) <= t.element {
-			s.at = append(s.at, 0)
+		for len(s.columnOf) <= t.element {
+			s.columnOf = append(s.columnOf, 0)
 		}
 		s.columns = append(s.columns, splitColumn[T]{to: t.chunk})
-		s.at[t.element] = len(s.columns)
+		s.columnOf[t.element] = len(s.columns)
 	}
 	return s
 }
 
-// add takes the next levels of the list column, and the values of those at level max.
-func (s *listSplitter[T]) add(values []T, def, rep []int16) error {
+// addLevels takes the next levels of the list column, and the values of those at level max.
+func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	if len(s.columns) == 0 {
 		return nil
 	}
 	next := 0
 	for i, r := range rep {
 		if r == 0 {
-			if s.row == copyBatch {
-				if err := s.flush(); err != nil {
+			if s.rowsBegun == copyBatch {
+				if err := s.writeColumns(); err != nil {
 					return err
 				}
 			}
-			s.fill()
-			s.row++
+			s.addMissing()
+			s.rowsBegun++
 			s.element = 0
 		} else {
 			s.element++
 		}
 		present := def[i] == s.max
-		if def[i] >= s.exists && s.element < len(s.at) && s.at[s.element] > 0 {
-			c := &s.columns[s.at[s.element]-1]
+		if def[i] >= s.elementLevel && s.element < len(s.columnOf) && s.columnOf[s.element] > 0 {
+			c := &s.columns[s.columnOf[s.element]-1]
 			if present {
 				c.values = append(c.values, values[next])
 				c.def = append(c.def, 1)
@@ -83,17 +82,17 @@ func (s *listSplitter[T]) add(values []T, def, rep []int16) error {
 	return nil
 }
 
-// fill adds nulls where the rows so far had no such element.
-func (s *listSplitter[T]) fill() {
+// addMissing adds nulls for rows that have no such element.
+func (s *listSplitter[T]) addMissing() {
 	for i := range s.columns {
-		for c := &s.columns[i]; len(c.def) < s.row; {
+		for c := &s.columns[i]; len(c.def) < s.rowsBegun; {
 			c.def = append(c.def, 0)
 		}
 	}
 }
 
-func (s *listSplitter[T]) flush() error {
-	s.fill()
+func (s *listSplitter[T]) writeColumns() error {
+	s.addMissing()
 	for i := range s.columns {
 		c := &s.columns[i]
 		if err := writer.Put(c.to, c.values, c.def, nil); err != nil {
@@ -101,14 +100,13 @@ func (s *listSplitter[T]) flush() error {
 		}
 		c.values, c.def = c.values[:0], c.def[:0]
 	}
-	s.row = 0
+	s.rowsBegun = 0
 	return nil
 }
 
-// end writes what is left.
-func (s *listSplitter[T]) end() error {
-	if len(s.columns) == 0 || s.row == 0 {
+func (s *listSplitter[T]) writeRest() error {
+	if len(s.columns) == 0 || s.rowsBegun == 0 {
 		return nil
 	}
-	return s.flush()
+	return s.writeColumns()
 }

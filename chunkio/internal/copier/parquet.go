@@ -14,18 +14,18 @@ import (
 // parquetSource copies columns of a Parquet file.
 type parquetSource struct {
 	*pq.File
-	leafAt func(leaf int) int
-	tops   func() map[string]span
+	leafAt        func(leaf int) int
+	topLevelSpans func() map[string]span
 }
 
 func newParquetSource(f *pq.File, leafAt func(leaf int) int) *parquetSource {
 	return &parquetSource{f, leafAt, sync.OnceValue(func() map[string]span {
-		return spansOf(f.Schema().NumColumns(), func(col int) string { return f.Schema().ColumnRoot(col).Name() })
+		return findSpans(f.Schema().NumColumns(), func(col int) string { return f.Schema().ColumnRoot(col).Name() })
 	})}
 }
 
-// Field implements Source. A flat column is OPTIONAL if the leaf or any group
-// around it is; elements of lists always are.
+// Field implements Source. A flat column is OPTIONAL if the leaf or any group around it is; elements of lists always
+// are.
 func (s *parquetSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
 		n, err := s.topLevel(c.Name)
@@ -43,35 +43,34 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 		return Field{clone, dict, s.Annotations(n, c.Name)}, nil
 	}
 	col := s.columnsOf(c)[0]
-	d := s.describe(col)
+	d := s.columnSchema(col)
 	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
 	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
 	return Field{n, []bool{s.hasDictionary(col)}, s.Annotations(d.SchemaNode(), c.Name)}, err
 }
 
 func (s *parquetSource) topLevel(name string) (found schema.Node, err error) {
-	at, ok := s.tops()[name]
+	at, ok := s.topLevelSpans()[name]
 	if !ok {
-		return nil, errNotWhole(name)
+		return nil, errNotTopLevel(name)
 	}
 	if found = s.Schema().ColumnRoot(at.from); found != s.Schema().ColumnRoot(at.to-1) {
-		return nil, errShared(name)
+		return nil, errAmbiguousName(name)
 	}
 	return found, nil
 }
 
-// columnsOf lists the physical columns that an output column is made of.
 func (s *parquetSource) columnsOf(c Column) []int {
 	if c.Kind != FromField {
 		return []int{s.Physical(s.leafAt(c.Leaf))}
 	}
-	return s.tops()[c.Name].numbers()
+	return s.topLevelSpans()[c.Name].leafNumbers()
 }
 
-func (s *parquetSource) describe(col int) *schema.Column { return s.Schema().Column(col) }
+func (s *parquetSource) columnSchema(col int) *schema.Column { return s.Schema().Column(col) }
 
-// hasDictionary reports whether the input's writer found that a dictionary pays: the
-// first row group has one, and did not fall back to plain pages.
+// hasDictionary reports whether the input's writer found that a dictionary pays: the first row group has one, and did
+// not fall back to plain pages.
 func (s *parquetSource) hasDictionary(col int) bool {
 	for g, rows := range s.GroupRows() {
 		if rows == 0 {
@@ -92,8 +91,8 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
 			encoded, page = encoded/width, page/width
 		}
-		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page
-		// and its dictionary hold about a page each.
+		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page and its dictionary hold
+		// about a page each.
 		total += OpenColumnBytes + 2*encoded + 6*page
 	}
 	return total
@@ -147,17 +146,18 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 				return err
 			}
 			defer release()
-			return copyChunk(ctx, r, byColumn[col], s.Chunk(g, col).Values, s.batch(g, col))
+			return copyChunk(ctx, r, byColumn[col], s.Chunk(g, col).Values, s.batchSize(g, col))
 		}})
 	}
 	return tasks, nil
 }
 
-// batch is how many values to move at a time: fewer where they are long, and not many more than there are. With whole
-// batches for each of 900,000 chunks of one value, three quarters of all that convert allocated were these.
-func (s *parquetSource) batch(g, col int) int {
+// batchSize returns the number of values to move at a time: fewer if they are long, and not many more than the chunk
+// has. With full batches for each of 900,000 chunks of one value, three quarters of the memory that convert allocated
+// were batches.
+func (s *parquetSource) batchSize(g, col int) int {
 	info, batch := s.Chunk(g, col), int64(copyBatch)
-	if s.describe(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {
+	if s.columnSchema(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {
 		batch = min(batch, (1<<20)/max(1, info.Uncompressed/info.Values))
 	}
 	return int(max(16, min(batch, info.Values)))

@@ -1,5 +1,5 @@
-// Package copier copies columns of Parquet and Arrow IPC files to Parquet, to the bit:
-// values are never converted, so types, nulls and NaN payloads stay what they are.
+// Package copier copies columns of Parquet and Arrow IPC files to Parquet, to the bit: values are never converted, so
+// types, nulls and NaN payloads stay the same.
 package copier
 
 import (
@@ -21,27 +21,26 @@ type Source interface {
 	format.File
 	// Field makes the output field of a column that is a leaf or a whole field.
 	Field(c Column) (Field, error)
-	// Tasks lists what must be done, in any order and at once, to write row group g of
-	// such columns to their chunks.
+	// Tasks lists the tasks that write row group g of such columns to their chunks; they may run in any order and
+	// concurrently.
 	Tasks(ctx context.Context, g int, targets []Target) ([]Task, error)
-	// Need bounds the bytes that column c of row group g holds while it is open. Scratch
-	// bounds what copying from row group g takes besides, with so many workers.
+	// Need bounds the bytes that column c of row group g holds while it is open. Scratch bounds the additional memory
+	// of copying from row group g with this number of workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
-	// Input is what the file is read from, and Extents the bytes of it that copying such
-	// columns of row group g reads.
+	// Input is the input of the file, and Extents its byte ranges that are read to copy such columns of row group g.
 	Input() format.Input
 	Extents(g int, columns []Column) []format.Extent
 }
 
-// Open makes a source of an opened file, which it then owns. leafAt says where a
-// leaf of the dataset stands in the file, and beside how many bytes are held besides it.
-func Open(opened format.File, leafAt func(leaf int) int, beside int64) (Source, error) {
+// Open makes a source of an opened file, which it then owns. leafAt maps a leaf of the dataset to its index in the
+// file, and heldBytes is the memory already in use.
+func Open(opened format.File, leafAt func(leaf int) int, heldBytes int64) (Source, error) {
 	switch f := opened.(type) {
 	case *pq.File:
 		return newParquetSource(f, leafAt), nil
 	case *ownipc.File:
-		return newIPCSource(f, leafAt, beside)
+		return newIPCSource(f, leafAt, heldBytes)
 	case *svm.File:
 		return &textSource{f}, nil
 	}
@@ -71,17 +70,17 @@ type Task struct {
 	Run    func(ctx context.Context) error
 }
 
-// Kind says where an output column comes from.
+// Kind is the origin of an output column.
 type Kind int
 
-// The places.
+// The origins.
 const (
 	FromLeaf      Kind = iota // a leaf, or one element of a list leaf
 	FromField                 // a whole top-level field with all its leaves
 	FromSparse                // one feature of sparse rows
 	FromPartition             // a partition key
-	Absent                    // nowhere: the file lacks it, and all its rows are null
-	FromNumbers               // as FromLeaf, of numbers that are written with a wider type
+	Absent                    // none: the file lacks it, and all its rows are null
+	FromNumbers               // as FromLeaf, for numbers that are written with a wider type
 )
 
 // Column is one top-level column of the output.
@@ -93,18 +92,17 @@ type Column struct {
 	Part    int // of FromPartition
 }
 
-// OpenColumnBytes is what a column holds while it is written, besides its pages: v15's
-// writer (measured: 6 KiB, 13 with a dictionary) and a batch of values and levels
-// (copyBatch of up to 24 + 4 bytes).
+// OpenColumnBytes is the memory of a column while it is written, without its pages: v15's writer (measured: 6 KiB, 13
+// with a dictionary) and a batch of values and levels (copyBatch of up to 24 + 4 bytes).
 const OpenColumnBytes = 128 << 10
 
-// span is the leaves of a top-level field, which stand in a row. Of fields that share a name it is all from the
-// first one's to the last one's.
+// span is the range of a top-level field's leaves. If fields share a name, it extends from the first one's to the
+// last one's leaves.
 type span struct{ from, to int }
 
-// spansOf finds the leaves of every top-level field, by name. To look for them field by field would take hours
-// for 500,000 lists.
-func spansOf(leaves int, top func(leaf int) string) map[string]span {
+// findSpans finds the leaves of every top-level field, by name. Looking for them field by field would take hours for
+// 500,000 lists.
+func findSpans(leaves int, top func(leaf int) string) map[string]span {
 	spans := map[string]span{}
 	for i := range leaves {
 		name := top(i)
@@ -117,8 +115,7 @@ func spansOf(leaves int, top func(leaf int) string) map[string]span {
 	return spans
 }
 
-// numbers has the numbers of its leaves.
-func (s span) numbers() []int {
+func (s span) leafNumbers() []int {
 	numbers := make([]int, 0, s.to-s.from)
 	for i := s.from; i < s.to; i++ {
 		numbers = append(numbers, i)
@@ -126,13 +123,12 @@ func (s span) numbers() []int {
 	return numbers
 }
 
-// FlatNode is a column of n's type at the top level.
+// FlatNode makes a top-level column of n's type.
 func FlatNode(n *schema.PrimitiveNode, name string, required bool) (*schema.PrimitiveNode, error) {
 	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
 }
 
-// cloneNode copies a node with all below it: a node knows its parent, so that it can
-// be in one schema only.
+// cloneNode copies a node with all nodes below it: a node knows its parent, so it can be in one schema only.
 func cloneNode(n schema.Node) (schema.Node, error) {
 	if p, ok := n.(*schema.PrimitiveNode); ok {
 		return schema.NewPrimitiveNodeLogical(p.Name(), p.RepetitionType(), p.LogicalType(), p.PhysicalType(), p.TypeLength(), p.FieldID())
@@ -153,12 +149,12 @@ func cloneNode(n schema.Node) (schema.Node, error) {
 	return schema.NewGroupNodeLogical(group.Name(), group.RepetitionType(), fields, logical, group.FieldID())
 }
 
-// errShared is the error of a column that cannot be copied as a whole, as others have its name.
-func errShared(name string) error {
+// errAmbiguousName refuses a column that cannot be copied as a whole, because others have its name.
+func errAmbiguousName(name string) error {
 	return stream.Usagef("several columns are named %s, and none can be told from the others; rename them", name)
 }
 
-// errNotWhole is the error of naming a group that can only be copied with its parent.
-func errNotWhole(name string) error {
+// errNotTopLevel refuses a group that can only be copied with its parent.
+func errNotTopLevel(name string) error {
 	return stream.Usagef("{also} %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)
 }

@@ -10,12 +10,12 @@ import (
 func TestSpansOf(t *testing.T) {
 	tops := []string{"a", "b", "b", "c", "b", "d", "d"}
 	asked := 0
-	spans := spansOf(len(tops), func(leaf int) string {
+	spans := findSpans(len(tops), func(leaf int) string {
 		asked++
 		return tops[leaf]
 	})
 	for name, want := range map[string]string{"a": "[0]", "b": "[1 2 3 4]", "c": "[3]", "d": "[5 6]", "e": "[]"} {
-		if got := fmt.Sprint(spans[name].numbers()); got != want {
+		if got := fmt.Sprint(spans[name].leafNumbers()); got != want {
 			t.Errorf("%s has the leaves %s, want %s", name, got, want)
 		}
 	}

@@ -26,12 +26,12 @@ func (s *textSource) Field(c Column) (Field, error) {
 func (s *textSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	tasks := make([]Task, len(targets))
 	for i, c := range targets {
-		tasks[i] = Task{c.Name, func(ctx context.Context) error { return s.copy(ctx, g, c) }}
+		tasks[i] = Task{c.Name, func(ctx context.Context) error { return s.copyLabels(ctx, g, c) }}
 	}
 	return tasks, nil
 }
 
-func (s *textSource) copy(ctx context.Context, g int, c Target) error {
+func (s *textSource) copyLabels(ctx context.Context, g int, c Target) error {
 	group, err := s.Open(ctx, g, nil)
 	if err != nil {
 		return err
@@ -41,13 +41,13 @@ func (s *textSource) copy(ctx context.Context, g int, c Target) error {
 	if err := group.Decode(ctx, 0, 0, int64(len(labels)), [][]float64{labels}); err != nil {
 		return err
 	}
-	kept := labels[:0]
+	keptLabels := labels[:0]
 	for r, x := range labels {
 		if !Skips(c.Skip, r) {
-			kept = append(kept, x)
+			keptLabels = append(keptLabels, x)
 		}
 	}
-	return labelNumber.Encode(c.Chunks[0], kept, format.IsNull)
+	return labelNumber.Encode(c.Chunks[0], keptLabels, format.IsNull)
 }
 
 // Need implements Source.

@@ -12,26 +12,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// copyBatch is how many values a copy moves at a time: enough to hide the calls, few
-// enough that the scratch (24 B a value and the strings) stays in the cache.
+// copyBatch is the number of values that a copy moves at a time: enough to hide the calls, few enough that the
+// scratch (24 B a value and the strings) stays in the cache.
 const copyBatch = 4096
 
-// target is where a copied column goes.
+// target is the destination of a copied column.
 type target struct {
 	chunk *writer.Chunk
 	// element is the list element that the output column takes of every row, or -1.
 	element int
-	// verbatim keeps the levels as they are: the output column is nested like the input.
-	// Otherwise it is flat, and null wherever the input's leaf or one of its groups is.
-	verbatim bool
-	skip     []uint64 // of the row group, the same for all targets: see Target
+	// keepsLevels keeps the levels unchanged: the output column is nested like the input. Otherwise it is flat, and
+	// null wherever the input's leaf or one of its groups is.
+	keepsLevels bool
+	skip        []uint64 // of the row group, the same for all targets: see Target
 }
 
-// copyChunk copies all of r, one column chunk, to every target, to the bit: values are
-// never converted, so uint8, decimals, NaN payloads and nulls stay what they are.
-// It reads the chunk once, however many of a list's elements are wanted. values is the
-// number of entries that the footer promises, nulls included; batch is how many are
-// moved at a time. Byte arrays of r must stay valid: the writer's statistics refer to them.
+// copyChunk copies all of r, one column chunk, to every target, to the bit: values are never converted, so uint8,
+// decimals, NaN payloads and nulls stay the same. It reads the chunk once, for any number of a list's elements.
+// values is the number of entries according to the footer, nulls included; batch is the number of values moved at a
+// time. Byte arrays of r must stay valid: the writer's statistics refer to them.
 func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, values int64, batch int) error {
 	return format.Guard(func() error {
 		d := r.Descriptor()
@@ -57,7 +56,6 @@ func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, val
 	})
 }
 
-// copyValues is copyChunk for one type.
 func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []target, total int64, batch int) error {
 	values := make([]T, batch)
 	var def, rep []int16
@@ -69,7 +67,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 	}
 	flat := make([]int16, batch)
 	split := newListSplitter[T](d, to)
-	rows := rowKeeper[T]{skip: to[0].skip, max: d.MaxDefinitionLevel(), row: -1}
+	rows := rowFilter[T]{skip: to[0].skip, valueLevel: d.MaxDefinitionLevel(), row: -1}
 	for r.HasNext() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -84,7 +82,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 		total -= n
 		v, def, rep := values[:read], def[:min(len(def), int(n))], rep[:min(len(rep), int(n))]
 		if rows.skip != nil {
-			if v, def, rep, n = rows.keep(v, def, rep); n == 0 {
+			if v, def, rep, n = rows.keepRows(v, def, rep); n == 0 {
 				continue
 			}
 		}
@@ -92,7 +90,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 			switch {
 			case t.element >= 0:
 				continue // split does all elements in one go
-			case t.verbatim:
+			case t.keepsLevels:
 				err = writer.Put(t.chunk, v, def, rep)
 			default:
 				err = writer.Put(t.chunk, v, flatLevels(t.chunk, flat[:n], def, d.MaxDefinitionLevel()), nil)
@@ -101,7 +99,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 				return err
 			}
 		}
-		if err := split.add(v, def, rep); err != nil {
+		if err := split.addLevels(v, def, rep); err != nil {
 			return err
 		}
 	}
@@ -111,11 +109,11 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 	if total != 0 {
 		return fmt.Errorf("the column chunk has %d values less than the footer says", total)
 	}
-	return split.end()
+	return split.writeRest()
 }
 
-// flatLevels writes the definition levels of a flat column to dst: 1 where a value is
-// present. It returns nil for a REQUIRED column.
+// flatLevels writes the definition levels of a flat column to dst: 1 if a value is present. It returns nil for a
+// REQUIRED column.
 func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
 	if !c.Optional() {
 		return nil
@@ -129,25 +127,25 @@ func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
 	return dst
 }
 
-// rowKeeper leaves rows out of the batches of a column, whose rows may end in a later one.
-type rowKeeper[T any] struct {
-	skip []uint64
-	max  int16 // definition level of a value
-	row  int   // at work
+// rowFilter removes skipped rows from the batches of a column, whose rows may end in a later batch.
+type rowFilter[T any] struct {
+	skip       []uint64
+	valueLevel int16 // definition level of a value
+	row        int   // current row
 }
 
-// keep moves what is kept of a batch to its front, and returns that and how many levels it is.
-func (k *rowKeeper[T]) keep(values []T, def, rep []int16) ([]T, []int16, []int16, int64) {
+// keepRows moves the kept values and levels of a batch to its front, and returns them and the number of levels.
+func (k *rowFilter[T]) keepRows(values []T, def, rep []int16) ([]T, []int16, []int16, int64) {
 	n := max(len(def), len(rep))
 	if def == nil { // a required column: a value a row
 		n = len(values)
 	}
-	levels, kept, next := 0, 0, 0
+	levels, keptValues, next := 0, 0, 0
 	for i := range n {
 		if len(rep) == 0 || rep[i] == 0 {
 			k.row++
 		}
-		present := len(def) == 0 || def[i] == k.max
+		present := len(def) == 0 || def[i] == k.valueLevel
 		if !Skips(k.skip, k.row) {
 			if len(def) > 0 {
 				def[levels] = def[i]
@@ -157,13 +155,13 @@ func (k *rowKeeper[T]) keep(values []T, def, rep []int16) ([]T, []int16, []int16
 			}
 			levels++
 			if present {
-				values[kept] = values[next]
-				kept++
+				values[keptValues] = values[next]
+				keptValues++
 			}
 		}
 		if present {
 			next++
 		}
 	}
-	return values[:kept], def[:min(len(def), levels)], rep[:min(len(rep), levels)], int64(levels)
+	return values[:keptValues], def[:min(len(def), levels)], rep[:min(len(rep), levels)], int64(levels)
 }

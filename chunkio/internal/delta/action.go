@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// action is one line of a commit or of a JSON checkpoint, as far as it matters for which
-// files are live. Fields and actions that we do not know are passed over, as the protocol
-// wants it.
+// action is one line of a commit or of a JSON checkpoint, reduced to the parts that determine the live files. Unknown
+// fields and actions are skipped, as the protocol demands.
 type action struct {
 	Add                *fileAction
 	Remove             *fileAction
@@ -31,8 +30,8 @@ type deletionVector struct {
 	Offset         *int64
 }
 
-// id tells the vectors of one file apart; "" is for no vector.
-func (d *deletionVector) id() string {
+// uniqueID distinguishes the deletion vectors of one file; "" is for no vector.
+func (d *deletionVector) uniqueID() string {
 	switch {
 	case d == nil:
 		return ""

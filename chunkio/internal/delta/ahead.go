@@ -7,60 +7,60 @@ import (
 	"sync"
 )
 
-// commitsAhead are read while one is replayed: an object store takes some 30 ms a request,
-// whatever it is for, and a log may have thousands of commits behind its last checkpoint.
-// Only those of at most aheadFile bytes are; longer ones keep the connection busy alone.
+// commitsAhead is the number of commits read while one is replayed: an object store takes some 30 ms for any request,
+// and a log may have thousands of commits after its last checkpoint. Only commits of at most maxAheadFile bytes are
+// read ahead; longer ones keep the connection busy alone.
 const (
 	commitsAhead = 8
-	aheadFile    = 256 << 10
+	maxAheadFile = 256 << 10
 )
 
-// queue opens commits in their order, and reads the next ones ahead.
-type queue struct {
+// commitQueue opens commits in their order, and reads the next ones ahead.
+type commitQueue struct {
 	*table
-	commits []commit
-	next    int // the first that is not under way
-	files   map[int]chan fetched
-	running sync.WaitGroup
+	commits     []commit
+	nextToStart int // the first commit whose reading has not started
+	files       map[int]chan fetchedFile
+	running     sync.WaitGroup
 }
 
-type fetched struct {
+type fetchedFile struct {
 	content []byte
 	err     error
 }
 
-// wait waits for the reads under way. Cancel their context first.
-func (q *queue) wait() { q.running.Wait() }
+// waitForReads waits for the started reads. Cancel their context first.
+func (q *commitQueue) waitForReads() { q.running.Wait() }
 
-// open is table.open of commit i. Calls go up by one.
-func (q *queue) open(ctx context.Context, i int) (r io.Reader, release func(), err error) {
-	for ; q.next < len(q.commits) && q.next <= i+commitsAhead; q.next++ {
-		q.start(ctx, q.next)
+// openCommit opens commit i as table.openFile does. Call it with 0, 1, 2, ….
+func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, release func(), err error) {
+	for ; q.nextToStart < len(q.commits) && q.nextToStart <= i+commitsAhead; q.nextToStart++ {
+		q.startReading(ctx, q.nextToStart)
 	}
-	f := q.commits[i].file()
+	f := q.commits[i].logFile()
 	file, ok := q.files[i]
 	if !ok {
-		return q.table.open(ctx, f)
+		return q.table.openFile(ctx, f)
 	}
 	delete(q.files, i)
 	got := <-file
-	release = func() { q.budget.free(f.size) }
+	release = func() { q.budget.release(f.size) }
 	if got.err != nil {
-		return nil, release, q.unreadable(f.name, got.err)
+		return nil, release, q.errUnreadable(f.name, got.err)
 	}
 	return bytes.NewReader(got.content), release, q.checkSize(f, int64(len(got.content)))
 }
 
-// start begins to read commit i, where there is memory that nothing else needs soon.
-func (q *queue) start(ctx context.Context, i int) {
-	f := q.commits[i].file()
-	if f.size > aheadFile || f.size > q.budget.limit/2-q.budget.held || q.budget.use(f.size, q.name) != nil {
+// startReading begins to read commit i if there is memory that nothing else needs soon.
+func (q *commitQueue) startReading(ctx context.Context, i int) {
+	f := q.commits[i].logFile()
+	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserve(f.size, q.name) != nil {
 		return
 	}
-	file := make(chan fetched, 1)
+	file := make(chan fetchedFile, 1)
 	q.files[i] = file
 	q.running.Go(func() {
-		content, err := q.folder.ReadFile(ctx, f.name, aheadFile)
-		file <- fetched{content, err}
+		content, err := q.folder.ReadFile(ctx, f.name, maxAheadFile)
+		file <- fetchedFile{content, err}
 	})
 }

@@ -34,7 +34,7 @@ func benchmark(b *testing.B, n int, m *memoryFolder) {
 	for b.Loop() {
 		s, err := Read(b.Context(), m, "shop/orders", Options{})
 		if err != nil || len(s.Files) < n {
-			b.Fatal(err)
+			b.Fatalf("reading the log: %v", err)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/file")

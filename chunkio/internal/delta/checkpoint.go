@@ -11,49 +11,47 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// readCheckpoint takes all actions of a checkpoint into the state. What it says was
-// removed is passed over: it is not among the added files.
+// readCheckpoint applies all actions of a checkpoint to the state. Its removed files are skipped: they are not among
+// its added files.
 func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *state) error {
 	r := checkpointReader{table: t, state: s, version: c.version}
 	for _, part := range c.parts {
-		read := r.parquet
+		read := r.readParquet
 		if c.kind == uuidJSON {
-			read = r.json
+			read = r.readJSON
 		}
 		if err := read(ctx, part); err != nil {
-			return t.instead(c, err)
+			return t.adviseWithoutCheckpoint(c, err)
 		}
 	}
-	// Only a V2 checkpoint has them. They have no sidecars of their own.
+	// Only a V2 checkpoint has sidecars. They have no sidecars of their own.
 	for _, f := range r.sidecars {
-		if err := r.parquet(ctx, f); err != nil {
-			return t.instead(c, err)
+		if err := r.readParquet(ctx, f); err != nil {
+			return t.adviseWithoutCheckpoint(c, err)
 		}
 	}
 	return nil
 }
 
-// instead adds to an error of a damaged checkpoint what can be read without it.
-func (t *table) instead(c *checkpoint, err error) error {
+func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if _, fault := errors.AsType[faultError](err); !ok || fault {
 		return err
 	}
 	// A missing file may have been cleaned up, with the table, since it was listed.
-	again := ""
+	retry := ""
 	if errors.Is(err, fs.ErrNotExist) {
-		again = "read the table again; where that ends here as well, "
+		retry = "read the table again; where that ends here as well, "
 	}
-	e.Remedy = stream.Textf(again + "restore the checkpoint from a copy")
-	if t.wholeWithout(c) {
-		e.Remedy = stream.Textf(again+"move the checkpoint of version %d away: the log is complete without it", c.version)
+	e.Remedy = stream.Textf(retry + "restore the checkpoint from a copy")
+	if t.isCompleteWithout(c) {
+		e.Remedy = stream.Textf(retry+"move the checkpoint of version %d away: the log is complete without it", c.version)
 	}
 	return e
 }
 
-// wholeWithout tells whether an older checkpoint, or none, and commits lead to the version
-// of a checkpoint.
-func (t *table) wholeWithout(c *checkpoint) bool {
+// isCompleteWithout reports whether an older checkpoint, or none, and commits lead to the version of a checkpoint.
+func (t *table) isCompleteWithout(c *checkpoint) bool {
 	from := int64(0)
 	for _, older := range t.checkpoints {
 		if older.version < c.version {
@@ -61,7 +59,7 @@ func (t *table) wholeWithout(c *checkpoint) bool {
 		}
 	}
 	for v := from; v <= c.version; v++ {
-		if _, there := t.commitOf(v); !there {
+		if _, ok := t.findCommit(v); !ok {
 			return false
 		}
 	}
@@ -77,21 +75,20 @@ type checkpointReader struct {
 	values   []pair
 }
 
-// json reads a V2 checkpoint that is written like a commit.
-func (r *checkpointReader) json(ctx context.Context, f logFile) error {
-	return r.lines(ctx, f, func(a *action) error {
+func (r *checkpointReader) readJSON(ctx context.Context, f logFile) error {
+	return r.readActions(ctx, f, func(a *action) error {
 		if m := a.CheckpointMetadata; m != nil && m.Version != nil {
 			if err := r.checkVersion(*m.Version); err != nil {
 				return err
 			}
 		}
 		if a.Sidecar != nil {
-			if err := r.sidecar(a.Sidecar.Path, a.Sidecar.SizeInBytes); err != nil {
+			if err := r.addSidecar(a.Sidecar.Path, a.Sidecar.SizeInBytes); err != nil {
 				return err
 			}
 		}
 		a.Remove = nil
-		return r.apply(a, r.state)
+		return r.applyAction(a, r.state)
 	})
 }
 
@@ -102,17 +99,16 @@ func (r *checkpointReader) checkVersion(version int64) error {
 	return nil
 }
 
-// sidecar notes a file that has more of the checkpoint. It lies in one folder, whatever
-// else its path says.
-func (r *checkpointReader) sidecar(raw string, size int64) error {
+// addSidecar notes a file that continues the checkpoint. All sidecars lie in one folder, whatever their path.
+func (r *checkpointReader) addSidecar(raw string, size int64) error {
 	name, err := url.PathUnescape(raw)
 	if err != nil || path.Base(name) == "." || path.Base(name) == "/" {
 		return fmt.Errorf("names a sidecar %q, which no file can be called", raw)
 	}
-	if !r.state.all {
+	if !r.state.wantsFiles {
 		return nil
 	}
-	if err := r.budget.use(listedBytes+int64(len(name)), r.name); err != nil {
+	if err := r.budget.reserve(checkpointFileBytes+int64(len(name)), r.name); err != nil {
 		return err
 	}
 	r.sidecars = append(r.sidecars, logFile{sidecarFolder + path.Base(name), size})

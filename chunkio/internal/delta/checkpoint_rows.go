@@ -11,13 +11,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// watched is a file whose reading may fail, which is no damage to it.
-type watched struct {
+// watchedInput notes failed reads, which are no damage to the file.
+type watchedInput struct {
 	format.Input
 	err error
 }
 
-func (w *watched) ReadAt(b []byte, at int64) (int, error) {
+func (w *watchedInput) ReadAt(b []byte, at int64) (int, error) {
 	n, err := w.Input.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
@@ -25,41 +25,39 @@ func (w *watched) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// parquet reads a Parquet file of the checkpoint.
-func (r *checkpointReader) parquet(ctx context.Context, f logFile) error {
+func (r *checkpointReader) readParquet(ctx context.Context, f logFile) error {
 	opened, err := r.folder.Open(ctx, f.name)
 	if err != nil {
-		return r.unreadable(f.name, err)
+		return r.errUnreadable(f.name, err)
 	}
 	defer opened.Close()
-	in := &watched{Input: opened}
-	if err = r.columns(ctx, f, in); in.err != nil && ctx.Err() == nil {
-		return r.unreadable(f.name, in.err)
+	in := &watchedInput{Input: opened}
+	if err = r.readColumns(ctx, f, in); in.err != nil && ctx.Err() == nil {
+		return r.errUnreadable(f.name, in.err)
 	}
 	return err
 }
 
-// actionsPerByte is more actions than any writer packs into a byte: each names a path of its own, its size and its time.
+// actionsPerByte exceeds the actions that any writer packs into a byte: each has its own path, size and time.
 const actionsPerByte = 64
 
-// columns reads an opened Parquet file.
-func (r *checkpointReader) columns(ctx context.Context, f logFile, in format.Input) error {
-	place := r.place(f.name)
+func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format.Input) error {
+	place := r.filePath(f.name)
 	if f.size > 0 { // a sidecar may come without
 		if err := r.checkSize(f, in.Size()); err != nil {
 			return err
 		}
 	}
-	file, err := pq.Open(in, r.budget.limit-r.budget.held)
+	file, err := pq.Open(in, r.budget.limit-r.budget.used)
 	if err != nil {
 		return format.Place(place, -1, "", err)
 	}
-	held := file.HeldBytes()
-	if err := r.budget.use(held, r.name); err != nil {
+	footerBytes := file.HeldBytes()
+	if err := r.budget.reserve(footerBytes, r.name); err != nil {
 		return err
 	}
-	defer r.budget.free(held)
-	at, err := findColumns(file.Schema(), r.state.all)
+	defer r.budget.release(footerBytes)
+	at, err := findColumns(file.Schema(), r.state.wantsFiles)
 	if err != nil {
 		return format.Place(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))
 	}
@@ -67,25 +65,24 @@ func (r *checkpointReader) columns(ctx context.Context, f logFile, in format.Inp
 		if rows/actionsPerByte > in.Size() {
 			return format.Place(place, g, "", fmt.Errorf("claims %d actions in a file of %d bytes", rows, in.Size()))
 		}
-		if err := r.group(ctx, file, g, at); err != nil {
+		if err := r.readRowGroup(ctx, file, g, at); err != nil {
 			return format.Place(place, g, "", err)
 		}
 	}
 	return nil
 }
 
-// group reads one row group.
-func (r *checkpointReader) group(ctx context.Context, file *pq.File, g int, at [columnCount]int) error {
+func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g int, at [columnCount]int) error {
 	need := int64(0)
 	for _, i := range at {
 		if i >= 0 {
 			need += columnBytes(file, g, i)
 		}
 	}
-	if err := r.budget.use(need, r.name); err != nil {
+	if err := r.budget.reserve(need, r.name); err != nil {
 		return err
 	}
-	defer r.budget.free(need)
+	defer r.budget.release(need)
 	// The library may panic on damaged values.
 	return format.Guard(func() error {
 		rows, err := openRows(file, g, at)
@@ -97,22 +94,21 @@ func (r *checkpointReader) group(ctx context.Context, file *pq.File, g int, at [
 			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err = rows.next(); err == nil {
-				err = r.row(rows)
+			if err = rows.nextRow(); err == nil {
+				err = r.applyRow(rows)
 			}
 			if err != nil {
-				return atRow(format.GroupStart(file, g)+n, err)
+				return placeAtRow(format.GroupStart(file, g)+n, err)
 			}
 		}
 		return nil
 	})
 }
 
-// columnBytes estimates what a cursor holds: the bytes of the chunk that are read at once,
-// the page it is at and the one before, of which the batch may still have texts (how long a
-// page is, is not known before it is read: it is within the chunk), the state of the codec,
-// a batch, and a slice header for each text of a dictionary, which is taken to be packed to
-// no less than an eighth.
+// columnBytes estimates the memory of a cursor: the bytes of the chunk that are read at once; the current page and
+// the previous one, whose texts the batch may still use (the length of a page is unknown before it is read, so the
+// chunk bounds it); the state of the codec; a batch; and a slice header for each text of a dictionary, which is
+// assumed to be compressed to no less than an eighth.
 func columnBytes(file *pq.File, g, i int) int64 {
 	const readAtOnce, codec, header = 8 << 20, 1 << 20, 24
 	c := file.Chunk(g, i)
@@ -120,8 +116,8 @@ func columnBytes(file *pq.File, g, i int) int64 {
 	return n + header/4*min(c.Uncompressed, 8*file.Dictionary(g, i))
 }
 
-// atRow places an error at a row of a file, unless it is no fault of the data.
-func atRow(row int64, err error) error {
+// placeAtRow places an error at a row of a file, unless the data are not at fault.
+func placeAtRow(row int64, err error) error {
 	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
 		return err
 	}
@@ -131,77 +127,76 @@ func atRow(row int64, err error) error {
 	return &stream.DataError{RowGroup: -1, Row: row, Err: err}
 }
 
-// row takes the action of the current row into the state.
-func (r *checkpointReader) row(row *rowReader) error {
-	if row.has(addPath) {
-		if err := r.add(row); err != nil {
+func (r *checkpointReader) applyRow(row *rowReader) error {
+	if row.isAction(addPath) {
+		if err := r.applyAdd(row); err != nil {
 			return err
 		}
 	}
-	if row.has(metaPartitions) {
-		if err := r.metaData(row); err != nil {
+	if row.isAction(metaPartitions) {
+		if err := r.applyMetaData(row); err != nil {
 			return err
 		}
 	}
-	if row.has(protocolVersion) {
-		version, ok := row.one(protocolVersion)
+	if row.isAction(protocolVersion) {
+		version, ok := row.scalarCell(protocolVersion)
 		if !ok {
 			return errors.New("a protocol has no minReaderVersion")
 		}
-		features, err := row.list(protocolFeatures)
+		features, err := row.listTexts(protocolFeatures)
 		if err != nil {
 			return err
 		}
 		r.state.protocol = &protocol{version.number, features}
 	}
-	if version, ok := row.one(checkpointVersion); ok {
+	if version, ok := row.scalarCell(checkpointVersion); ok {
 		if err := r.checkVersion(version.number); err != nil {
 			return err
 		}
 	}
-	if row.has(sidecarPath) {
-		name, ok := row.one(sidecarPath)
+	if row.isAction(sidecarPath) {
+		name, ok := row.scalarCell(sidecarPath)
 		if !ok {
 			return errors.New("a sidecar has no path")
 		}
-		size, _ := row.one(sidecarSize)
-		return r.sidecar(string(name.text), size.number)
+		size, _ := row.scalarCell(sidecarSize)
+		return r.addSidecar(string(name.text), size.number)
 	}
 	return nil
 }
 
-func (r *checkpointReader) add(row *rowReader) (err error) {
-	name, ok := row.one(addPath)
-	size, sized := row.one(addSize)
+func (r *checkpointReader) applyAdd(row *rowReader) (err error) {
+	name, ok := row.scalarCell(addPath)
+	size, sized := row.scalarCell(addSize)
 	if !ok || !sized {
 		return errors.New("adds a file without its path or size")
 	}
 	rows := int64(-1)
-	if n, ok := row.one(addRows); ok {
+	if n, ok := row.scalarCell(addRows); ok {
 		rows = n.number
-	} else if stats, ok := row.one(addStats); ok {
-		rows = rowsIn(stats.text)
+	} else if stats, ok := row.scalarCell(addStats); ok {
+		rows = parseStatsRows(stats.text)
 	}
 	var vector *deletionVector
-	if kind, ok := row.one(vectorType); ok {
-		where, _ := row.one(vectorPlace)
-		vector = &deletionVector{StorageType: string(kind.text), PathOrInlineDv: string(where.text)}
-		if offset, ok := row.one(vectorOffset); ok {
+	if kind, ok := row.scalarCell(vectorType); ok {
+		place, _ := row.scalarCell(vectorPlace)
+		vector = &deletionVector{StorageType: string(kind.text), PathOrInlineDv: string(place.text)}
+		if offset, ok := row.scalarCell(vectorOffset); ok {
 			vector.Offset = &offset.number
 		}
 	}
-	if r.values, err = row.pairs(addKeys, addValues, r.values); err != nil {
+	if r.values, err = row.mapPairs(addKeys, addValues, r.values); err != nil {
 		return err
 	}
-	return r.state.add(r.name, string(name.text), vector.id(), size.number, rows, r.values)
+	return r.state.addFile(r.name, string(name.text), vector.uniqueID(), size.number, rows, r.values)
 }
 
-func (r *checkpointReader) metaData(row *rowReader) (err error) {
+func (r *checkpointReader) applyMetaData(row *rowReader) (err error) {
 	m := new(metaData)
-	if m.PartitionColumns, err = row.list(metaPartitions); err != nil {
+	if m.PartitionColumns, err = row.listTexts(metaPartitions); err != nil {
 		return err
 	}
-	configuration, err := row.pairs(metaKeys, metaValues, nil)
+	configuration, err := row.mapPairs(metaKeys, metaValues, nil)
 	if err != nil {
 		return err
 	}
@@ -211,9 +206,9 @@ func (r *checkpointReader) metaData(row *rowReader) (err error) {
 			m.Configuration[p.name] = *p.value
 		}
 	}
-	text, _ := row.one(metaSchema)
+	text, _ := row.scalarCell(metaSchema)
 	m.SchemaString = string(text.text)
-	provider, _ := row.one(metaProvider)
+	provider, _ := row.scalarCell(metaProvider)
 	m.Format.Provider = string(provider.text)
 	r.state.meta = m
 	return nil

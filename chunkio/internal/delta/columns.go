@@ -10,14 +10,13 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// The columns of a checkpoint that we read, by what they are. Groups within lists and maps
-// have the names that their writers like, so that those columns are found by what they
-// begin with and, of maps, end with.
+// The columns of a checkpoint that are read. Groups within lists and maps have arbitrary names, so those columns are
+// found by the beginning of their path and, for maps, its end.
 const (
 	addPath = iota
 	addSize
 	addStats
-	addRows // of statistics that are columns themselves
+	addRows // of statistics stored as columns
 	addKeys
 	addValues
 	vectorType
@@ -36,8 +35,8 @@ const (
 	columnCount
 )
 
-// columnNames spells the columns: a path, or one with lists or maps inside it where it ends
-// with a dot; key and value are then its end.
+// columnNames returns the paths of the columns; a path that ends with a dot contains lists or maps, and key or value
+// is then its end.
 func columnNames() [columnCount][2]string {
 	return [columnCount][2]string{
 		addPath: {"add.path"}, addSize: {"add.size"}, addStats: {"add.stats"}, addRows: {"add.stats_parsed.numRecords"},
@@ -50,8 +49,8 @@ func columnNames() [columnCount][2]string {
 	}
 }
 
-// findColumns finds the physical columns in a checkpoint's schema; -1 where it has none.
-// files says whether those of added files are wanted.
+// findColumns finds the physical columns in a checkpoint's schema; -1 if it is absent. files selects the columns of
+// added files as well.
 func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) {
 	for c, name := range columnNames() {
 		at[c] = -1
@@ -83,7 +82,7 @@ func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) 
 	return at, checkShapes(s, at)
 }
 
-// checkShapes verifies that lists are where checkpoints have them, and nowhere else.
+// checkShapes verifies that exactly the columns that are lists in checkpoints are lists.
 func checkShapes(s *schema.Schema, at [columnCount]int) error {
 	repeated := []int{addKeys, addValues, metaPartitions, metaKeys, metaValues, protocolFeatures}
 	for c, i := range at {
@@ -108,7 +107,7 @@ func checkShapes(s *schema.Schema, at [columnCount]int) error {
 
 // rowReader reads the rows of one row group of a checkpoint.
 type rowReader struct {
-	cursors [columnCount]*cursor // nil where the file has no such column
+	cursors [columnCount]*cursor // nil if the file has no such column
 	cells   [columnCount][]cell  // of the current row
 }
 
@@ -136,26 +135,24 @@ func (r *rowReader) close() {
 	}
 }
 
-// next moves all columns to the next row.
-func (r *rowReader) next() (err error) {
+func (r *rowReader) nextRow() (err error) {
 	for c, cursor := range r.cursors {
 		if cursor == nil {
 			continue
 		}
-		if r.cells[c], err = cursor.row(r.cells[c]); err != nil {
+		if r.cells[c], err = cursor.nextRow(r.cells[c]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// has tells whether the row is the action that column c belongs to.
-func (r *rowReader) has(c int) bool {
+func (r *rowReader) isAction(c int) bool {
 	return r.cursors[c] != nil && r.cells[c][0].def >= r.cursors[c].levels.group
 }
 
-// one is the value of column c in the row; ok is false for null and where there is no column.
-func (r *rowReader) one(c int) (v cell, ok bool) {
+// scalarCell returns the value of column c in the row; ok is false if it is null or the column is absent.
+func (r *rowReader) scalarCell(c int) (v cell, ok bool) {
 	if r.cursors[c] == nil {
 		return v, false
 	}
@@ -163,8 +160,8 @@ func (r *rowReader) one(c int) (v cell, ok bool) {
 	return v, v.def == r.cursors[c].levels.max
 }
 
-// list are the elements of column c in the row, whose nulls are an error.
-func (r *rowReader) list(c int) (elements []string, err error) {
+// listTexts returns the elements of column c in the row; nulls among them are an error.
+func (r *rowReader) listTexts(c int) (elements []string, err error) {
 	if r.cursors[c] == nil {
 		return nil, nil
 	}
@@ -179,8 +176,8 @@ func (r *rowReader) list(c int) (elements []string, err error) {
 	return elements, nil
 }
 
-// pairs are the entries of the map in columns keys and values, which have the same entries.
-func (r *rowReader) pairs(keys, values int, into []pair) ([]pair, error) {
+// mapPairs returns the entries of the map in columns keys and values, which must have the same entries.
+func (r *rowReader) mapPairs(keys, values int, into []pair) ([]pair, error) {
 	into = into[:0]
 	if r.cursors[keys] == nil {
 		return into, nil

@@ -11,39 +11,37 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// cell is one entry of a column: its definition level, and its value where that is the
-// column's largest.
+// cell is one entry of a column: its definition level, and its value if that is the column's largest.
 type cell struct {
 	def    int16
 	text   []byte // of byte arrays; lent while the cursor is open
 	number int64  // of integers
 }
 
-// cursor reads a column chunk of a checkpoint row by row. A row is an action, and the
-// cursors of its columns go in step.
+// cursor reads a column chunk of a checkpoint row by row. A row is an action, and the cursors of its columns advance
+// together.
 type cursor struct {
-	path   string
-	levels columnLevels
-	left   int64 // entries that the footer promises behind those loaded
-	load   func() (entries int64, err error)
-	value  func(i int) cell // value i of those loaded, nulls not counted
+	path     string
+	levels   columnLevels
+	unloaded int64 // entries not loaded yet, according to the footer
+	load     func() (entries int64, err error)
+	value    func(i int) cell // value i of the loaded ones, nulls not counted
 
-	def, rep    []int16 // of the loaded entries
-	at, entries int
-	next, have  int // values
-	done        func()
+	def, rep         []int16 // of the loaded entries
+	at, entries      int
+	next, valueCount int // values
+	done             func()
 }
 
-// columnLevels are the definition levels from which parts of a column are there.
+// columnLevels are the lowest definition levels at which parts of a column exist.
 type columnLevels struct {
 	max      int16
 	group    int16 // the action: the top-level group
-	element  int16 // an element of the list or map; 0 where there is none
+	element  int16 // an element of the list or map; 0: no list
 	repeated bool
 }
 
-// levelsOf finds the levels of a column on the way to it.
-func levelsOf(s *schema.Schema, column int) (l columnLevels) {
+func findLevels(s *schema.Schema, column int) (l columnLevels) {
 	d := s.Column(column)
 	l.max, l.repeated = d.MaxDefinitionLevel(), d.MaxRepetitionLevel() > 0
 	var node schema.Node = s.Root()
@@ -71,13 +69,13 @@ func levelsOf(s *schema.Schema, column int) (l columnLevels) {
 	return l
 }
 
-// batchEntries are loaded at a time.
+// batchEntries is the number of entries loaded at a time.
 const batchEntries = 512
 
 // openCursor opens column i of row group g. The caller calls done.
 func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	s := f.Schema()
-	c := &cursor{path: s.Column(i).Path(), levels: levelsOf(s, i), left: f.Chunk(g, i).Values}
+	c := &cursor{path: s.Column(i).Path(), levels: findLevels(s, i), unloaded: f.Chunk(g, i).Values}
 	if s.Column(i).MaxRepetitionLevel() > 1 {
 		return nil, fmt.Errorf("column %s has lists of lists, where checkpoints have none", c.path)
 	}
@@ -89,11 +87,11 @@ func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	c.def, c.rep = make([]int16, batchEntries), make([]int16, batchEntries)
 	switch r := reader.(type) {
 	case *pqfile.ByteArrayColumnChunkReader:
-		loader(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
+		setLoader(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
 	case *pqfile.Int32ColumnChunkReader:
-		loader(c, r, func(v int32) cell { return cell{number: int64(v)} })
+		setLoader(c, r, func(v int32) cell { return cell{number: int64(v)} })
 	case *pqfile.Int64ColumnChunkReader:
-		loader(c, r, func(v int64) cell { return cell{number: v} })
+		setLoader(c, r, func(v int64) cell { return cell{number: v} })
 	default:
 		done()
 		return nil, fmt.Errorf("column %s holds %v, where checkpoints have a text or a whole number", c.path, reader.Type())
@@ -101,8 +99,7 @@ func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	return c, nil
 }
 
-// loader makes load and value of a cursor for one type.
-func loader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
+func setLoader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
 	values := make([]T, batchEntries)
 	c.load = func() (int64, error) {
 		var def, rep []int16
@@ -112,38 +109,36 @@ func loader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
 		if c.levels.repeated {
 			rep = c.rep
 		}
-		n, have, err := r.ReadBatch(min(batchEntries, c.left), values, def, rep)
+		n, have, err := r.ReadBatch(min(batchEntries, c.unloaded), values, def, rep)
 		if err == nil {
 			err = r.Err()
 		}
-		c.have = have
+		c.valueCount = have
 		return n, err
 	}
 	c.value = func(i int) cell { return convert(values[i]) }
 }
 
-// fill loads the next entries where none are left. False at the chunk's end.
-func (c *cursor) fill() (bool, error) {
+func (c *cursor) loadIfEmpty() (bool, error) {
 	if c.at < c.entries {
 		return true, nil
 	}
-	if c.left == 0 {
+	if c.unloaded == 0 {
 		return false, nil
 	}
 	n, err := c.load()
-	if err == nil && (n <= 0 || n > c.left || c.have > int(n)) {
-		err = fmt.Errorf("read %d values for %d entries", c.have, n)
+	if err == nil && (n <= 0 || n > c.unloaded || c.valueCount > int(n)) {
+		err = fmt.Errorf("read %d values for %d entries", c.valueCount, n)
 	}
 	if err != nil {
 		return false, fmt.Errorf("column %s: %w", c.path, err)
 	}
-	c.left -= n
+	c.unloaded -= n
 	c.at, c.entries, c.next = 0, int(n), 0
 	return true, nil
 }
 
-// take takes the next loaded entry.
-func (c *cursor) take() (cell, error) {
+func (c *cursor) nextCell() (cell, error) {
 	def := c.levels.max
 	if def > 0 {
 		def = c.def[c.at]
@@ -152,7 +147,7 @@ func (c *cursor) take() (cell, error) {
 	if def < c.levels.max {
 		return cell{def: def}, nil
 	}
-	if c.next >= c.have {
+	if c.next >= c.valueCount {
 		return cell{}, fmt.Errorf("column %s has fewer values than its levels say", c.path)
 	}
 	v := c.value(c.next)
@@ -161,11 +156,11 @@ func (c *cursor) take() (cell, error) {
 	return v, nil
 }
 
-// row takes the entries of the next row: one, or as many as a list has, at least one.
-func (c *cursor) row(into []cell) ([]cell, error) {
+// nextRow returns the entries of the next row: one, or the elements of a list, at least one.
+func (c *cursor) nextRow(into []cell) ([]cell, error) {
 	into = into[:0]
 	for {
-		more, err := c.fill()
+		more, err := c.loadIfEmpty()
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +174,7 @@ func (c *cursor) row(into []cell) ([]cell, error) {
 		if first && c.levels.repeated && c.rep[c.at] != 0 {
 			return nil, errors.New("column " + c.path + " begins in the middle of a row")
 		}
-		v, err := c.take()
+		v, err := c.nextCell()
 		if err != nil {
 			return nil, err
 		}

@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Folder is where a table lies. Names are relative to the table's root and have slashes.
-// ReadFile is called from several goroutines at once.
+// Folder is the folder of a table. Names are relative to the table's root and have slashes. ReadFile is called from
+// several goroutines at once.
 type Folder interface {
 	// List yields the files whose names begin with prefix, in byte order.
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
-	// ReadFile reads a whole file of at most limit bytes; fs.ErrNotExist where there is none.
+	// ReadFile reads a whole file of at most limit bytes; fs.ErrNotExist if there is none.
 	ReadFile(ctx context.Context, name string, limit int64) ([]byte, error)
 	// Open opens a file that is read in parts: checkpoints, and commits that are too long to be held.
 	Open(ctx context.Context, name string) (format.Input, error)
@@ -32,7 +32,7 @@ type Entry struct {
 // Options of Read; the zero value reads the newest version.
 type Options struct {
 	Version *int64    // the version to read; nil for the newest
-	AsOf    time.Time // read the newest version that was there at this time; zero for now
+	AsOf    time.Time // read the newest version at this time; zero for now
 	Memory  int64     // bytes Read may hold; 0 for 1 GiB
 }
 
@@ -46,7 +46,7 @@ func (o Options) withDefaults() Options {
 // Snapshot is a table at one version.
 type Snapshot struct {
 	Version    int64
-	Time       time.Time // when the version was committed, to the millisecond
+	Time       time.Time // commit time of the version, to the millisecond
 	Partitions []string  // names of the partition columns, in the table's order
 	Schema     *Schema   // with the columns of partitions; nil if the log has none
 	Files      []File    // the live ones, in byte order of their paths
@@ -54,57 +54,56 @@ type Snapshot struct {
 
 // File is a live data file.
 type File struct {
-	// Path is relative to the table's root, with its URL-encoding undone, or an absolute
-	// URI or path as it stands in the log.
+	// Path is relative to the table's root, with its URL-encoding undone, or an absolute URI or path exactly as in
+	// the log.
 	Path string
 	Size int64
-	// Values are those of the partition columns, in their order; nil is null. Files of one
-	// partition share the slice.
+	// Values are the values of the partition columns, in their order; nil is null. Files of one partition share the
+	// slice.
 	Values []*string
-	Rows   int64 // by the file's statistics; -1 where they do not tell
+	Rows   int64 // by the file's statistics; -1 if unknown
 }
 
-// Read reads the log of the table in folder. name is what messages call the table.
+// Read reads the log of the table in folder. name is the table's name in messages.
 //
-// Errors are *stream.UsageError of a version or time that is not there, *stream.MemoryError,
-// and *stream.DataError of everything else, with the file of the log.
+// Errors are *stream.UsageError for a version or time that does not exist, *stream.MemoryError, and *stream.DataError
+// for everything else, with the file of the log.
 func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapshot, error) {
 	opt = opt.withDefaults()
 	if opt.Version != nil && !opt.AsOf.IsZero() {
 		return nil, stream.Usagef("{version} and {as-of} both choose a version of %s: set one of them", name)
 	}
 	t := &table{folder: folder, name: strings.TrimRight(name, "/"), budget: budget{limit: opt.Memory}}
-	if err := t.list(ctx); err != nil {
+	if err := t.listLog(ctx); err != nil {
 		return nil, err
 	}
-	version, err := t.choose(ctx, opt)
+	version, err := t.chooseVersion(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	part, err := t.segment(version)
+	part, err := t.findSegment(version)
 	if err != nil {
 		return nil, err
 	}
 	s := newState(&t.budget, true)
-	if err := t.replay(ctx, part, s); err != nil {
+	if err := t.replaySegment(ctx, part, s); err != nil {
 		return nil, err
 	}
-	if err := t.supported(s); err != nil {
+	if err := t.checkSupport(s); err != nil {
 		return nil, err
 	}
 	snapshot := &Snapshot{Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
-	if snapshot.Schema, err = t.schema(s.meta); err != nil {
+	if snapshot.Schema, err = t.tableSchema(s.meta); err != nil {
 		return nil, err
 	}
-	if snapshot.Time, err = t.timeOf(ctx, version, s.meta); err != nil {
+	if snapshot.Time, err = t.versionTime(ctx, version, s.meta); err != nil {
 		return nil, err
 	}
-	snapshot.Files, err = t.files(s)
+	snapshot.Files, err = t.liveFiles(s)
 	return snapshot, err
 }
 
-// choose turns the options into the version to read.
-func (t *table) choose(ctx context.Context, opt Options) (int64, error) {
+func (t *table) chooseVersion(ctx context.Context, opt Options) (int64, error) {
 	switch {
 	case opt.Version != nil:
 		if v := *opt.Version; v < t.oldest || v > t.newest {
@@ -113,7 +112,7 @@ func (t *table) choose(ctx context.Context, opt Options) (int64, error) {
 		}
 		return *opt.Version, nil
 	case !opt.AsOf.IsZero():
-		return t.asOf(ctx, opt.AsOf)
+		return t.versionAsOf(ctx, opt.AsOf)
 	}
 	return t.newest, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wantData demands a *stream.DataError at a file of the table, or at the table itself
-// where file is "", whose text has all the words, and that has a remedy.
+// wantData demands a *stream.DataError at a file of the table, or at the table itself if file is "", whose text has
+// all the words, and that has a remedy.
 func wantData(t *testing.T, what string, err error, file string, words ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*stream.DataError](err)
@@ -72,7 +72,7 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
-// A commit of no bytes is what a writer left that died, and no empty version.
+// A commit of no bytes was left by a writer that died; it is no empty version.
 func TestEmptyCommit(t *testing.T) {
 	m := newFolder()
 	m.commit(0, protocolLine, metaLine)
@@ -81,7 +81,7 @@ func TestEmptyCommit(t *testing.T) {
 	wantData(t, "empty", err, commitName(1), "is empty (0 bytes)")
 }
 
-// A log that cannot make the version says which file is missing, and what can be read.
+// If the log cannot make the version, the error names the missing file and the versions that can be read.
 func TestGaps(t *testing.T) {
 	h := newHistory(9, 10)
 	const checkpoint = logFolder + "%020d.checkpoint.parquet"
@@ -178,8 +178,8 @@ func (v vanishing) Open(ctx context.Context, name string) (format.Input, error) 
 	return v.memoryFolder.Open(ctx, name)
 }
 
-// A damaged checkpoint is no reason to answer from an older one in silence; where the log
-// is whole without it, the remedy says so.
+// A damaged checkpoint is no reason to answer silently from an older one; if the log is complete without it, the
+// remedy mentions that.
 func TestDamagedCheckpoints(t *testing.T) {
 	h := newHistory(10, 6)
 	name := fmt.Sprintf(logFolder+"%020d.checkpoint.parquet", 4)
@@ -235,7 +235,7 @@ func TestFaults(t *testing.T) {
 		_, err := Read(t.Context(), f, "shop/orders", Options{})
 		if f.left.Load() > 0 {
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading without a failing call: %v", err)
 			}
 			if n < 6 {
 				t.Fatalf("only %d reads", n)

@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// memoryFolder is a table in memory. Files were modified in the order of their versions, a
-// minute apart, unless times says otherwise.
+// memoryFolder is a table in memory. Files were modified in the order of their versions, a minute apart, unless times
+// has another time.
 type memoryFolder struct {
 	files map[string][]byte
 	times map[string]time.Time

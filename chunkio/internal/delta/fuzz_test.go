@@ -16,7 +16,7 @@ func judge(t *testing.T, m *memoryFolder) {
 		var data *stream.DataError
 		var memory *stream.MemoryError
 		if !errors.As(err, &data) && !errors.As(err, &memory) {
-			t.Fatalf("%T: %v", err, err)
+			t.Fatalf("reading gives an error of type %T, want a data or memory error: %v", err, err)
 		}
 		return
 	}
@@ -71,7 +71,7 @@ func TestDamagedBytes(t *testing.T) {
 	m.files[name] = writeRows(t, checkpointFields(false), rows, 10)
 	whole := m.files[name]
 	if got, err := read(t, m, -1); err != nil || len(got.Files) != 1 {
-		t.Fatal(got, err)
+		t.Fatalf("reading the undamaged checkpoint gives %v, error %v, want one file", got, err)
 	}
 	flips := []byte{0x01, 0x80, 0xFF}
 	for i := range whole {

@@ -19,7 +19,7 @@ type history struct {
 	versions []twin
 }
 
-// twin is what a version is, by a map.
+// twin is the state of a version as a simple map.
 type twin struct {
 	live       map[string]File // by path
 	partitions []string

@@ -15,141 +15,135 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wholeFile is the largest file that is read in one go: most commits have a few kB, and
-// one request is quicker than two. Longer ones are read in parts.
-const wholeFile = 4 << 20
+// maxWholeFile is the largest file that is read in one go: most commits have a few kB, and one request is quicker
+// than two. Longer ones are read in parts.
+const maxWholeFile = 4 << 20
 
-// longestLine bounds one line. The longest that writers make are metaData of tables of
-// many thousand columns, and adds with the statistics of all of them.
-const longestLine = 64 << 20
+// maxLine bounds one line. The longest lines of real writers are metaData of tables of many thousand columns, and
+// adds with the statistics of all of them.
+const maxLine = 64 << 20
 
-// lineCopies is what a line takes while it is read, in units of its length: the buffer,
-// which doubles, and the parsed action with its strings.
+// lineCopies is the memory of a line while it is read, in units of its length: the buffer, which doubles, and the
+// parsed action with its strings.
 const lineCopies = 4
 
-// open opens a file of the log for reading it from its start. release, where it is not
-// nil, gives back what that takes.
-func (t *table) open(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
-	if f.size <= wholeFile {
-		if err := t.budget.use(f.size, t.name); err != nil {
+// openFile opens a file of the log to read it from its start. release, if not nil, frees its memory.
+func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
+	if f.size <= maxWholeFile {
+		if err := t.budget.reserve(f.size, t.name); err != nil {
 			return nil, nil, err
 		}
-		b, err := t.folder.ReadFile(ctx, f.name, wholeFile)
+		b, err := t.folder.ReadFile(ctx, f.name, maxWholeFile)
 		if err != nil {
-			t.budget.free(f.size)
-			return nil, nil, t.unreadable(f.name, err)
+			t.budget.release(f.size)
+			return nil, nil, t.errUnreadable(f.name, err)
 		}
-		return bytes.NewReader(b), func() { t.budget.free(f.size) }, t.checkSize(f, int64(len(b)))
+		return bytes.NewReader(b), func() { t.budget.release(f.size) }, t.checkSize(f, int64(len(b)))
 	}
 	in, err := t.folder.Open(ctx, f.name)
 	if err != nil {
-		return nil, nil, t.unreadable(f.name, err)
+		return nil, nil, t.errUnreadable(f.name, err)
 	}
 	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, t.checkSize(f, in.Size())
 }
 
-// checkSize refuses a file of another size than it was listed with: files of a log never
-// change, and one that is cut off between two lines would pass for a whole one.
+// checkSize refuses a file of another size than listed: files of a log never change, and one that is cut off between
+// two lines would pass for a whole one.
 func (t *table) checkSize(f logFile, size int64) error {
 	if size != f.size {
-		return t.damaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
+		return t.errDamaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
 	}
 	return nil
 }
 
-// faultError marks what is a fault of the folder, and says nothing about what is in the file.
+// faultError marks a fault of the folder, which is no evidence about the file's contents.
 type faultError struct{ error }
 
 func (e faultError) Unwrap() error { return e.error }
 
-// unreadable places an error of the folder at a file of the log.
-func (t *table) unreadable(name string, err error) error {
+func (t *table) errUnreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		e := stream.Dataf(t.place(name), "is gone, though the log was listed with it or names it: %w", err)
+		e := stream.Dataf(t.filePath(name), "is gone, though the log was listed with it or names it: %w", err)
 		e.Remedy = stream.Textf("read the table again; where that ends here as well, restore the file from a copy")
 		return e
 	}
 	if _, placed := errors.AsType[*stream.DataError](err); !placed {
 		err = faultError{err}
 	}
-	return format.Place(t.place(name), -1, "", err)
+	return format.Place(t.filePath(name), -1, "", err)
 }
 
-// remedyRestore is what to do about a file of the log that is damaged.
+// remedyRestore is the remedy for a damaged file of the log.
 const remedyRestore = "restore the file from a copy, or set {version} to one that does not need it"
 
-// damaged is an error about the content of a file of the log.
-func (t *table) damaged(name, text string, args ...any) error {
-	e := stream.Dataf(t.place(name), text, args...)
+func (t *table) errDamaged(name, text string, args ...any) error {
+	e := stream.Dataf(t.filePath(name), text, args...)
 	e.Remedy = stream.Textf(remedyRestore)
 	return e
 }
 
-// lines reads the actions of a JSON file of the log in order. What do returns is an error
-// of that line.
-func (t *table) lines(ctx context.Context, f logFile, do func(a *action) error) error {
-	r, release, err := t.open(ctx, f)
+// readActions reads the actions of a JSON file of the log in order. An error of visit is placed at its line.
+func (t *table) readActions(ctx context.Context, f logFile, visit func(a *action) error) error {
+	r, release, err := t.openFile(ctx, f)
 	if release != nil {
 		defer release()
 	}
 	if err != nil {
 		return err
 	}
-	return t.actions(ctx, r, f, do)
+	return t.parseActions(ctx, r, f, visit)
 }
 
-// actions reads the actions of a JSON file of the log that is open.
-func (t *table) actions(ctx context.Context, r io.Reader, f logFile, do func(a *action) error) error {
+// parseActions reads the actions of an opened JSON file of the log.
+func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit func(a *action) error) error {
 	n := 0
-	return t.scan(r, f, func(line []byte) error {
+	return t.scanLines(r, f, func(line []byte) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		a := new(action)
 		err := parseLine(line, a)
 		if err == nil {
-			err = do(a)
+			err = visit(a)
 		}
-		return t.atLine(f.name, n, err)
+		return t.placeAtLine(f.name, n, err)
 	})
 }
 
-// scan cuts a file of the log into lines and checks that it has any.
-func (t *table) scan(r io.Reader, f logFile, do func(line []byte) error) error {
-	longest := min(longestLine, int(max(0, t.budget.limit-t.budget.held)/lineCopies))
+func (t *table) scanLines(r io.Reader, f logFile, visit func(line []byte) error) error {
+	longest := min(maxLine, int(max(0, t.budget.limit-t.budget.used)/lineCopies))
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, min(longest, 64<<10)), longest)
 	n := 0
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
-		if err := t.budget.use(lineCopies*int64(len(line)), t.name); err != nil {
+		if err := t.budget.reserve(lineCopies*int64(len(line)), t.name); err != nil {
 			return err
 		}
-		err := do(line)
-		t.budget.free(lineCopies * int64(len(line)))
+		err := visit(line)
+		t.budget.release(lineCopies * int64(len(line)))
 		if err != nil {
 			return err
 		}
 	}
 	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong) && longest < longestLine:
-		return t.budget.short(lineCopies*min(f.size, longestLine), t.name)
+	case errors.Is(err, bufio.ErrTooLong) && longest < maxLine:
+		return t.budget.errOverLimit(lineCopies*min(f.size, maxLine), t.name)
 	case errors.Is(err, bufio.ErrTooLong):
-		return t.damaged(f.name, "line %d is longer than %d MiB", n+1, longestLine>>20)
+		return t.errDamaged(f.name, "line %d is longer than %d MiB", n+1, maxLine>>20)
 	case err != nil:
-		return t.unreadable(f.name, err)
+		return t.errUnreadable(f.name, err)
 	case n == 0:
-		return t.damaged(f.name, "is empty (0 bytes), which no commit is")
+		return t.errDamaged(f.name, "is empty (0 bytes), which no commit is")
 	}
 	return nil
 }
 
-// parseLine reads one action.
 func parseLine(line []byte, a *action) error {
 	switch {
 	case len(bytes.TrimSpace(line)) == 0:
 		return errors.New("is empty")
-	case !utf8.Valid(line): // encoding/json would change it in silence
+	case !utf8.Valid(line): // encoding/json would silently replace the bytes
 		return errors.New("is no valid UTF-8")
 	case line[0] == '{' && bytes.HasPrefix(line, []byte(`{"commitInfo":`)): // may hold anything
 		if !json.Valid(line) {
@@ -163,13 +157,12 @@ func parseLine(line []byte, a *action) error {
 	return nil
 }
 
-// atLine places an error at a line of a file of the log. What is no fault of the line
-// stays as it is.
-func (t *table) atLine(name string, line int, err error) error {
+// placeAtLine places an error at a line of a file of the log, unless the line is not at fault.
+func (t *table) placeAtLine(name string, line int, err error) error {
 	var memory *stream.MemoryError
 	var data *stream.DataError
 	if err == nil || errors.As(err, &memory) || errors.As(err, &data) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return t.damaged(name, "line %d %w", line, err)
+	return t.errDamaged(name, "line %d %w", line, err)
 }

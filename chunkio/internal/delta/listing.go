@@ -14,13 +14,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// logFolder is where a table keeps its log, and sidecarFolder the parts of V2 checkpoints.
+// logFolder is the folder of a table's log, and sidecarFolder the folder of the parts of V2 checkpoints.
 const (
 	logFolder     = "_delta_log/"
 	sidecarFolder = logFolder + "_sidecars/"
 )
 
-// table is the log of one table: its folder and what the listing told.
+// table is the log of one table: its folder and the result of listing it.
 type table struct {
 	folder Folder
 	name   string // for messages
@@ -28,17 +28,17 @@ type table struct {
 
 	commits     []commit     // in order of their versions
 	checkpoints []checkpoint // complete ones, in order of their versions, the preferred one last
-	// oldest and newest are the first and last version that can be reconstructed, but for gaps.
+	// oldest and newest are the first and last version that can be reconstructed, if there are no gaps.
 	oldest, newest int64
 }
 
-// commit is a file of the log that makes a version of the one before.
+// commit is a file of the log that turns a version into the next one.
 type commit struct {
 	version, size int64
 	modified      time.Time
 }
 
-func (c commit) file() logFile { return logFile{commitName(c.version), c.size} }
+func (c commit) logFile() logFile { return logFile{commitName(c.version), c.size} }
 
 func commitName(version int64) string { return fmt.Sprintf("%s%020d.json", logFolder, version) }
 
@@ -48,41 +48,38 @@ type logFile struct {
 	size int64
 }
 
-// place is what messages call a file of the table.
-func (t *table) place(name string) string { return t.name + "/" + name }
+func (t *table) filePath(name string) string { return t.name + "/" + name }
 
-// What a listed file holds, in bytes: a commit, doubled by the slice's growth, or a file of
-// a checkpoint with its name and its entries in two maps.
+// Bytes held per listed file: a commit, doubled by the slice's growth, or a file of a checkpoint with its name and
+// its entries in two maps.
 const (
-	commitBytes = 96
-	listedBytes = 384
+	commitBytes         = 96
+	checkpointFileBytes = 384
 )
 
-// list reads the names in the log.
-func (t *table) list(ctx context.Context) error {
+func (t *table) listLog(ctx context.Context) error {
 	found := make(map[partKey]*partsFound)
 	for e, err := range t.folder.List(ctx, logFolder) {
 		if err != nil {
-			return format.Place(t.place(logFolder), -1, "", err)
+			return format.Place(t.filePath(logFolder), -1, "", err)
 		}
 		name, inside := strings.CutPrefix(e.Name, logFolder)
 		n := parseName(name)
 		if !inside || n.kind == noLogFile {
 			continue
 		}
-		bytes := int64(listedBytes)
+		bytes := int64(checkpointFileBytes)
 		if n.kind == commitFile {
 			bytes = commitBytes
 		}
-		if err := t.budget.use(bytes, t.name); err != nil {
+		if err := t.budget.reserve(bytes, t.name); err != nil {
 			return err
 		}
 		if n.kind == commitFile {
 			t.commits = append(t.commits, commit{n.version, e.Size, e.Modified.Truncate(time.Millisecond)})
 			continue
 		}
-		// Writers that died leave checkpoints of no bytes, which the reference
-		// implementation passes over as well.
+		// Writers that died leave checkpoints of no bytes, which the reference implementation skips as well.
 		if e.Size > 0 {
 			p := found[n.partKey]
 			if p == nil {
@@ -94,7 +91,7 @@ func (t *table) list(ctx context.Context) error {
 	}
 	slices.SortFunc(t.commits, func(a, b commit) int { return cmp.Compare(a.version, b.version) })
 	for key, p := range found {
-		if len(p.files) == key.of {
+		if len(p.files) == key.parts {
 			c := checkpoint{version: key.version, kind: key.kind, modified: p.modified}
 			for _, part := range slices.Sorted(maps.Keys(p.files)) {
 				c.parts = append(c.parts, p.files[part])
@@ -103,12 +100,11 @@ func (t *table) list(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(t.checkpoints, compareCheckpoints)
-	return t.span()
+	return t.findVersionRange()
 }
 
-// span finds the first and the last version that can be reconstructed.
-func (t *table) span() error {
-	log := t.place(logFolder)
+func (t *table) findVersionRange() error {
+	log := t.filePath(logFolder)
 	if len(t.commits) == 0 && len(t.checkpoints) == 0 {
 		e := stream.Dataf(log, "has neither a commit nor a complete checkpoint")
 		e.Remedy = stream.Textf("name the folder that the table was written to, or copy its log again")
@@ -123,7 +119,7 @@ func (t *table) span() error {
 	if len(t.commits) > 0 && t.commits[0].version == 0 {
 		t.oldest = 0
 	} else if len(t.checkpoints) == 0 {
-		e := stream.Dataf(t.place(commitName(0)), "is missing, and no complete checkpoint stands in for it: the log begins with version %d", t.commits[0].version)
+		e := stream.Dataf(t.filePath(commitName(0)), "is missing, and no complete checkpoint stands in for it: the log begins with version %d", t.commits[0].version)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return e
 	}
@@ -140,12 +136,12 @@ const (
 	classic
 )
 
-// partKey is what the parts of one checkpoint have in common.
+// partKey is common to all parts of one checkpoint.
 type partKey struct {
 	version int64
 	kind    int
-	of      int    // parts
-	uuid    string // of V2 checkpoints that have one in their name
+	parts   int    // number of parts
+	uuid    string // of V2 checkpoints with one in their name
 }
 
 type partsFound struct {
@@ -153,21 +149,21 @@ type partsFound struct {
 	files    map[int]logFile
 }
 
-// parsedName is what the name of a file in the log says.
+// parsedName is the information in the name of a file in the log.
 type parsedName struct {
 	partKey
 	part int // from 1
 }
 
-// parseName reads the name of a file in the log. Names that are none of ours (checksums,
-// compactions, staged commits, whatever else there is) are of kind noLogFile.
+// parseName reads the name of a file in the log. Other names (checksums, compactions, staged commits, anything else)
+// are of kind noLogFile.
 func parseName(name string) parsedName {
 	words := strings.Split(name, ".")
-	version, ok := digits(words[0], 20)
+	version, ok := parseDigits(words[0], 20)
 	if !ok {
 		return parsedName{}
 	}
-	n := parsedName{partKey{version: version, of: 1}, 1}
+	n := parsedName{partKey{version: version, parts: 1}, 1}
 	ending := words[len(words)-1]
 	switch {
 	case len(words) == 2 && ending == "json":
@@ -179,17 +175,16 @@ func parseName(name string) parsedName {
 		n.uuid = words[2]
 		n.kind = map[string]int{"json": uuidJSON, "parquet": uuidParquet}[ending]
 	case len(words) == 5 && ending == "parquet":
-		part, ok := digits(words[2], 10)
-		of, also := digits(words[3], 10)
-		if ok && also && 1 <= part && part <= of {
-			n.kind, n.part, n.of = multiPart, int(part), int(of)
+		part, ok := parseDigits(words[2], 10)
+		parts, okParts := parseDigits(words[3], 10)
+		if ok && okParts && 1 <= part && part <= parts {
+			n.kind, n.part, n.parts = multiPart, int(part), int(parts)
 		}
 	}
 	return n
 }
 
-// digits reads a number of exactly n decimal digits.
-func digits(s string, n int) (int64, bool) {
+func parseDigits(s string, n int) (int64, bool) {
 	if len(s) != n || strings.Trim(s, "0123456789") != "" {
 		return 0, false
 	}

@@ -36,26 +36,26 @@ func heap() int64 {
 	return int64(s.HeapAlloc)
 }
 
-// What is counted against the limit is at least what is held, and not many times that.
+// The memory counted against the limit is at least the memory held, and not many times as much.
 func TestCountedMemoryIsHeld(t *testing.T) {
 	const n = 60_000
 	for _, partitions := range []int{10, n} {
 		m := manyFiles(n, partitions)
 		table := &table{folder: m, name: "shop/orders", budget: budget{limit: 1 << 40}}
 		before := heap()
-		if err := table.list(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := table.listLog(t.Context()); err != nil {
+			t.Fatalf("listing the log: %v", err)
 		}
-		part, err := table.segment(1)
+		part, err := table.findSegment(1)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("finding the segment: %v", err)
 		}
 		s := newState(&table.budget, true)
-		if err := table.replay(t.Context(), part, s); err != nil {
-			t.Fatal(err)
+		if err := table.replaySegment(t.Context(), part, s); err != nil {
+			t.Fatalf("replaying the log: %v", err)
 		}
-		held, counted := heap()-before, table.budget.held
-		files, err := table.files(s)
+		held, counted := heap()-before, table.budget.used
+		files, err := table.liveFiles(s)
 		if err != nil || len(files) != n {
 			t.Fatalf("%d files, %v", len(files), err)
 		}
@@ -78,28 +78,28 @@ func TestBudgetIsGivenBack(t *testing.T) {
 		h.write(m, 0, h.rng)
 		h.checkpoint(t, m, 5, int(seed)%shapes)
 		table := &table{folder: m, name: "shop/orders", budget: budget{limit: 1 << 40}}
-		if err := table.list(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := table.listLog(t.Context()); err != nil {
+			t.Fatalf("seed %d: listing the log: %v", 300+seed, err)
 		}
-		part, err := table.segment(14)
+		part, err := table.findSegment(14)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("seed %d: finding the segment: %v", 300+seed, err)
 		}
-		listed := table.budget.held
+		listed := table.budget.used
 		s := newState(&table.budget, true)
-		if err := table.replay(t.Context(), part, s); err != nil {
-			t.Fatal(err)
+		if err := table.replaySegment(t.Context(), part, s); err != nil {
+			t.Fatalf("seed %d: replaying the log: %v", 300+seed, err)
 		}
-		// Remove what is left: nothing may stay but sidecars, which are listed files.
-		s.begin(99)
+		// Remove the remaining files: nothing may stay but sidecars, which are listed files.
+		s.beginVersion(99)
 		for path := range h.versions[14].live {
-			if err := s.remove("", escape(path), ""); err != nil {
-				t.Fatal(err)
+			if err := s.removeFile("", escape(path), ""); err != nil {
+				t.Fatalf("seed %d: removing %s: %v", 300+seed, path, err)
 			}
 		}
-		s.begin(100)
-		if left := table.budget.held - listed; left < 0 || left > 3*listedBytes || len(s.live) != 0 || len(s.parts) != 0 {
-			t.Errorf("seed %d: %d bytes left, %d files, %d partitions", seed, left, len(s.live), len(s.parts))
+		s.beginVersion(100)
+		if left := table.budget.used - listed; left < 0 || left > 3*checkpointFileBytes || len(s.liveFiles) != 0 || len(s.partitions) != 0 {
+			t.Errorf("seed %d: %d bytes left, %d files, %d partitions", seed, left, len(s.liveFiles), len(s.partitions))
 		}
 	}
 }
@@ -123,19 +123,19 @@ func TestAnyLimit(t *testing.T) {
 	}
 }
 
-// One commit that removes very many files does not slow the commits behind it: its map is not
-// kept, because clearing a map takes as long as it ever was. A small one is.
+// One commit that removes very many files does not slow the later commits: its map is not kept, because clearing a
+// map takes time proportional to its largest size. A small one is kept.
 func TestChurnIsLinear(t *testing.T) {
 	for removals, kept := range map[int]bool{1: true, 300_000: false} {
 		s := newState(&budget{limit: 1 << 40}, true)
-		s.begin(0)
+		s.beginVersion(0)
 		for i := range removals {
-			if err := s.remove("", fmt.Sprint(i), ""); err != nil {
-				t.Fatal(err)
+			if err := s.removeFile("", fmt.Sprint(i), ""); err != nil {
+				t.Fatalf("removing file %d of %d: %v", i, removals, err)
 			}
 		}
 		before := reflect.ValueOf(s.removed).Pointer()
-		s.begin(1)
+		s.beginVersion(1)
 		if same := reflect.ValueOf(s.removed).Pointer() == before; same != kept || len(s.removed) > 0 {
 			t.Errorf("%d removals: the same map: %t, %d in it", removals, same, len(s.removed))
 		}
@@ -145,12 +145,12 @@ func TestChurnIsLinear(t *testing.T) {
 // A commit that is too long to be read whole is read in parts, with the same answer.
 func TestLongCommit(t *testing.T) {
 	m := manyFiles(40_000, 7)
-	if size := len(m.files[commitName(0)]); size <= wholeFile {
+	if size := len(m.files[commitName(0)]); size <= maxWholeFile {
 		t.Fatalf("%d bytes are not long", size)
 	}
 	got, err := read(t, m, -1)
 	if err != nil || len(got.Files) != 40_000 {
-		t.Fatal(len(got.Files), err)
+		t.Fatalf("reading a long commit gives %d files, error %v, want 40,000", len(got.Files), err)
 	}
 	for i, f := range got.Files {
 		if i > 0 && f.Path <= got.Files[i-1].Path {

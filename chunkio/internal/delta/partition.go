@@ -21,8 +21,8 @@ type pair struct {
 	value *string
 }
 
-// partition finds or makes the partition of these values, and counts a file to it.
-func (s *state) partition(table string, values []pair) (*partition, error) {
+// joinPartition finds or makes the partition of these values, and counts a file to it.
+func (s *state) joinPartition(table string, values []pair) (*partition, error) {
 	if len(values) > 1 {
 		slices.SortFunc(values, func(a, b pair) int { return cmp.Compare(a.name, b.name) })
 	}
@@ -35,31 +35,29 @@ func (s *state) partition(table string, values []pair) (*partition, error) {
 			s.text = append(s.text, '-')
 		}
 	}
-	p := s.parts[string(s.text)]
+	p := s.partitions[string(s.text)]
 	if p == nil {
-		// The key and the values are as long; names and values may stand in a line that they keep.
+		// The key is as long as the values; names and values may be substrings that keep a whole line alive.
 		p = &partition{values: slices.Clone(values), key: string(s.text), cost: partitionBytes + valueBytes*int64(len(values)) + 2*int64(len(s.text))}
-		if err := s.budget.use(p.cost, table); err != nil {
+		if err := s.budget.reserve(p.cost, table); err != nil {
 			return nil, err
 		}
-		s.parts[p.key] = p
+		s.partitions[p.key] = p
 	}
 	p.files++
 	return p, nil
 }
 
-// leave takes a file out of its partition.
-func (s *state) leave(p *partition) {
+func (s *state) leavePartition(p *partition) {
 	if p.files--; p.files == 0 {
-		s.budget.free(p.cost)
-		delete(s.parts, p.key)
+		s.budget.release(p.cost)
+		delete(s.partitions, p.key)
 	}
 }
 
-// resolve are the values of a partition by the names of the table's columns. An empty
-// string means null, whatever the type, and so does a column that is not named: a file may
-// be older than the column.
-func (p *partition) resolve(names []string) []*string {
+// columnValues returns the values of a partition by the names of the table's columns. An empty string means null, for
+// every type, and so does a missing column: a file may be older than the column.
+func (p *partition) columnValues(names []string) []*string {
 	if len(names) == 0 {
 		return nil
 	}

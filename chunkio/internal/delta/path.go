@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readPath turns the path of a file as the log spells it, a URI, into the path of File and
-// the key that tells files apart: the same for all spellings of one file.
+// readPath turns a file's path in the log, a URI, into the path of File and a key that is the same for all spellings
+// of one file.
 func readPath(raw string) (path, key string, err error) {
 	decoded, err := url.PathUnescape(raw)
 	switch {

@@ -8,70 +8,69 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// modeKey is the table property of column mapping.
-const modeKey = "delta.columnMapping.mode"
+// columnMappingKey is the table property of column mapping.
+const columnMappingKey = "delta.columnMapping.mode"
 
-// columnMapping is the one table feature that reader version 2 stands for.
+// columnMapping is the one table feature that reader version 2 adds.
 const columnMapping = "columnMapping"
 
-// knownFeature reports whether tables with that feature can be read as if they had it
-// not. Of the others some change the contents of data files (variantType), some where the
-// log is (catalogManaged), and the future ones are not known.
-func knownFeature(name string) bool {
+// isIgnorableFeature reports whether tables with the feature can be read as if they did not have it. Of the others
+// some change the contents of data files (variantType), some the place of the log (catalogManaged), and future ones
+// are unknown.
+func isIgnorableFeature(name string) bool {
 	switch name {
-	case "timestampNtz", // one more type, which the data files tell themselves
+	case "timestampNtz", // one more type, which the data files contain themselves
 		"typeWidening", "typeWidening-preview", // see Widens
 		"vacuumProtocolCheck", // binds writers that clean up
 		"v2Checkpoint",
-		"deletionVectors", // while no live file has one, see files
-		columnMapping:     // while its mode is none, see supported
+		"deletionVectors", // while no live file has one, see liveFiles
+		columnMapping:     // while its mode is none, see checkSupport
 		return true
 	}
 	return false
 }
 
-// supported refuses what the table needs of its readers and we do not have.
-func (t *table) supported(s *state) error {
-	lacks := func(what string) error {
-		e := stream.Dataf(t.place(logFolder), "has no %s action, which every table begins with", what)
+func (t *table) checkSupport(s *state) error {
+	errMissing := func(action string) error {
+		e := stream.Dataf(t.filePath(logFolder), "has no %s action, which every table begins with", action)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return e
 	}
 	p := s.protocol
 	if p == nil {
-		return lacks("protocol")
+		return errMissing("protocol")
 	}
-	// The protocol first: a table of a later one may keep its metadata otherwise.
+	// The protocol first: a table of a later one may keep its metadata differently.
 	var missing []string
 	switch version := p.MinReaderVersion; {
 	case version < 1 || version > 3:
-		return t.refuse(fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
+		return t.errUnsupported(fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
 	case version == 3:
 		for _, name := range p.ReaderFeatures {
-			if !knownFeature(name) && !slices.Contains(missing, name) {
+			if !isIgnorableFeature(name) && !slices.Contains(missing, name) {
 				missing = append(missing, name)
 			}
 		}
 	}
 	switch {
 	case len(missing) == 1:
-		return t.refuse("table feature " + missing[0] + ", which ufs-stream does not have")
+		return t.errUnsupported("table feature " + missing[0] + ", which ufs-stream does not have")
 	case len(missing) > 1:
-		return t.refuse("table features " + strings.Join(missing, ", ") + ", which ufs-stream does not have")
+		return t.errUnsupported("table features " + strings.Join(missing, ", ") + ", which ufs-stream does not have")
 	case s.meta == nil:
-		return lacks("metaData")
+		return errMissing("metaData")
 	}
 	mapped := p.MinReaderVersion == 2 || p.MinReaderVersion == 3 && slices.Contains(p.ReaderFeatures, columnMapping)
-	if mode := s.meta.Configuration[modeKey]; mapped && mode != "" && !strings.EqualFold(mode, "none") {
-		return t.refuse(fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, modeKey, mode))
+	if mode := s.meta.Configuration[columnMappingKey]; mapped && mode != "" && !strings.EqualFold(mode, "none") {
+		return t.errUnsupported(fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, columnMappingKey, mode))
 	}
 	if provider := s.meta.Format.Provider; provider != "" && !strings.EqualFold(provider, "parquet") {
-		return t.refuse(fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))
+		return t.errUnsupported(fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))
 	}
 	return nil
 }
 
-func (t *table) refuse(need string) error {
+func (t *table) errUnsupported(need string) error {
 	e := stream.Dataf(t.name, "reading this Delta table needs %s", need)
 	e.Remedy = stream.Textf("write a plain copy with CREATE TABLE … USING parquet AS SELECT * FROM %s, and read that", tableInSQL(t.name))
 	return e

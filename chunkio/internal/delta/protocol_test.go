@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What the data files need of their reader and we do not have is refused by its name;
-// what changes nothing for us is read.
+// Features that the data files need and this package lacks are refused by name; features that change nothing for it
+// are read.
 func TestProtocol(t *testing.T) {
 	features := func(names string) string {
 		return fmt.Sprintf(`{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":[%s]}}`, names)
@@ -28,11 +28,11 @@ func TestProtocol(t *testing.T) {
 		{features(`"typeWidening","typeWidening-preview"`), metaLine, ""},
 		{features(`"timestampNtz","variantType","catalogManaged"`), metaLine, "table features variantType, catalogManaged,"},
 		{features(`"fromTheFuture"`), `{"metaData":{"partitionColumns":[]}}`, "table feature fromTheFuture,"},
-		{version(1), meta(modeKey, "name"), ""}, // the property means nothing there
-		{features(`"timestampNtz"`), meta(modeKey, "name"), ""},
-		{version(2), meta(modeKey, "none"), ""},
-		{version(2), meta(modeKey, "name"), "columnMapping"},
-		{features(`"columnMapping"`), meta(modeKey, "id"), "columnMapping (delta.columnMapping.mode is id)"},
+		{version(1), meta(columnMappingKey, "name"), ""}, // the property means nothing there
+		{features(`"timestampNtz"`), meta(columnMappingKey, "name"), ""},
+		{version(2), meta(columnMappingKey, "none"), ""},
+		{version(2), meta(columnMappingKey, "name"), "columnMapping"},
+		{features(`"columnMapping"`), meta(columnMappingKey, "id"), "columnMapping (delta.columnMapping.mode is id)"},
 		{version(1), strings.ReplaceAll(metaLine, "parquet", "orc"), `format "orc"`},
 	} {
 		m := newFolder()
@@ -42,7 +42,7 @@ func TestProtocol(t *testing.T) {
 		case c.refused != "":
 			wantData(t, c.protocol, err, "", c.refused, "ufs-stream", "write a plain copy", "delta.`shop/orders`")
 		case err != nil || len(got.Files) != 1:
-			t.Errorf("%s %s: %v, %v", c.protocol, c.meta, got, err)
+			t.Errorf("%s %s: reading gives %v, error %v, want one file", c.protocol, c.meta, got, err)
 		}
 	}
 	for _, c := range [][2]string{{protocolLine, "metaData"}, {metaLine, "protocol"}} {
@@ -86,7 +86,7 @@ func TestDeletionVectors(t *testing.T) {
 		m.files[fmt.Sprintf(logFolder+"%020d.checkpoint.parquet", 0)] = writeRows(t, checkpointFields(false), rows, 10)
 		_, err := read(t, m, -1)
 		if vector == nil && err != nil {
-			t.Error(err)
+			t.Errorf("reading a file without a deletion vector: %v", err)
 		} else if vector != nil {
 			wantData(t, "checkpoint", err, "b", "deletionVectors")
 		}

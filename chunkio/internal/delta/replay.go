@@ -7,23 +7,22 @@ import (
 	"errors"
 )
 
-// replay brings a state to the version of a segment.
-func (t *table) replay(ctx context.Context, part segment, s *state) error {
+func (t *table) replaySegment(ctx context.Context, part segment, s *state) error {
 	if part.base != nil {
-		s.begin(part.base.version)
+		s.beginVersion(part.base.version)
 		if err := t.readCheckpoint(ctx, part.base, s); err != nil {
 			return err
 		}
 	}
 	reading, cancel := context.WithCancel(ctx)
-	q := &queue{table: t, commits: part.commits, files: map[int]chan fetched{}}
-	defer q.wait()
+	q := &commitQueue{table: t, commits: part.commits, files: map[int]chan fetchedFile{}}
+	defer q.waitForReads()
 	defer cancel()
 	for i, c := range part.commits {
-		s.begin(c.version)
-		r, release, err := q.open(reading, i)
+		s.beginVersion(c.version)
+		r, release, err := q.openCommit(reading, i)
 		if err == nil {
-			err = t.actions(ctx, r, c.file(), func(a *action) error { return t.apply(a, s) })
+			err = t.parseActions(ctx, r, c.logFile(), func(a *action) error { return t.applyAction(a, s) })
 		}
 		if release != nil {
 			release()
@@ -32,12 +31,11 @@ func (t *table) replay(ctx context.Context, part segment, s *state) error {
 			return err
 		}
 	}
-	s.begin(part.version + 1) // forget what the last one removed
+	s.beginVersion(part.version + 1) // forget the files that the last version removed
 	return nil
 }
 
-// apply takes an action of a commit, or of a JSON checkpoint, into the state.
-func (t *table) apply(a *action, s *state) error {
+func (t *table) applyAction(a *action, s *state) error {
 	if f := a.Add; f != nil {
 		if f.Path == nil || f.Size == nil {
 			return errors.New("adds a file without its path or size")
@@ -46,7 +44,7 @@ func (t *table) apply(a *action, s *state) error {
 		for name, value := range f.PartitionValues {
 			values = append(values, pair{name, value})
 		}
-		if err := s.add(t.name, *f.Path, f.DeletionVector.id(), *f.Size, rowsOf(f.Stats), values); err != nil {
+		if err := s.addFile(t.name, *f.Path, f.DeletionVector.uniqueID(), *f.Size, statsRows(f.Stats), values); err != nil {
 			return err
 		}
 	}
@@ -54,7 +52,7 @@ func (t *table) apply(a *action, s *state) error {
 		if f.Path == nil {
 			return errors.New("removes a file without its path")
 		}
-		if err := s.remove(t.name, *f.Path, f.DeletionVector.id()); err != nil {
+		if err := s.removeFile(t.name, *f.Path, f.DeletionVector.uniqueID()); err != nil {
 			return err
 		}
 	}
@@ -67,19 +65,19 @@ func (t *table) apply(a *action, s *state) error {
 	return nil
 }
 
-// rowsOf is numRecords of statistics as a commit has them, a JSON document in a JSON
-// string; -1 where they do not tell. Statistics are optional, so damaged ones are none.
-func rowsOf(stats json.RawMessage) int64 {
+// statsRows returns numRecords of statistics in a commit, a JSON document in a JSON string; -1 if unknown. Statistics
+// are optional, so damaged ones count as absent.
+func statsRows(stats json.RawMessage) int64 {
 	var text string
 	if len(stats) == 0 || json.Unmarshal(stats, &text) != nil {
 		return -1
 	}
-	return rowsIn([]byte(text))
+	return parseStatsRows([]byte(text))
 }
 
-// rowsIn is numRecords of statistics; -1 where they do not tell. Spark's begin with it:
-// finding it there saves parsing the smallest and largest values of all columns.
-func rowsIn(stats []byte) int64 {
+// parseStatsRows returns numRecords of statistics; -1 if unknown. Spark's begin with it: finding it there saves
+// parsing the smallest and largest values of all columns.
+func parseStatsRows(stats []byte) int64 {
 	if rest, ok := bytes.CutPrefix(stats, []byte(`{"numRecords":`)); ok {
 		rows, n := int64(0), 0
 		for n < len(rest) && n < 18 && '0' <= rest[n] && rest[n] <= '9' {

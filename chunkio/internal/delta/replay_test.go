@@ -24,7 +24,7 @@ func read(t testing.TB, m *memoryFolder, version int64) (*Snapshot, error) {
 func same(t *testing.T, what string, got *Snapshot, err error, want *Snapshot) {
 	t.Helper()
 	if err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Fatalf("%s: reading the log: %v", what, err)
 	}
 	g := *got
 	g.Time = time.Time{}
@@ -39,7 +39,7 @@ func same(t *testing.T, what string, got *Snapshot, err error, want *Snapshot) {
 	}
 }
 
-// Every version of a table is what a map says, with its commits' actions in any order.
+// Every version of a table equals the twin's map, with its commits' actions in any order.
 func TestEveryVersionIsItsTwin(t *testing.T) {
 	for seed := range uint64(30) {
 		h := newHistory(seed, 12)
@@ -56,8 +56,8 @@ func TestEveryVersionIsItsTwin(t *testing.T) {
 	}
 }
 
-// Replaying from any checkpoint, of any shape, is replaying from the start; with the log
-// before it or without, and whatever _last_checkpoint says.
+// Replaying from any checkpoint, of any shape, equals replaying from the start; with the log before it or without,
+// and with any _last_checkpoint.
 func TestCheckpointAndRestIsTheWhole(t *testing.T) {
 	hints := []string{"", "{", `{"version":3,"size":2}`, `{"version":999,"size":2,"parts":7}`, "\x00\xff"}
 	for seed := range uint64(3) {
@@ -110,7 +110,7 @@ func TestIncompleteCheckpoints(t *testing.T) {
 	}
 }
 
-// Only the newest checkpoint that serves and the commits behind it are read.
+// Only the newest usable checkpoint and the commits after it are read.
 func TestReadsNoMoreThanNeeded(t *testing.T) {
 	h := newHistory(8, 10)
 	m := newFolder()
@@ -118,7 +118,7 @@ func TestReadsNoMoreThanNeeded(t *testing.T) {
 	h.checkpoint(t, m, 2, shapeClassic)
 	h.checkpoint(t, m, 5, shapeClassic)
 	if _, err := read(t, m, 7); err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading version 7: %v", err)
 	}
 	want := map[string]int{commitName(6): 1, commitName(7): 1, logFolder + fmt.Sprintf("%020d.checkpoint.parquet", 5): 1}
 	if !reflect.DeepEqual(m.reads, want) {
@@ -182,7 +182,7 @@ func TestAbsolutePaths(t *testing.T) {
 			}
 			got, err := read(t, m, -1)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading the log: %v", err)
 			}
 			if !reflect.DeepEqual(got.Files, want) {
 				t.Errorf("%s without %s: %+v", added, removed, got.Files)

@@ -15,8 +15,8 @@ type Schema struct {
 	index  map[string]int // by the name in lower case, as names differ by more than the case of their letters
 }
 
-// Field is a column of a table's schema, or a field in one. Of its types, which have the names of types of columns of data
-// files are, primitive ones have a Type, structs a Struct, and lists an Element; others, as maps, have none of these.
+// Field is a column of a table's schema, or a field in one. A primitive one has a Type, named as in data files, a
+// struct a Struct, and a list an Element; others, such as maps, have none of these.
 type Field struct {
 	Name    string
 	Type    string
@@ -24,20 +24,20 @@ type Field struct {
 	Element *Field
 }
 
-// schemaBytes is more than a byte of a schema's text takes while it is read: for 100,000 columns it was 8.
+// schemaBytes exceeds the bytes that a byte of a schema's text takes while it is read: for 100,000 columns it was 8.
 const schemaBytes = 16
 
-// schema is the table's; nil if the log has none, which the protocol does not allow and
-// short logs of other tools do: the data files have the columns then.
-func (t *table) schema(m *metaData) (*Schema, error) {
+// tableSchema returns the table's schema; nil if the log has none, which the protocol forbids but short logs of other
+// tools do: the data files have the columns then.
+func (t *table) tableSchema(m *metaData) (*Schema, error) {
 	if m.SchemaString == "" || m.SchemaString == "{}" {
 		return nil, nil
 	}
 	need := schemaBytes * int64(len(m.SchemaString))
-	if err := t.budget.use(need, t.name); err != nil {
+	if err := t.budget.reserve(need, t.name); err != nil {
 		return nil, err
 	}
-	defer t.budget.free(need)
+	defer t.budget.release(need)
 	var document any
 	err := json.Unmarshal([]byte(m.SchemaString), &document)
 	whole := newField("", document)
@@ -45,14 +45,13 @@ func (t *table) schema(m *metaData) (*Schema, error) {
 		err = errors.New("it is no struct, as the schema of a table is")
 	}
 	if err != nil {
-		e := stream.Dataf(t.place(logFolder), "the schema in the metaData action cannot be read: %w", err)
+		e := stream.Dataf(t.filePath(logFolder), "the schema in the metaData action cannot be read: %w", err)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return nil, e
 	}
 	return whole.Struct, nil
 }
 
-// newField makes a field of a type as the document of a schema has it: the name of a primitive one, or an object.
 func newField(name string, document any) Field {
 	f := Field{Name: name}
 	switch d := document.(type) {
@@ -79,7 +78,7 @@ func newField(name string, document any) Field {
 func newSchema(fields []any) *Schema {
 	s := &Schema{Fields: make([]Field, 0, len(fields)), index: make(map[string]int, len(fields))}
 	for _, document := range fields {
-		d, _ := document.(map[string]any) // of anything else there is no name and no type
+		d, _ := document.(map[string]any) // a field that is no object has no name and no type
 		name, _ := d["name"].(string)
 		s.index[strings.ToLower(name)] = len(s.Fields)
 		s.Fields = append(s.Fields, newField(name, d["type"]))
@@ -87,14 +86,14 @@ func newSchema(fields []any) *Schema {
 	return s
 }
 
-// typeNames are the primitive types as columns of data files call them.
+// typeNames are the names of the primitive types in data files.
 var typeNames = map[string]string{
 	"byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float", "double": "double", "boolean": "bool",
 	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
 }
 
-// Find returns the type that the schema has for a column of a data file, which lies at that path: list<…> of a list.
-// There is none in the schema if ok is false, and none to compare with if it is empty.
+// Find returns the type that the schema has for the column of a data file with this path: list<…> for a list. ok is
+// false if the schema lacks the column; an empty type cannot be compared.
 func (s *Schema) Find(path []string) (typ string, ok bool) {
 	var at *Field
 	for _, name := range path {
@@ -103,8 +102,8 @@ func (s *Schema) Find(path []string) (typ string, ok bool) {
 				return "", true
 			}
 		}
-		i, there := s.index[strings.ToLower(name)]
-		if !there {
+		i, found := s.index[strings.ToLower(name)]
+		if !found {
 			return "", false
 		}
 		at = &s.Fields[i]
@@ -118,7 +117,7 @@ func (s *Schema) Find(path []string) (typ string, ok bool) {
 	return at.Type, true
 }
 
-// Place is the number of columns that stand before one in the schema: all where it has none of this name.
+// Place returns the index of a column in the schema; the number of columns if it is absent.
 func (s *Schema) Place(name string) int {
 	if at, ok := s.index[strings.ToLower(name)]; ok {
 		return at
@@ -126,13 +125,12 @@ func (s *Schema) Place(name string) int {
 	return len(s.Fields)
 }
 
-// Widens reports whether values of a data file's type are values of the table's: the same, or one that the protocol
-// lets a table widen to it.
-// https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
+// Widens reports whether values of a data file's type are valid for the table's type: the same, or one that the
+// protocol lets a table widen to it. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
 func Widens(file, table string) bool {
-	inFile, listed := strings.CutPrefix(file, "list<")
-	inTable, wanted := strings.CutPrefix(table, "list<")
-	if listed && wanted {
+	inFile, fileIsList := strings.CutPrefix(file, "list<")
+	inTable, tableIsList := strings.CutPrefix(table, "list<")
+	if fileIsList && tableIsList {
 		return Widens(strings.TrimSuffix(inFile, ">"), strings.TrimSuffix(inTable, ">"))
 	}
 	whole := map[string]int{"int8": 3, "int16": 5, "int32": 10, "int64": 20} // digits of decimals
@@ -153,7 +151,7 @@ func Widens(file, table string) bool {
 	}
 	switch file + " " + table {
 	case "float double", "date timestamp_ntz", "timestamp timestamp_ntz", "int96 timestamp_ntz", "int96 timestamp", "null " + table,
-		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // which are texts, or bytes, however a writer calls them
+		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // which are texts, or bytes, under other names
 		return true
 	}
 	return false

@@ -17,8 +17,8 @@ func withSchema(t testing.TB, schema string) string {
 	return strings.Replace(metaLine, `"partitionColumns"`, `"schemaString":`+string(text)+`,"partitionColumns"`, 1)
 }
 
-// TestSchema: the types of columns, of fields in structs and of lists, as data files call them; what is in lists of structs
-// and maps is not compared, and what the schema has not is none of the table.
+// TestSchema: the types of columns, of fields in structs and of lists have the names used for data files; types in
+// lists of structs and maps are not compared, and columns missing from the schema are none of the table.
 func TestSchema(t *testing.T) {
 	m := newFolder()
 	m.commit(0, protocolLine, withSchema(t, `{"type":"struct","fields":[

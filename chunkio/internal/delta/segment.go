@@ -18,44 +18,42 @@ type checkpoint struct {
 	modified time.Time
 }
 
-// compareCheckpoints orders by version, and puts the one to prefer last: checkpoints of
-// one version hold the same.
+// compareCheckpoints orders by version, and puts the preferred one last: checkpoints of one version hold the same.
 func compareCheckpoints(a, b checkpoint) int {
 	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.kind, b.kind), strings.Compare(a.parts[0].name, b.parts[0].name))
 }
 
-// segment is the part of the log that makes one version: a checkpoint, or nil for the
-// empty table before version 0, and the commits behind it.
+// segment is the part of the log that makes one version: a checkpoint, or nil for the empty table before version 0,
+// and the commits after it.
 type segment struct {
 	version int64
 	base    *checkpoint
 	commits []commit
 }
 
-// segment finds the shortest part of the log that makes a version.
-func (t *table) segment(version int64) (segment, error) {
+func (t *table) findSegment(version int64) (segment, error) {
 	s := segment{version: version}
 	from := int64(0)
-	if base := t.baseOf(version); base != nil {
+	if base := t.baseCheckpoint(version); base != nil {
 		s.base, from = base, base.version+1
 	}
-	lo, _ := slices.BinarySearchFunc(t.commits, from, commitAt)
-	hi, _ := slices.BinarySearchFunc(t.commits, version+1, commitAt)
+	lo, _ := slices.BinarySearchFunc(t.commits, from, compareCommit)
+	hi, _ := slices.BinarySearchFunc(t.commits, version+1, compareCommit)
 	s.commits = t.commits[lo:max(lo, hi)]
 	for i := range version + 1 - from {
 		if i < int64(len(s.commits)) && s.commits[i].version == from+i {
 			continue
 		}
-		e := stream.Dataf(t.place(commitName(from+i)), "is missing, and version %d cannot be told without it", version)
-		e.Remedy = stream.Textf("restore the file from a copy, or set {version} to %s", t.around(from, from+i))
+		e := stream.Dataf(t.filePath(commitName(from+i)), "is missing, and version %d cannot be told without it", version)
+		e.Remedy = stream.Textf("restore the file from a copy, or set {version} to %s", t.suggestVersions(from, from+i))
 		return segment{}, e
 	}
 	return s, nil
 }
 
-// around names versions that can be told although a commit is missing: those before it,
-// and those from the next checkpoint on.
-func (t *table) around(from, missing int64) string {
+// suggestVersions names versions that do not need a missing commit: the ones before it, and from the next checkpoint
+// on.
+func (t *table) suggestVersions(from, missing int64) string {
 	var names []string
 	if first := max(from-1, t.oldest); first < missing {
 		names = append(names, fmt.Sprintf("one from %d to %d", first, missing-1))
@@ -72,8 +70,8 @@ func (t *table) around(from, missing int64) string {
 	return strings.Join(names, " or ")
 }
 
-// baseOf is the newest checkpoint that is not newer than a version, or nil.
-func (t *table) baseOf(version int64) *checkpoint {
+// baseCheckpoint returns the newest checkpoint that is not newer than a version, or nil.
+func (t *table) baseCheckpoint(version int64) *checkpoint {
 	n, _ := slices.BinarySearchFunc(t.checkpoints, version+1, func(c checkpoint, v int64) int { return cmp.Compare(c.version, v) })
 	if n == 0 {
 		return nil
@@ -81,11 +79,10 @@ func (t *table) baseOf(version int64) *checkpoint {
 	return &t.checkpoints[n-1]
 }
 
-func commitAt(c commit, version int64) int { return cmp.Compare(c.version, version) }
+func compareCommit(c commit, version int64) int { return cmp.Compare(c.version, version) }
 
-// commitOf finds the commit of a version.
-func (t *table) commitOf(version int64) (commit, bool) {
-	i, ok := slices.BinarySearchFunc(t.commits, version, commitAt)
+func (t *table) findCommit(version int64) (commit, bool) {
+	i, ok := slices.BinarySearchFunc(t.commits, version, compareCommit)
 	if !ok {
 		return commit{}, false
 	}

@@ -10,32 +10,32 @@ import (
 
 // state is a table in the middle of its replay.
 type state struct {
-	budget *budget
-	all    bool // files count as well, not only metadata and protocol
+	budget     *budget
+	wantsFiles bool // files count as well, not only metadata and protocol
 
 	meta     *metaData
 	protocol *protocol
 
-	live    map[string]liveFile // by key: the file, and its deletion vector where it has one
-	parts   map[string]*partition
-	version int64               // whose actions are being added
-	removed map[string]struct{} // keys that this version removed
-	text    []byte
+	liveFiles  map[string]liveFile // by key: the file, and its deletion vector if it has one
+	partitions map[string]*partition
+	version    int64               // version whose actions are being added
+	removed    map[string]struct{} // keys that this version removed
+	text       []byte
 }
 
 // liveFile is a file that was added and not removed yet.
 type liveFile struct {
-	path      string // that of File; shares the key's memory where they are the same
+	path      string // File's path; shares the key's memory if they are equal
 	size      int64
 	rows      int64
-	version   int64 // that added it
+	version   int64 // version that added it
 	partition *partition
-	vector    bool // it has a deletion vector
+	hasVector bool // it has a deletion vector
 }
 
-// What the state holds, in bytes. A live file takes 80 bytes and a string header of 16 in
-// the map, which is between 7/8 and 7/16 full, and 56 in the list of files that is made
-// of it; a partition takes its struct, a map entry and 32 bytes a value.
+// The memory of the state, in bytes. A live file takes 80 bytes and a string header of 16 in the map, which is
+// between 7/8 and 7/16 full, and 56 in the list of files made from it; a partition takes its struct, a map entry and
+// 32 bytes a value.
 const (
 	fileBytes      = 256
 	removedBytes   = 64
@@ -44,16 +44,16 @@ const (
 )
 
 func newState(b *budget, all bool) *state {
-	return &state{budget: b, all: all, live: map[string]liveFile{}, parts: map[string]*partition{}, removed: map[string]struct{}{}}
+	return &state{budget: b, wantsFiles: all, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
 }
 
-// begin starts the actions of a version. Their order among themselves has no meaning.
-func (s *state) begin(version int64) {
+// beginVersion starts the actions of a version, which may come in any order.
+func (s *state) beginVersion(version int64) {
 	for key := range s.removed {
-		s.budget.free(removedBytes + int64(len(key)))
+		s.budget.release(removedBytes + int64(len(key)))
 	}
-	// Clearing a map costs as much as it ever held: a large one is left to the collector, so
-	// that one commit that removes millions does not slow all behind it.
+	// Clearing a map costs time proportional to its largest size: a large one is left to the collector, so that one
+	// commit that removes millions does not slow all later ones.
 	if len(s.removed) > 1024 {
 		s.removed = map[string]struct{}{}
 	}
@@ -61,7 +61,6 @@ func (s *state) begin(version int64) {
 	s.version = version
 }
 
-// fileKey is the key of a file with the deletion vector of that id.
 func fileKey(key, vector string) string {
 	if vector == "" {
 		return key
@@ -69,9 +68,8 @@ func fileKey(key, vector string) string {
 	return key + "\x00" + vector // no path has a zero byte
 }
 
-// add takes in an added file.
-func (s *state) add(table, raw, vector string, size, rows int64, values []pair) error {
-	if !s.all {
+func (s *state) addFile(table, raw, vector string, size, rows int64, values []pair) error {
+	if !s.wantsFiles {
 		return nil
 	}
 	path, key, err := readPath(raw)
@@ -86,30 +84,29 @@ func (s *state) add(table, raw, vector string, size, rows int64, values []pair) 
 	if same {
 		path = key
 	}
-	if _, both := s.removed[key]; both {
-		return bothWays(raw)
+	if _, removedToo := s.removed[key]; removedToo {
+		return errAddedAndRemoved(raw)
 	}
-	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, vector: vector != ""}
-	if f.partition, err = s.partition(table, values); err != nil {
+	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, hasVector: vector != ""}
+	if f.partition, err = s.joinPartition(table, values); err != nil {
 		return err
 	}
-	old, replaces := s.live[key]
+	old, replaces := s.liveFiles[key]
 	switch {
 	case replaces && old.version == s.version && (old.size != f.size || old.rows != f.rows || old.partition != f.partition):
 		return fmt.Errorf("adds the file %q, which the same version adds otherwise", raw)
 	case replaces:
-		s.budget.free(s.cost(key, old))
-		s.leave(old.partition)
+		s.budget.release(s.liveFileBytes(key, old))
+		s.leavePartition(old.partition)
 	}
-	if err := s.budget.use(s.cost(key, f), table); err != nil {
+	if err := s.budget.reserve(s.liveFileBytes(key, f), table); err != nil {
 		return err
 	}
-	s.live[key] = f
+	s.liveFiles[key] = f
 	return nil
 }
 
-// cost is what a live file holds.
-func (s *state) cost(key string, f liveFile) int64 {
+func (s *state) liveFileBytes(key string, f liveFile) int64 {
 	n := int64(fileBytes + len(key))
 	if f.path != key {
 		n += int64(len(f.path))
@@ -117,10 +114,10 @@ func (s *state) cost(key string, f liveFile) int64 {
 	return n
 }
 
-// remove takes in a removed file. It need not be live: checkpoints and commits may tell
-// of files that went long ago.
-func (s *state) remove(table, raw, vector string) error {
-	if !s.all {
+// removeFile applies the removal of a file. It need not be live: checkpoints and commits may mention files that went
+// long ago.
+func (s *state) removeFile(table, raw, vector string) error {
+	if !s.wantsFiles {
 		return nil
 	}
 	_, key, err := readPath(raw)
@@ -128,50 +125,50 @@ func (s *state) remove(table, raw, vector string) error {
 		return err
 	}
 	key = fileKey(key, vector)
-	if _, again := s.removed[key]; !again {
-		if err := s.budget.use(removedBytes+int64(len(key)), table); err != nil {
+	if _, alreadyRemoved := s.removed[key]; !alreadyRemoved {
+		if err := s.budget.reserve(removedBytes+int64(len(key)), table); err != nil {
 			return err
 		}
 		s.removed[key] = struct{}{}
 	}
-	f, ok := s.live[key]
+	f, ok := s.liveFiles[key]
 	if !ok {
 		return nil
 	}
 	if f.version == s.version {
-		return bothWays(raw)
+		return errAddedAndRemoved(raw)
 	}
-	s.budget.free(s.cost(key, f))
-	s.leave(f.partition)
-	delete(s.live, key)
+	s.budget.release(s.liveFileBytes(key, f))
+	s.leavePartition(f.partition)
+	delete(s.liveFiles, key)
 	return nil
 }
 
-func bothWays(raw string) error {
+func errAddedAndRemoved(raw string) error {
 	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; which of them holds cannot be told", raw)
 }
 
-// files are the live files of a replayed state, which it gives up.
-func (t *table) files(s *state) ([]File, error) {
-	files := make([]File, 0, len(s.live))
-	values := make(map[*partition][]*string, len(s.parts))
+// liveFiles returns the live files of a replayed state, which it gives up.
+func (t *table) liveFiles(s *state) ([]File, error) {
+	files := make([]File, 0, len(s.liveFiles))
+	values := make(map[*partition][]*string, len(s.partitions))
 	var vector string
-	for _, f := range s.live {
-		if f.vector && (vector == "" || f.path < vector) {
+	for _, f := range s.liveFiles {
+		if f.hasVector && (vector == "" || f.path < vector) {
 			vector = f.path
 		}
 		v, ok := values[f.partition]
 		if !ok {
-			v = f.partition.resolve(s.meta.PartitionColumns)
+			v = f.partition.columnValues(s.meta.PartitionColumns)
 			values[f.partition] = v
 		}
 		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows})
 	}
-	s.live, s.parts = nil, nil
+	s.liveFiles, s.partitions = nil, nil
 	if vector != "" {
 		place := vector
 		if !IsAbsolute(vector) {
-			place = t.place(vector)
+			place = t.filePath(vector)
 		}
 		e := stream.Dataf(place, "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
 		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", tableInSQL(t.name))

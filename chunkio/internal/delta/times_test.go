@@ -18,12 +18,12 @@ func asOf(t *testing.T, m *memoryFolder, at time.Time) (int64, string) {
 		return -1, e.Error()
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading as of %v: %v", at, err)
 	}
 	return s.Version, ""
 }
 
-// The version of a time is the newest whose commit is not later, and Time says that.
+// The version of a time is the newest whose commit is not later, and Time agrees.
 func TestAsOf(t *testing.T) {
 	h := newHistory(20, 6)
 	m := newFolder()
@@ -79,7 +79,7 @@ func TestAsOf(t *testing.T) {
 	}
 }
 
-// Where the table has commits tell their time, files' times count only before that.
+// If the table's commits contain their time, files' times count only for earlier versions.
 func TestInCommitTimes(t *testing.T) {
 	for _, since := range []int64{0, 4} {
 		m := newFolder()

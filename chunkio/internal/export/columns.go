@@ -18,17 +18,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// column is one column: its type, and how its values are read.
+// column is one column: its type, and the function that reads its values.
 type column struct {
 	name     string
 	typ      arrow.DataType
 	optional bool
 	uuid     bool // 16 bytes that are an identifier
-	read     func(pqfile.ColumnChunkReader, int, array.Builder) error
+	readInto func(pqfile.ColumnChunkReader, int, array.Builder) error
 }
 
-// metadata marks identifiers as Arrow's canonical extension, which readers that do not know it take for bytes.
-func (c column) metadata() arrow.Metadata {
+// extensionMetadata marks identifiers as Arrow's canonical extension; readers that do not know it take them for
+// bytes.
+func (c column) extensionMetadata() arrow.Metadata {
 	if !c.uuid {
 		return arrow.Metadata{}
 	}
@@ -43,69 +44,70 @@ func newColumn(n schema.Node) (column, error) {
 	c := column{name: p.Name(), optional: p.RepetitionType() == parquet.Repetitions.Optional}
 	switch t := p.LogicalType().(type) {
 	case *schema.DecimalLogicalType:
-		c.decimal(p.PhysicalType(), t)
+		c.setDecimalType(p.PhysicalType(), t)
 	case *schema.IntLogicalType:
-		c.integer(p.PhysicalType(), int(t.BitWidth()), t.IsSigned())
+		c.setIntegerType(p.PhysicalType(), int(t.BitWidth()), t.IsSigned())
 	case schema.DateLogicalType:
-		c.typ, c.read = arrow.FixedWidthTypes.Date32, int32s(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
+		c.typ, c.readInto = arrow.FixedWidthTypes.Date32, readInt32s(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
 	case *schema.TimeLogicalType:
-		unit := unitOf(t.TimeUnit())
+		unit := arrowUnit(t.TimeUnit())
 		if unit == arrow.Millisecond {
-			c.typ, c.read = &arrow.Time32Type{Unit: unit}, int32s(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
+			c.typ, c.readInto = &arrow.Time32Type{Unit: unit}, readInt32s(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
 		} else {
-			c.typ, c.read = &arrow.Time64Type{Unit: unit}, int64s(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
+			c.typ, c.readInto = &arrow.Time64Type{Unit: unit}, readInt64s(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
 		}
 	case *schema.TimestampLogicalType:
-		stamp := &arrow.TimestampType{Unit: unitOf(t.TimeUnit())}
+		stamp := &arrow.TimestampType{Unit: arrowUnit(t.TimeUnit())}
 		if t.IsAdjustedToUTC() {
 			stamp.TimeZone = "UTC"
 		}
-		c.typ, c.read = stamp, int64s(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
+		c.typ, c.readInto = stamp, readInt64s(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
 	case schema.Float16LogicalType:
-		c.typ, c.read = arrow.FixedWidthTypes.Float16, fixed(func(b *array.Float16Builder, x []byte) {
+		c.typ, c.readInto = arrow.FixedWidthTypes.Float16, readFixedBytes(func(b *array.Float16Builder, x []byte) {
 			b.Append(float16.FromBits(binary.LittleEndian.Uint16(x)))
 		})
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		c.typ, c.read = arrow.BinaryTypes.String, byteArrays(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
+		c.typ, c.readInto = arrow.BinaryTypes.String, readByteArrays(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
 	case schema.UUIDLogicalType:
 		c.uuid = true
-		c.plain(p)
+		c.setPlainType(p)
 	default:
-		c.plain(p)
+		c.setPlainType(p)
 	}
 	return c, nil
 }
 
-// plain is a column without a logical type, or with one that Arrow has no type for.
-func (c *column) plain(p *schema.PrimitiveNode) {
+// setPlainType handles a column without a logical type, or with one that Arrow has no type for.
+func (c *column) setPlainType(p *schema.PrimitiveNode) {
 	switch p.PhysicalType() {
 	case parquet.Types.Boolean:
 		c.typ = arrow.FixedWidthTypes.Boolean
-		c.read = values[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
+		c.readInto = readValues[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
 	case parquet.Types.Int32:
-		c.integer(p.PhysicalType(), 32, true)
+		c.setIntegerType(p.PhysicalType(), 32, true)
 	case parquet.Types.Int64:
-		c.integer(p.PhysicalType(), 64, true)
+		c.setIntegerType(p.PhysicalType(), 64, true)
 	case parquet.Types.Int96: // nanoseconds of the day, and a Julian day
 		c.typ = &arrow.TimestampType{Unit: arrow.Nanosecond}
-		c.read = values[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96(x)) })
+		c.readInto = readValues[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96Timestamp(x)) })
 	case parquet.Types.Float:
 		c.typ = arrow.PrimitiveTypes.Float32
-		c.read = values[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
+		c.readInto = readValues[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
 	case parquet.Types.Double:
 		c.typ = arrow.PrimitiveTypes.Float64
-		c.read = values[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
+		c.readInto = readValues[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
 	case parquet.Types.FixedLenByteArray:
 		c.typ = &arrow.FixedSizeBinaryType{ByteWidth: p.TypeLength()}
-		c.read = fixed(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
+		c.readInto = readFixedBytes(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
 	default:
 		c.typ = arrow.BinaryTypes.Binary
-		c.read = byteArrays(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
+		c.readInto = readByteArrays(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
 	}
 }
 
-// int96 is a timestamp of old writers. One that 64 bits cannot hold is an error, as [format.Guard] makes of a panic.
-func int96(x parquet.Int96) arrow.Timestamp {
+// int96Timestamp converts a timestamp of old writers. It panics if 64 bits cannot hold it; [format.Guard] makes an
+// error of that.
+func int96Timestamp(x parquet.Int96) arrow.Timestamp {
 	const epoch, most = 2440588, 106750 // 1970-01-01, and the days from there that 64 bits count
 	days := int64(int32(binary.LittleEndian.Uint32(x[8:]))) - epoch
 	if days < -most || days > most {
@@ -114,37 +116,37 @@ func int96(x parquet.Int96) arrow.Timestamp {
 	return arrow.Timestamp(days*86400*1e9 + int64(binary.LittleEndian.Uint64(x[:])))
 }
 
-func (c *column) integer(t parquet.Type, bits int, signed bool) {
+func (c *column) setIntegerType(t parquet.Type, bits int, signed bool) {
 	switch {
 	case t == parquet.Types.Int64 && signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int64, int64s(func(b *array.Int64Builder, x int64) { b.Append(x) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int64, readInt64s(func(b *array.Int64Builder, x int64) { b.Append(x) })
 	case t == parquet.Types.Int64:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint64, int64s(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint64, readInt64s(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
 	case bits == 8 && signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int8, int32s(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int8, readInt32s(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
 	case bits == 8:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint8, int32s(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint8, readInt32s(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
 	case bits == 16 && signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int16, int32s(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int16, readInt32s(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
 	case bits == 16:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint16, int32s(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint16, readInt32s(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
 	case signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int32, int32s(func(b *array.Int32Builder, x int32) { b.Append(x) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int32, readInt32s(func(b *array.Int32Builder, x int32) { b.Append(x) })
 	default:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint32, int32s(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint32, readInt32s(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
 	}
 }
 
-// greatest128 is the number of digits that 128 bits hold.
-const greatest128 = 38
+// maxDigits128 is the number of decimal digits that 128 bits hold.
+const maxDigits128 = 38
 
-func (c *column) decimal(physical parquet.Type, t *schema.DecimalLogicalType) {
+func (c *column) setDecimalType(physical parquet.Type, t *schema.DecimalLogicalType) {
 	precision, scale := t.Precision(), t.Scale()
-	if precision > greatest128 {
+	if precision > maxDigits128 {
 		c.typ = &arrow.Decimal256Type{Precision: precision, Scale: scale}
 		add := func(b *array.Decimal256Builder, x []byte) { b.Append(decimal256.FromBigInt(text.BigInt(x))) }
-		if c.read = fixed(add); physical == parquet.Types.ByteArray {
-			c.read = byteArrays(add)
+		if c.readInto = readFixedBytes(add); physical == parquet.Types.ByteArray {
+			c.readInto = readByteArrays(add)
 		}
 		return
 	}
@@ -153,17 +155,17 @@ func (c *column) decimal(physical parquet.Type, t *schema.DecimalLogicalType) {
 	ofBytes := func(b *array.Decimal128Builder, x []byte) { add(b, text.BigInt(x)) }
 	switch physical {
 	case parquet.Types.Int32:
-		c.read = int32s(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
+		c.readInto = readInt32s(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
 	case parquet.Types.Int64:
-		c.read = int64s(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
+		c.readInto = readInt64s(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
 	case parquet.Types.ByteArray:
-		c.read = byteArrays(ofBytes)
+		c.readInto = readByteArrays(ofBytes)
 	default:
-		c.read = fixed(ofBytes)
+		c.readInto = readFixedBytes(ofBytes)
 	}
 }
 
-func unitOf(u schema.TimeUnitType) arrow.TimeUnit {
+func arrowUnit(u schema.TimeUnitType) arrow.TimeUnit {
 	switch u {
 	case schema.TimeUnitMillis:
 		return arrow.Millisecond
@@ -173,14 +175,14 @@ func unitOf(u schema.TimeUnitType) arrow.TimeUnit {
 	return arrow.Nanosecond
 }
 
-// batched is one of v15's column readers, of one physical type.
-type batched[T any] interface {
+// batchReader is one of v15's column readers, of one physical type.
+type batchReader[T any] interface {
 	pqfile.ColumnChunkReader
 	ReadBatch(batchSize int64, values []T, def, rep []int16) (total int64, read int, err error)
 }
 
-// values reads the next n entries of a column into a builder.
-func values[R batched[T], B array.Builder, T any](add func(B, T)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+// readValues returns a function that reads the next n entries of a column into a builder.
+func readValues[R batchReader[T], B array.Builder, T any](add func(B, T)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
 	return func(reader pqfile.ColumnChunkReader, n int, to array.Builder) error {
 		r, okR := reader.(R)
 		b, okB := to.(B)
@@ -224,18 +226,18 @@ func values[R batched[T], B array.Builder, T any](add func(B, T)) func(pqfile.Co
 	}
 }
 
-func int32s[B array.Builder](add func(B, int32)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return values[*pqfile.Int32ColumnChunkReader](add)
+func readInt32s[B array.Builder](add func(B, int32)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return readValues[*pqfile.Int32ColumnChunkReader](add)
 }
 
-func int64s[B array.Builder](add func(B, int64)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return values[*pqfile.Int64ColumnChunkReader](add)
+func readInt64s[B array.Builder](add func(B, int64)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return readValues[*pqfile.Int64ColumnChunkReader](add)
 }
 
-func fixed[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return values[*pqfile.FixedLenByteArrayColumnChunkReader](func(b B, x parquet.FixedLenByteArray) { add(b, x) })
+func readFixedBytes[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return readValues[*pqfile.FixedLenByteArrayColumnChunkReader](func(b B, x parquet.FixedLenByteArray) { add(b, x) })
 }
 
-func byteArrays[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return values[*pqfile.ByteArrayColumnChunkReader](func(b B, x parquet.ByteArray) { add(b, x) })
+func readByteArrays[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return readValues[*pqfile.ByteArrayColumnChunkReader](func(b B, x parquet.ByteArray) { add(b, x) })
 }

@@ -1,5 +1,5 @@
-// Package export writes a flat Parquet file that package writer has made as an Arrow IPC file or
-// as CSV: record batch by record batch, with all columns open at once and little of each in memory.
+// Package export writes a flat Parquet file made by package writer as an Arrow IPC file or as CSV: record batch by
+// record batch, with all columns open at once and little of each in memory.
 package export
 
 import (
@@ -23,7 +23,7 @@ type Sink interface {
 	Close() error
 }
 
-// Table is what is written: the columns of files that are alike.
+// Table describes the output: the columns of files with the same schema.
 type Table struct {
 	Schema  *arrow.Schema
 	columns []column
@@ -39,57 +39,56 @@ func New(fields schema.FieldList) (*Table, error) {
 			return nil, err
 		}
 		t.columns = append(t.columns, c)
-		list = append(list, arrow.Field{Name: f.Name(), Type: c.typ, Nullable: c.optional, Metadata: c.metadata()})
+		list = append(list, arrow.Field{Name: f.Name(), Type: c.typ, Nullable: c.optional, Metadata: c.extensionMetadata()})
 	}
 	t.Schema = arrow.NewSchema(list, nil)
 	return t, nil
 }
 
 const (
-	// cells are in a record batch, as far as its height allows: the same for any memory limit.
-	cells                       = 1 << 20
+	// batchCells are the cells of a record batch, for any memory limit, unless its height would pass a bound.
+	batchCells                  = 1 << 20
 	leastHeight, greatestHeight = 256, 65536
 	// smallPage and largePage bound the pages that wait in a file.
 	smallPage, largePage = 4 << 10, 256 << 10
-	// openBytes is what a reader of a column holds beside its pages, and openPages how many these are:
-	// read ahead, and two decoded.
+	// openBytes is the memory of a column's reader without its pages, and openPages their number: one read ahead, and
+	// two decoded.
 	openBytes, openPages = 8 << 10, 3
 )
 
-// height is the number of rows of a record batch.
-func (t *Table) height() int {
-	return min(max(cells/max(len(t.columns), 1), leastHeight), greatestHeight)
+func (t *Table) batchHeight() int {
+	return min(max(batchCells/max(len(t.columns), 1), leastHeight), greatestHeight)
 }
 
-// Page is the size of the pages that a file of so many columns should have, to be read in limit
-// bytes: all that are open take a quarter of these, if that is enough for small ones.
+// Page returns the page size that a file of this number of columns should have, to be read in limit bytes: the open
+// pages take a quarter of the limit, if that is enough for small ones.
 func Page(columns int, limit int64) int64 {
 	return min(max(limit/4/openPages/int64(max(columns, 1)), smallPage), largePage)
 }
 
-// besidePages is what reading group g of f holds beside the pages: above all a batch, whose bytes
-// are about those of as many rows in the file, in arrays that have grown by doubling.
-func (t *Table) besidePages(f *pq.File, g int) int64 {
+// memoryExceptPages bounds the memory of reading group g of f, without the pages: above all a batch of
+// about the bytes of its rows in the file, in arrays that have grown by doubling.
+func (t *Table) memoryExceptPages(f *pq.File, g int) int64 {
 	total := f.HeldBytes() + int64(len(t.columns))*openBytes
 	for i := range t.columns {
 		rows := max(f.GroupRows()[g], 1)
-		total += 3 * f.Chunk(g, i).Uncompressed / rows * min(int64(t.height()), rows)
+		total += 3 * f.Chunk(g, i).Uncompressed / rows * min(int64(t.batchHeight()), rows)
 	}
 	return total
 }
 
-// Short says that the memory is too little, and how much does.
+// Short reports that the memory is too small, and how much is enough.
 type Short struct{ Need int64 }
 
 func (e *Short) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
 
-// Copy writes all rows of f, whose pages have at most the size, to the sink in at most limit bytes.
-// What it writes does not depend on either.
+// Copy writes all rows of f, whose pages have at most the given size, to the sink in at most limit bytes. The output
+// does not depend on either.
 func (t *Table) Copy(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
 	for g, rows := range f.GroupRows() {
-		beside, pages := t.besidePages(f, g), int64(len(t.columns))*openPages
-		if beside+pages*page > limit {
-			return &Short{max(beside+pages*smallPage, beside*4/3+1)}
+		otherBytes, pages := t.memoryExceptPages(f, g), int64(len(t.columns))*openPages
+		if otherBytes+pages*page > limit {
+			return &Short{max(otherBytes+pages*smallPage, otherBytes*4/3+1)}
 		}
 		if err := t.copyGroup(ctx, f, g, rows, int(page), to); err != nil {
 			return err
@@ -114,9 +113,9 @@ func (t *Table) copyGroup(ctx context.Context, f *pq.File, g int, rows int64, ah
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(left, int64(t.height()))
+		n := min(left, int64(t.batchHeight()))
 		for i := range t.columns {
-			if err := format.Guard(func() error { return t.columns[i].read(readers[i], int(n), b.Field(i)) }); err != nil {
+			if err := format.Guard(func() error { return t.columns[i].readInto(readers[i], int(n), b.Field(i)) }); err != nil {
 				return fmt.Errorf("column %q: %w", t.columns[i].name, err)
 			}
 		}
@@ -131,19 +130,19 @@ func (t *Table) copyGroup(ctx context.Context, f *pq.File, g int, rows int64, ah
 	return nil
 }
 
-// counted makes a WriteSeeker for the library, which asks once where it stands.
-type counted struct {
+// countingWriter makes a WriteSeeker for the library, which asks once for its position.
+type countingWriter struct {
 	io.Writer
 	at int64
 }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.at += int64(n)
 	return n, err
 }
 
-func (c *counted) Seek(offset int64, whence int) (int64, error) {
+func (c *countingWriter) Seek(offset int64, whence int) (int64, error) {
 	if offset != 0 || whence != io.SeekCurrent {
 		return 0, fmt.Errorf("seek to %d from %d", offset, whence)
 	}

@@ -17,78 +17,77 @@ import (
 
 // Arrow returns a sink of an Arrow IPC file, without compression: readers map it into memory.
 func (t *Table) Arrow(w io.Writer) (Sink, error) {
-	f, err := ipc.NewFileWriter(&counted{Writer: w}, ipc.WithSchema(t.Schema))
+	f, err := ipc.NewFileWriter(&countingWriter{Writer: w}, ipc.WithSchema(t.Schema))
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// CSV returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty
-// text is quoted; so is the null of the only column, as a blank line is no row. Numbers read back
-// the same, times are ISO 8601, and texts are as they are: one that begins with = stays so, and it
-// is the spreadsheet's to take it as text.
+// CSV returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty text is quoted; so
+// is the null of the only column, as a blank line is no row. Numbers read back the same, times are ISO 8601, and
+// texts are unchanged: a text that begins with = stays so, and the spreadsheet must take it as text.
 func (t *Table) CSV(w io.Writer) (Sink, error) {
 	c := &csvSink{w: w}
 	for i, col := range t.columns {
-		write, err := textOf(col)
+		write, err := textWriter(col)
 		if err != nil {
 			return nil, err
 		}
-		c.write = append(c.write, write)
-		c.separate(i)
-		c.text([]byte(col.name))
+		c.writers = append(c.writers, write)
+		c.appendSeparator(i)
+		c.appendText([]byte(col.name))
 	}
 	c.line = append(c.line, '\n')
-	return c, c.flush(0)
+	return c, c.writeLines(0)
 }
 
 // csvSink writes lines through one buffer.
 type csvSink struct {
-	w     io.Writer
-	line  []byte
-	value []byte
-	write []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
+	w       io.Writer
+	line    []byte
+	value   []byte
+	writers []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
 }
 
-// flushed bytes are written at a time.
-const flushed = 64 << 10
+// bytesPerWrite is the number of bytes after which the lines are written.
+const bytesPerWrite = 64 << 10
 
 func (c *csvSink) Write(r arrow.Record) error {
 	for row := range int(r.NumRows()) {
 		for i, a := range r.Columns() {
-			c.separate(i)
+			c.appendSeparator(i)
 			if a.IsNull(row) {
-				if len(c.write) == 1 {
-					c.text(nil)
+				if len(c.writers) == 1 {
+					c.appendText(nil)
 				}
 				continue
 			}
 			var isText bool
-			if c.value, isText = c.write[i](c.value[:0], a, row); isText {
-				c.text(c.value)
+			if c.value, isText = c.writers[i](c.value[:0], a, row); isText {
+				c.appendText(c.value)
 			} else {
 				c.line = append(c.line, c.value...)
 			}
 		}
 		c.line = append(c.line, '\n')
-		if err := c.flush(flushed); err != nil {
+		if err := c.writeLines(bytesPerWrite); err != nil {
 			return err
 		}
 	}
-	return c.flush(0)
+	return c.writeLines(0)
 }
 
-func (c *csvSink) Close() error { return c.flush(0) }
+func (c *csvSink) Close() error { return c.writeLines(0) }
 
-func (c *csvSink) separate(column int) {
+func (c *csvSink) appendSeparator(column int) {
 	if column > 0 {
 		c.line = append(c.line, ',')
 	}
 }
 
-// text appends a field, in quotes where it would not come back without.
-func (c *csvSink) text(s []byte) {
+// appendText appends a field, in quotes if it would not be read back the same without.
+func (c *csvSink) appendText(s []byte) {
 	if len(s) > 0 && !bytes.ContainsAny(s, ",\"\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		c.line = append(c.line, s...)
 		return
@@ -98,9 +97,9 @@ func (c *csvSink) text(s []byte) {
 	c.line = append(c.line, '"')
 }
 
-// flush writes the lines once they are more than so many bytes.
-func (c *csvSink) flush(over int) error {
-	if len(c.line) <= over {
+// writeLines writes the lines once they exceed the given number of bytes.
+func (c *csvSink) writeLines(threshold int) error {
+	if len(c.line) <= threshold {
 		return nil
 	}
 	_, err := c.w.Write(c.line)
@@ -108,8 +107,8 @@ func (c *csvSink) flush(over int) error {
 	return err
 }
 
-// textOf says how the values of a column are written; bytes have no text.
-func textOf(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
+// textWriter returns the function that writes the values of a column as text; bytes have no text.
+func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil
 	}

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Agree is the rule by which a column of two types in two files is one column: equal types
-// agree, and so do numbers and booleans of any width, and lists of them. The type that is
-// returned holds every value of both where a type of at most 64 bits does, and is double else:
-// values are delivered as float64 in any case. It depends neither on the order of a and b nor,
-// over several files, on theirs. Text, times and nested types agree with themselves alone.
+// Agree decides whether a column of two types in two files is one column: equal types agree, and so do numbers and
+// booleans of any width, and lists of them. The returned type holds every value of both if a type of at most 64 bits
+// can, and is double otherwise: values are delivered as float64 in any case. It does not depend on the order of a and
+// b nor, over several files, on theirs. Text, times and nested types agree only with themselves.
 func Agree(a, b string) (typ string, ok bool) {
 	if a == b {
 		return a, true
@@ -23,25 +22,25 @@ func Agree(a, b string) (typ string, ok bool) {
 		typ, ok = Agree(strings.TrimSuffix(x, ">"), strings.TrimSuffix(y, ">"))
 		return "list<" + typ + ">", ok
 	}
-	p, okX := numberOf(x)
-	q, okY := numberOf(y)
+	p, okX := parseNumberType(x)
+	q, okY := parseNumberType(y)
 	if !okX || !okY {
 		return "", false
 	}
-	return p.with(q).String(), true
+	return p.commonNumber(q).String(), true
 }
 
-// IsNumber reports whether a type is one of numbers that float64 values can be written as, or of lists of them.
+// IsNumber reports whether float64 values can be written as the type, or the type is a list of such numbers.
 func IsNumber(typ string) bool {
-	_, ok := numberOf(strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">"))
+	_, ok := parseNumberType(strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">"))
 	return ok && !strings.Contains(typ, "decimal(")
 }
 
-// SameText reports whether equal values of two types that agree are written as equal texts by
-// DecodeTexts, as classes must be: not booleans, nor decimals, whose zeros are written.
+// SameText reports whether equal values of two types that agree are written as equal texts by DecodeTexts, as classes
+// must be: not booleans, nor decimals, whose zeros are written.
 func SameText(a, b string) bool {
-	own := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
-	return a == b || !own(a) && !own(b)
+	hasOwnText := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
+	return a == b || !hasOwnText(a) && !hasOwnText(b)
 }
 
 // number is a numeric type: whether it has a sign and an exponent, and its bits of digits.
@@ -56,13 +55,13 @@ var floats = []struct {
 	digits int
 }{{"float16", 11}, {"float", 24}, {"double", 53}}
 
-func numberOf(typ string) (n number, ok bool) {
+func parseNumberType(typ string) (n number, ok bool) {
 	for _, f := range floats {
 		if typ == f.name {
 			return number{signed: true, float: true, digits: f.digits}, true
 		}
 	}
-	if strings.HasPrefix(typ, "decimal(") { // exact in no type but its own
+	if strings.HasPrefix(typ, "decimal(") { // exact in no other type
 		return number{signed: true, float: true, digits: 53}, true
 	}
 	for bits := 8; bits <= 64; bits *= 2 {
@@ -76,16 +75,16 @@ func numberOf(typ string) (n number, ok bool) {
 	return number{digits: 1}, typ == "bool"
 }
 
-// with is a type of the sign, the digits and the exponent of both. Of whole numbers and floats it
+// commonNumber returns a type with the sign, the digits and the exponent of both; for a whole number and a float it
 // is a double.
-func (n number) with(o number) number {
+func (n number) commonNumber(o number) number {
 	if n.float != o.float {
 		return number{signed: true, float: true, digits: 53}
 	}
 	return number{signed: n.signed || o.signed, float: n.float, digits: max(n.digits, o.digits)}
 }
 
-// String is the smallest type that holds n, else double.
+// String returns the smallest type that holds n, else double.
 func (n number) String() string {
 	if n.float {
 		for _, f := range floats {

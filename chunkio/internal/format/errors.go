@@ -19,8 +19,8 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// Recovered is the error of a library that panicked. What Go's runtime says of it is no message for
-// users; [errors.As] finds it.
+// Recovered returns the error for a panic of a library. The text of Go's runtime is no message for users; [errors.As]
+// finds it.
 func Recovered(panicked any) error {
 	e, ok := panicked.(error)
 	if !ok {
@@ -32,7 +32,7 @@ func Recovered(panicked any) error {
 	return fmt.Errorf("the library failed: %w", e)
 }
 
-// Fault says in words for users that Go's runtime stopped the code that reads a file.
+// Fault explains to users that Go's runtime stopped the code that reads a file.
 type Fault struct {
 	Text  string
 	Cause runtime.Error
@@ -40,12 +40,12 @@ type Fault struct {
 
 func (e *Fault) Error() string { return e.Text }
 
-// Unwrap is what the runtime said.
+// Unwrap returns the runtime's error.
 func (e *Fault) Unwrap() error { return e.Cause }
 
-// Place makes err a *stream.DataError of the file at path. Where err names no row group
-// or column, it gets group and column (-1 and "" where unknown). What is no fault of the
-// data (cancellation, a memory limit, the usage) stays as it is.
+// Place makes err a *stream.DataError of the file at path. If err names no row group or column, it gets group and
+// column (-1 and "" if unknown). Errors that are no fault of the data (cancellation, a memory limit, wrong usage)
+// stay unchanged.
 func Place(path string, group int, column string, err error) error {
 	if err == nil {
 		return nil
@@ -69,10 +69,10 @@ func Place(path string, group int, column string, err error) error {
 	return &place
 }
 
-// UnevenList is what is wrong with a row whose list has another length than the first rows', by which
-// it was taken for a vector; the remedy is LeaveOut.
-func UnevenList(this string, width int) error {
-	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", this, width)
+// UnevenList is the error of a row whose list has another length than the first rows', which made the column a
+// vector; the remedy is LeaveOut.
+func UnevenList(list string, width int) error {
+	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", list, width)
 }
 
 // LeaveOut is the advice not to read a column.

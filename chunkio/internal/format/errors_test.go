@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestGuard: a panic of a library is an error. What Go's runtime says of it reaches no message, and is not lost.
+// TestGuard: a panic of a library becomes an error. The text of Go's runtime reaches no message, and is not lost.
 func TestGuard(t *testing.T) {
 	err := Guard(func() error {
 		var nothing []int
@@ -17,15 +17,15 @@ func TestGuard(t *testing.T) {
 	})
 	var cause runtime.Error
 	if err == nil || strings.Contains(err.Error(), "index") || !strings.Contains(err.Error(), "damaged or forged") || !errors.As(err, &cause) {
-		t.Error(err)
+		t.Errorf("an index out of range gives %v, want an error about a damaged file", err)
 	}
 	if err := Guard(func() error { panic(io.ErrNoProgress) }); !errors.Is(err, io.ErrNoProgress) {
-		t.Error(err)
+		t.Errorf("a panic with an error gives %v, want it wrapped", err)
 	}
 	if err := Guard(func() error { panic("no such page") }); err == nil || !strings.Contains(err.Error(), "no such page") {
-		t.Error(err)
+		t.Errorf("a panic with a text gives %v, want the text", err)
 	}
 	if err := Guard(func() error { return io.EOF }); !errors.Is(err, io.EOF) {
-		t.Error(err)
+		t.Errorf("an error without a panic gives %v, want it unchanged", err)
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// PandasKey is the name under which pandas keeps, in the metadata of a file, how it made the columns.
+// PandasKey is the metadata key under which pandas describes how it made the columns.
 const PandasKey = "pandas"
 
-// MarkIndex marks the leaves that are the index of a data frame: the ones that pandas names in its metadata, and
-// ones with the names that it gives to an index without a name, which stay where another tool has written the file again.
+// MarkIndex marks the leaves that are the index of a data frame: the ones that pandas names in its metadata, and ones
+// with pandas' own names for a nameless index, which remain if another tool has written the file again.
 func MarkIndex(leaves iter.Seq[*Leaf], pandas string) {
-	var said struct {
+	var metadata struct {
 		Columns []json.RawMessage `json:"index_columns"` // names, and objects for an index that is no column
 	}
 	names := map[string]bool{}
-	if err := json.Unmarshal([]byte(pandas), &said); err == nil {
-		for _, v := range said.Columns {
+	if err := json.Unmarshal([]byte(pandas), &metadata); err == nil {
+		for _, v := range metadata.Columns {
 			var name string
 			if json.Unmarshal(v, &name) == nil {
 				names[name] = true
@@ -29,7 +29,6 @@ func MarkIndex(leaves iter.Seq[*Leaf], pandas string) {
 	}
 }
 
-// isIndexName reports whether a name is one of pandas' own, __index_level_0__.
 func isIndexName(name string) bool {
 	number, ok := strings.CutPrefix(name, "__index_level_")
 	number, end := strings.CutSuffix(number, "__")

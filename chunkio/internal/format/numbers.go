@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// Half converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals:
-// 0x032E gives 9.3e-39 in place of 4.9e-5.)
+// Half converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals: 0x032E gives 9.3e-39 in place of
+// 4.9e-5.)
 func Half(h uint16) float64 {
 	exp, frac := uint64(h>>10&31), uint64(h&1023)
 	sign := uint64(h>>15) << 63
@@ -23,12 +23,12 @@ func Half(h uint16) float64 {
 	return math.Float64frombits(sign | exp<<52 | frac<<42)
 }
 
-// exactPowers are the powers of ten that float64 holds exactly: dividing two exact
-// numbers rounds once, multiplying by 1/10^s would round twice.
+// exactPowers are the powers of ten that float64 holds exactly: dividing two exact numbers rounds once, multiplying
+// by 1/10^s would round twice.
 var exactPowers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// Scaled is the float64 nearest to v / 10^scale.
+// Scaled returns the float64 nearest to v / 10^scale.
 func Scaled(v int64, scale int) float64 {
 	const exact, powers = 1 << 53, len(exactPowers)
 	if -powers < scale && scale < powers && -exact <= v && v <= exact {
@@ -63,9 +63,9 @@ func Decimal(b []byte, scale int) float64 {
 	return Scaled(v, scale)
 }
 
-// ShortDecimal reads a number as text has it, with a sign or without: up to 15 digits, a point among them, no
+// ShortDecimal reads a number as text writes it, with a sign or without: up to 15 digits, a point among them, no
 // exponent. It is a whole number divided by a power of ten, both exact, so that the quotient is rounded once, as
-// strconv does. What else there is it leaves to others.
+// strconv does. Other notations are left to the caller.
 func ShortDecimal[T string | []byte](word T) (x float64, ok bool) {
 	digits, negative := word, false
 	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {

@@ -11,8 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Arrow writes records of one schema as an Arrow IPC stream or file. Without records,
-// opts must name the schema.
+// Arrow writes records of one schema as an Arrow IPC stream or file. Without records, opts must name the schema.
 func Arrow(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
 	t.Helper()
 	if len(records) > 0 {
@@ -35,14 +34,14 @@ func Arrow(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option
 	return b.Bytes()
 }
 
-// seekBuffer is what NewFileWriter asks for; it only tells the position.
+// seekBuffer is a WriteSeeker for NewFileWriter, which only asks for the position.
 type seekBuffer struct{ *bytes.Buffer }
 
 func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
 
-// SmallDecimals is an Arrow IPC file of a column d of decimals of 32 or 64 bits, which the library cannot write, in
-// a list of two each, l, and in a struct, s. Every value that is 0 is null in d and s.x. The library's decimals of 256 bits are given
-// that size, and the front of their values is used.
+// SmallDecimals returns an Arrow IPC file with a column d of decimals of 32 or 64 bits, which the library cannot
+// write, in a list of two each, l, and in a struct, s. Every value that is 0 is null in d and s.x. The file is made
+// from the library's decimals of 256 bits: their size is replaced, and the front of their values is used.
 func SmallDecimals(t testing.TB, bits, precision, scale int, values []int64) []byte {
 	t.Helper()
 	const library = 256
@@ -70,7 +69,7 @@ func SmallDecimals(t testing.TB, bits, precision, scale int, values []int64) []b
 	}
 	file := Arrow(t, false, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n/2))})
 	words := func(bits int) (b []byte) {
-		for _, x := range []int{bits, scale, precision} { // as they stand in the table, without what is 0
+		for _, x := range []int{bits, scale, precision} { // as in the table, which omits zeros
 			if x != 0 {
 				b = binary.LittleEndian.AppendUint32(b, uint32(x))
 			}

@@ -18,8 +18,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// Dump is what a Parquet file holds, by leaf column, read with v15's own file reader
-// and written as text to the bit.
+// Dump is the contents of a Parquet file, by leaf column, read with v15's own file reader and written as text to the
+// bit.
 type Dump struct {
 	Meta   *metadata.FileMetaData
 	Root   *schema.GroupNode
@@ -30,7 +30,7 @@ type Dump struct {
 // Leaf is a leaf column of a test file.
 type Leaf struct {
 	Path     string
-	Top      string // the top-level field it is in
+	Top      string // the enclosing top-level field
 	Node     *schema.PrimitiveNode
 	max      int16
 	Def, Rep []int16
@@ -47,7 +47,7 @@ func (d *Dump) Column(path string) *Leaf {
 	return nil
 }
 
-// Rows are the values of a flat column, "null" where it is null in any group around it.
+// Rows returns the values of a flat column, "null" if it or an enclosing group is null.
 func (l *Leaf) Rows() []string {
 	if l.max == 0 {
 		return l.Values
@@ -64,7 +64,7 @@ func (l *Leaf) Rows() []string {
 	return rows
 }
 
-// Numbers are the values of a flat column of numbers, NaN for null.
+// Numbers returns the values of a flat column of numbers, NaN for null.
 func (l *Leaf) Numbers(t *testing.T) []float64 {
 	t.Helper()
 	var numbers []float64
@@ -86,7 +86,7 @@ func (l *Leaf) Numbers(t *testing.T) []float64 {
 	return numbers
 }
 
-// Element is one element of every row of a list column, "null" where there is none.
+// Element returns one element of every row of a list column, "null" if the row has none.
 func (l *Leaf) Element(e int) []string {
 	var rows []string
 	next, at := 0, 0
@@ -116,7 +116,7 @@ func Read(t *testing.T, path string, only ...string) *Dump {
 	return ReadFrom(t, f, only...)
 }
 
-// ReadFrom is Read of a file that is open or in memory.
+// ReadFrom is Read for a file that is open or in memory.
 func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	t.Helper()
 	r, err := pqfile.NewParquetReader(file)
@@ -168,7 +168,7 @@ func readValues[T any](r interface {
 	Err() error
 	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
 }, to *Leaf, text func(T) string) error {
-	const batch = 64 // below every page: byte arrays are lent until the next page
+	const batch = 64 // smaller than any page: byte arrays are lent until the next page
 	values, def, rep := make([]T, batch), make([]int16, batch), make([]int16, batch)
 	for {
 		n, read, err := r.ReadBatch(batch, values, def, rep)
@@ -186,9 +186,8 @@ func readValues[T any](r interface {
 	}
 }
 
-// WriteEveryType writes a Parquet file with a column of every physical type, OPTIONAL
-// with nulls and REQUIRED, and a list and a struct, in row groups of the given heights.
-// Values differ with salt.
+// WriteEveryType writes a Parquet file with a column of every physical type, OPTIONAL with nulls and REQUIRED, and a
+// list and a struct, in row groups of the given heights. Values differ with salt.
 func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 	t.Helper()
 	node := func(name string, rep parquet.Repetition, logical schema.LogicalType, physical parquet.Type, size int) schema.Node {
@@ -256,8 +255,8 @@ func WriteFile(t testing.TB, fields schema.FieldList, groups int, put func(g, c 
 	return out.Bytes()
 }
 
-// writeTestColumn writes rows values, a pure function of their position. Lists have
-// three elements; every fifth row is null where it can be.
+// writeTestColumn writes rows values, a pure function of their position. Lists have three elements; every fifth row
+// is null if the column allows it.
 func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 	d := w.Descr()
 	var def, rep []int16
@@ -290,22 +289,22 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 	}
 	switch w := w.(type) {
 	case *pqfile.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) bool { return i%3 == 0 }), def, rep)
+		_, err = w.WriteBatch(mapValues(at, func(i int) bool { return i%3 == 0 }), def, rep)
 	case *pqfile.Int32ColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
+		_, err = w.WriteBatch(mapValues(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
 	case *pqfile.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
+		_, err = w.WriteBatch(mapValues(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
 	case *pqfile.Int96ColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
+		_, err = w.WriteBatch(mapValues(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
 	case *pqfile.Float32ColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) float32 {
+		_, err = w.WriteBatch(mapValues(at, func(i int) float32 {
 			if i%7 == 0 {
 				return math.Float32frombits(0x7FC00000 | uint32(i)) // a NaN with a payload
 			}
 			return float32(i) * 0.37
 		}), def, rep)
 	case *pqfile.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) float64 {
+		_, err = w.WriteBatch(mapValues(at, func(i int) float64 {
 			special := []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.Float64frombits(0xFFF8_0000_0000_0000 | uint64(i)), 5e-324}
 			if i%11 < len(special) {
 				return special[i%11]
@@ -313,14 +312,14 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 			return float64(i) * 0.1
 		}), def, rep)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) parquet.ByteArray {
+		_, err = w.WriteBatch(mapValues(at, func(i int) parquet.ByteArray {
 			if i%6 == 0 {
 				return parquet.ByteArray{}
 			}
 			return parquet.ByteArray(fmt.Sprintf("ключ %d \x00", i%97))
 		}), def, rep)
 	case *pqfile.FixedLenByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(mapped(at, func(i int) parquet.FixedLenByteArray {
+		_, err = w.WriteBatch(mapValues(at, func(i int) parquet.FixedLenByteArray {
 			b := make([]byte, d.TypeLength())
 			b[0], b[len(b)-1] = byte(i), byte(i>>8)
 			return b
@@ -331,7 +330,7 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 	return err
 }
 
-func mapped[T any](at []int, value func(int) T) []T {
+func mapValues[T any](at []int, value func(int) T) []T {
 	out := make([]T, len(at))
 	for i, k := range at {
 		out[i] = value(k)

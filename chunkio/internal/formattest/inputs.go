@@ -21,10 +21,10 @@ func Must(t testing.TB, err error) {
 // Memory is a file in memory as an input.
 type Memory struct {
 	*bytes.Reader
-	Closed int // how often
+	Closed int // number of calls to Close
 }
 
-// NewMemory is the file of these bytes.
+// NewMemory makes an input of these bytes.
 func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
 
 // Name implements format.Input.
@@ -39,7 +39,7 @@ func (m *Memory) Close() error {
 // faultyInput fails, or reads short, at one of its reads.
 type faultyInput struct {
 	*Memory
-	left  int // reads up to that one
+	left  int // reads up to and including the faulty one
 	short bool
 }
 
@@ -57,8 +57,8 @@ func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
 	return 0, errDisk
 }
 
-// FailEveryRead lets the reads of a file fail, or come short, one after the other: read
-// must return the fault each time, and no error where there was none.
+// FailEveryRead makes each read of a file fail, or come short, in a separate run: read must return the fault each
+// time, and no error if there was none.
 func FailEveryRead(t *testing.T, file []byte, short bool, read func(format.Input) error) {
 	t.Helper()
 	want := errDisk

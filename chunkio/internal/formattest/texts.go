@@ -78,7 +78,7 @@ func NaiveHalf(b uint16) float64 {
 	return sign * math.Ldexp(1024+frac, exp-25)
 }
 
-// SameBits reports equality to the bit; all NaNs but the mark of a null are one.
+// SameBits reports equality to the bit; all NaNs but the mark of a null are equal.
 func SameBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b && !format.IsNull(a) && !format.IsNull(b)
 }
@@ -93,7 +93,7 @@ func NaiveDecimal(n *big.Int, scale int) float64 {
 	return x
 }
 
-// BigEndian is n in two's complement of size bytes.
+// BigEndian returns n in two's complement of size bytes.
 func BigEndian(n *big.Int, size int) []byte {
 	if n.Sign() < 0 {
 		n = new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))

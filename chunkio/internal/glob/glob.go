@@ -13,26 +13,26 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A glob is matched alternative by alternative, and its ** walk over every folder below every folder: {a,b} 27
+// A glob is matched alternative by alternative, and each ** walks over every folder below every folder: {a,b} 27
 // times, 135 bytes, took 14 s for each name.
 const (
-	mostAlternatives = 1000
-	mostBraces       = 8 // within one another
-	mostDoubleStars  = 4
+	maxAlternatives = 1000
+	maxBraceDepth   = 8 // within one another
+	maxDoubleStars  = 4
 )
 
-// Fault returns why a pattern cannot be matched, or an empty string if it can be. valid is whether it is well-formed.
+// Fault returns the reason why a pattern cannot be matched, or "". valid reports whether it is well-formed.
 func Fault(pattern string, valid bool) string {
 	alternatives, nested := countAlternatives(pattern)
 	switch {
 	case !valid:
 		return "malformed glob"
-	case alternatives > mostAlternatives:
-		return fmt.Sprintf("its braces stand for more than %d patterns; give several patterns with fewer", mostAlternatives)
-	case nested > mostBraces:
-		return fmt.Sprintf("its braces are nested more than %d deep; give several patterns", mostBraces)
-	case strings.Count(pattern, "**") > mostDoubleStars:
-		return fmt.Sprintf("it has ** more than %d times; one stands for any number of folders", mostDoubleStars)
+	case alternatives > maxAlternatives:
+		return fmt.Sprintf("its braces stand for more than %d patterns; give several patterns with fewer", maxAlternatives)
+	case nested > maxBraceDepth:
+		return fmt.Sprintf("its braces are nested more than %d deep; give several patterns", maxBraceDepth)
+	case strings.Count(pattern, "**") > maxDoubleStars:
+		return fmt.Sprintf("it has ** more than %d times; one stands for any number of folders", maxDoubleStars)
 	}
 	return ""
 }
@@ -40,12 +40,12 @@ func Fault(pattern string, valid bool) string {
 // HideSlash maps / to a rune that globs do not treat specially: a column's name is no path, and * must match all of it.
 func HideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
 
-// ColumnFault is [Fault] of a pattern of columns' names.
+// ColumnFault is [Fault] for a pattern of columns' names.
 func ColumnFault(pattern string) string {
 	return Fault(pattern, doublestar.ValidatePattern(HideSlash(pattern)))
 }
 
-// NamesColumn reports whether a pattern is the name of a column, or of the list that it is an element of.
+// NamesColumn reports whether a pattern is the name of a column, or of the list that contains it.
 func NamesColumn(pattern, column string) bool {
 	list, _, _ := strings.Cut(column, "[")
 	return pattern == column || pattern == list
@@ -56,42 +56,42 @@ func MatchesColumn(pattern, column string) bool {
 	return NamesColumn(pattern, column) || Fault(pattern, true) == "" && doublestar.MatchUnvalidated(HideSlash(pattern), HideSlash(column))
 }
 
-// countAlternatives counts the patterns without braces that a pattern stands for, up to one above mostAlternatives,
-// and how deep its braces are nested.
+// countAlternatives counts the patterns without braces that a pattern represents, up to one above maxAlternatives,
+// and the depth of its braces.
 func countAlternatives(pattern string) (alternatives, nested int) {
-	type braces struct{ before, last int } // alternatives of all but the last branch, and of that
-	open := []braces{{0, 1}}
+	type braces struct{ before, last int } // alternatives of all branches but the last, and of the last
+	stack := []braces{{0, 1}}
 	for i := 0; i < len(pattern); i++ {
-		top := &open[len(open)-1]
+		top := &stack[len(stack)-1]
 		switch c := pattern[i]; {
 		case c == '\\':
 			i++
-		case c == '[': // a class, whose braces are no braces
+		case c == '[': // a class, whose braces are literal
 			for i++; i < len(pattern) && pattern[i] != ']'; i++ {
 				if pattern[i] == '\\' {
 					i++
 				}
 			}
 		case c == '{':
-			open = append(open, braces{0, 1})
-			nested = max(nested, len(open)-1)
-		case c == ',' && len(open) > 1:
-			*top = braces{min(top.before+top.last, mostAlternatives+1), 1}
-		case c == '}' && len(open) > 1:
+			stack = append(stack, braces{0, 1})
+			nested = max(nested, len(stack)-1)
+		case c == ',' && len(stack) > 1:
+			*top = braces{min(top.before+top.last, maxAlternatives+1), 1}
+		case c == '}' && len(stack) > 1:
 			all := top.before + top.last
-			open = open[:len(open)-1]
-			outer := &open[len(open)-1]
-			outer.last = min(outer.last*all, mostAlternatives+1)
+			stack = stack[:len(stack)-1]
+			outer := &stack[len(stack)-1]
+			outer.last = min(outer.last*all, maxAlternatives+1)
 		}
 	}
-	return open[0].last, nested
+	return stack[0].last, nested
 }
 
-// FindPaths returns the files and folders that a pattern of paths matches, and the folder that it begins below. It
-// ends with ctx.
+// FindPaths returns the files and folders that match a pattern of paths, and the folder that the pattern begins
+// below. It ends with ctx.
 func FindPaths(ctx context.Context, pattern string, options ...doublestar.GlobOption) (matches []string, base string, err error) {
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(pattern)))
-	matches, err = doublestar.Glob(untilDone{ctx, os.DirFS(base)}, rest, options...)
+	matches, err = doublestar.Glob(contextFS{ctx, os.DirFS(base)}, rest, options...)
 	if ctx.Err() != nil {
 		return nil, base, ctx.Err()
 	}
@@ -101,14 +101,14 @@ func FindPaths(ctx context.Context, pattern string, options ...doublestar.GlobOp
 	return matches, base, err
 }
 
-// untilDone is a file system as long as its context lasts.
-type untilDone struct {
+// contextFS is a file system that fails once its context ends.
+type contextFS struct {
 	ctx context.Context //nolint:containedctx // that of looking through it: fs.FS has none
 	fs.FS
 }
 
 // Open implements fs.FS.
-func (u untilDone) Open(name string) (fs.File, error) {
+func (u contextFS) Open(name string) (fs.File, error) {
 	if err := u.ctx.Err(); err != nil {
 		return nil, err
 	}

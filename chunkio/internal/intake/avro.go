@@ -18,39 +18,39 @@ import (
 
 const avroMagic = "Obj\x01"
 
-// avroRows reads an Avro object container file, block by block. The reader of hamba/avro, the best
-// known, makes room for whatever size a damaged block tells, and counts to whatever number.
+// avroRows reads an Avro object container file, block by block. The best-known reader, hamba/avro, allocates any size
+// and loops over any count that a damaged block claims.
 type avroRows struct {
-	from   io.Reader
-	name   string
-	most   int // bytes of a block, compressed or not
-	names  int // bytes of the columns' names
-	schema *avroSchema
-	codec  string
-	sync   [16]byte
-	row    int64
+	from         io.Reader
+	name         string
+	maxBlock     int // bytes of a block, compressed or not
+	maxNameBytes int // bytes of the columns' names
+	schema       *avroSchema
+	codec        string
+	sync         [16]byte
+	row          int64
 }
 
 func newAvro(c cutter) (*avroRows, error) {
-	r := &avroRows{from: c.from, name: c.name, most: c.most, names: c.mostNames()}
+	r := &avroRows{from: c.from, name: c.name, maxBlock: c.maxRow, maxNameBytes: c.maxNames()}
 	if err := r.readHeader(); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
 		}
-		return nil, stream.Dataf(r.name, "the header of the Avro file: %w", early(err))
+		return nil, stream.Dataf(r.name, "the header of the Avro file: %w", explainEarlyEnd(err))
 	}
 	return r, nil
 }
 
-// early says that data end early, where err does.
-func early(err error) error {
+// explainEarlyEnd replaces an EOF by an error that tells the user about it.
+func explainEarlyEnd(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data end early: is the file cut off?")
 	}
 	return err
 }
 
-// readHeader reads the magic, a map of metadata, and the mark behind every block.
+// readHeader reads the magic, a map of metadata, and the mark that ends every block.
 func (r *avroRows) readHeader() error {
 	magic := make([]byte, len(avroMagic))
 	if _, err := io.ReadFull(r.from, magic); err != nil {
@@ -68,7 +68,7 @@ func (r *avroRows) readHeader() error {
 		if n == 0 {
 			break
 		}
-		if n < 0 { // and how many bytes they take
+		if n < 0 { // and the entries' length in bytes
 			n = -n
 			if _, err := readLong(r.from); err != nil {
 				return err
@@ -96,11 +96,10 @@ func (r *avroRows) readHeader() error {
 		return fmt.Errorf("codec %q cannot be read: want null, deflate, snappy or zstandard", r.codec)
 	}
 	var err error
-	r.schema, err = parseAvroSchema(meta["avro.schema"], r.names)
+	r.schema, err = parseAvroSchema(meta["avro.schema"], r.maxNameBytes)
 	return err
 }
 
-// readLong reads a number of the container.
 func readLong(from io.Reader) (int64, error) {
 	var b [1]byte
 	var x uint64
@@ -122,7 +121,7 @@ func (r *avroRows) readBytes() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n < 0 || n > int64(r.most) {
+	if n < 0 || n > int64(r.maxBlock) {
 		return nil, fmt.Errorf("an entry of %d bytes", n)
 	}
 	b := make([]byte, n)
@@ -130,8 +129,7 @@ func (r *avroRows) readBytes() ([]byte, error) {
 	return b, err
 }
 
-// next implements rows: a piece is a block.
-func (r *avroRows) next(room []byte) (piece, error) {
+func (r *avroRows) nextPiece(room []byte) (piece, error) {
 	for {
 		count, err := readLong(r.from)
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -139,13 +137,13 @@ func (r *avroRows) next(room []byte) (piece, error) {
 		}
 		size, err2 := readLong(r.from)
 		if err = errors.Join(err, err2); err != nil {
-			return piece{}, r.place(r.row, err)
+			return piece{}, r.placeError(r.row, err)
 		}
 		if count < 0 || size < 0 {
-			return piece{}, r.place(r.row, fmt.Errorf("a block of %d rows in %d bytes", count, size))
+			return piece{}, r.placeError(r.row, fmt.Errorf("a block of %d rows in %d bytes", count, size))
 		}
-		if size > int64(r.most) {
-			return piece{}, r.tooLarge(r.row, size)
+		if size > int64(r.maxBlock) {
+			return piece{}, r.errBlockTooLarge(r.row, size)
 		}
 		p := piece{data: format.Sized(room, int(size)), line: r.row, rows: int(count)}
 		var sync [16]byte
@@ -156,7 +154,7 @@ func (r *avroRows) next(room []byte) (piece, error) {
 			err = errors.New("the block does not end with the file's mark: the file is damaged")
 		}
 		if err != nil {
-			return piece{}, r.place(r.row, err)
+			return piece{}, r.placeError(r.row, err)
 		}
 		if r.row += count; count > 0 {
 			return p, nil
@@ -165,20 +163,19 @@ func (r *avroRows) next(room []byte) (piece, error) {
 	}
 }
 
-func (r *avroRows) place(row int64, err error) error {
-	e := stream.Dataf(r.name, "%w", early(err))
+func (r *avroRows) placeError(row int64, err error) error {
+	e := stream.Dataf(r.name, "%w", explainEarlyEnd(err))
 	e.Row = row
 	return e
 }
 
-func (r *avroRows) tooLarge(row, size int64) error {
+func (r *avroRows) errBlockTooLarge(row, size int64) error {
 	e := stream.Dataf(r.name, "a block of %d bytes", size)
 	e.Row, e.Remedy = row, stream.Textf("write the file with smaller blocks, or raise {memory-limit}")
 	return e
 }
 
-// unpack decompresses a block.
-func (r *avroRows) unpack(p piece) ([]byte, error) {
+func (r *avroRows) decompressBlock(p piece) ([]byte, error) {
 	var from io.Reader
 	switch r.codec {
 	case "", "null":
@@ -190,7 +187,7 @@ func (r *avroRows) unpack(p piece) ([]byte, error) {
 			return nil, errors.New("a block without its checksum")
 		}
 		body, sum := p.data[:len(p.data)-4], binary.BigEndian.Uint32(p.data[len(p.data)-4:])
-		if n, err := snappy.DecodedLen(body); err != nil || n > r.most {
+		if n, err := snappy.DecodedLen(body); err != nil || n > r.maxBlock {
 			return nil, errors.Join(err, errTooLarge)
 		}
 		b, err := snappy.Decode(nil, body)
@@ -199,15 +196,15 @@ func (r *avroRows) unpack(p piece) ([]byte, error) {
 		}
 		return b, err
 	case "zstandard":
-		d, err := zstd.NewReader(bytes.NewReader(p.data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMost))
+		d, err := zstd.NewReader(bytes.NewReader(p.data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
 		defer d.Close()
 		from = d
 	}
-	b, err := io.ReadAll(io.LimitReader(from, int64(r.most)+1))
-	if err == nil && len(b) > r.most {
+	b, err := io.ReadAll(io.LimitReader(from, int64(r.maxBlock)+1))
+	if err == nil && len(b) > r.maxBlock {
 		err = errTooLarge
 	}
 	return b, err
@@ -215,26 +212,24 @@ func (r *avroRows) unpack(p piece) ([]byte, error) {
 
 var errTooLarge = errors.New("a block of too many bytes; write the file with smaller blocks, or raise the memory limit")
 
-// observe implements rows: the header has told all.
-func (r *avroRows) observe(piece, *observed) error { return nil }
+func (r *avroRows) observePiece(piece, *columnObserver) error { return nil }
 
-// parse implements rows.
-func (r *avroRows) parse(p piece, columns []Column, b *batch) error {
-	data, err := r.unpack(p)
+func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
+	data, err := r.decompressBlock(p)
 	if err != nil {
-		return r.place(p.line, err)
+		return r.placeError(p.line, err)
 	}
-	// A row takes a byte at least, unless all its fields are empty records or nulls; and a block of
-	// few bytes may tell of many rows.
+	// A row takes at least a byte, unless all its fields are empty records or nulls; and a block of few bytes may
+	// claim many rows.
 	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
-		return r.place(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
+		return r.placeError(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}
-	b.reset(len(columns), p.rows)
+	b.resetRows(len(columns), p.rows)
 	v := avroValues{rest: data, batch: b, columns: columns}
 	for i := range p.rows {
 		v.row = i
-		if err := v.read(r.schema.root); err != nil {
-			e := r.place(p.line+int64(i), err)
+		if err := v.readValue(r.schema.root); err != nil {
+			e := r.placeError(p.line+int64(i), err)
 			if place, ok := errors.AsType[*stream.DataError](e); ok && v.column >= 0 && v.column < len(columns) {
 				place.Column = columns[v.column].Name
 			}
@@ -242,13 +237,12 @@ func (r *avroRows) parse(p piece, columns []Column, b *batch) error {
 		}
 	}
 	if len(v.rest) > 0 {
-		return r.place(p.line, fmt.Errorf("%d bytes behind the last row of a block", len(v.rest)))
+		return r.placeError(p.line, fmt.Errorf("%d bytes behind the last row of a block", len(v.rest)))
 	}
 	b.rows = p.rows
 	return nil
 }
 
-// about implements rows.
-func (r *avroRows) about() Table {
-	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.skipped, Before: r.schema.before}
+func (r *avroRows) describeTable() Table {
+	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.leftOut, Before: r.schema.columnsBefore}
 }

@@ -11,57 +11,56 @@ import (
 
 // avroSchema is the schema of a file: a record, whose fields are columns.
 type avroSchema struct {
-	root    *avroNode
-	columns []Column
-	skipped []stream.LeftOut
-	before  []int // of those, how many of columns stand before each
-	named   map[string]*avroNode
-	count   int // of nodes
-	room    int // bytes of names that may follow
+	root          *avroNode
+	columns       []Column
+	leftOut       []stream.LeftOut
+	columnsBefore []int // by left-out field: number of columns before it
+	typesByName   map[string]*avroNode
+	nodeCount     int // of nodes
+	nameBytesLeft int // bytes that further names may take
 }
 
 // avroNode is a type in the schema.
 type avroNode struct {
-	typ     string      // null, boolean, int, long, float, double, bytes, string, record, enum, array, map, union or fixed
-	logical string      // date, timestamp-millis, decimal, …
-	fields  []*avroNode // of a record; the branches of a union
-	names   []string    // of the fields; the symbols of an enum
-	items   *avroNode   // of an array or a map
-	size    int         // of a fixed
-	scale   int         // of a decimal
-	column  int         // -1: no column
-	kind    Kind        // of the column
-	done    bool        // the type is complete
-	within  bool        // the place that is being made is in a record of this type
+	typ        string      // null, boolean, int, long, float, double, bytes, string, record, enum, array, map, union or fixed
+	logical    string      // date, timestamp-millis, decimal, …
+	fields     []*avroNode // of a record; the branches of a union
+	names      []string    // of the fields; the symbols of an enum
+	items      *avroNode   // of an array or a map
+	size       int         // of type fixed
+	scale      int         // of a decimal
+	column     int         // -1: no column
+	kind       Kind        // of the column
+	isComplete bool        // the type is completely parsed
+	isOpen     bool        // the current place is inside a record of this type
 }
 
-// mostNodes bounds a schema: named types within each other multiply.
-const mostNodes = 1 << 21
+// maxNodes bounds a schema: named types within each other multiply.
+const maxNodes = 1 << 21
 
-// parseAvroSchema reads a schema, in JSON. The names of its columns take no more bytes than mostNames.
-func parseAvroSchema(text []byte, mostNames int) (*avroSchema, error) {
+// parseAvroSchema reads a schema, in JSON. The names of its columns may take maxNames bytes.
+func parseAvroSchema(text []byte, maxNames int) (*avroSchema, error) {
 	var raw any
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	if err := d.Decode(&raw); err != nil {
-		return nil, errors.New("the schema is no JSON: " + stream.PlainJSON(err).Error()) // an io.EOF is none of the file
+		return nil, errors.New("the schema is no JSON: " + stream.PlainJSON(err).Error()) // hides io.EOF
 	}
-	s := &avroSchema{named: map[string]*avroNode{}, room: mostNames}
-	root, err := s.parse(raw, "", 0)
+	s := &avroSchema{typesByName: map[string]*avroNode{}, nameBytesLeft: maxNames}
+	root, err := s.parseType(raw, "", 0)
 	if err != nil {
 		return nil, err
 	}
 	if root.typ != "record" {
 		return nil, fmt.Errorf("the rows are of type %s, not records", root.typ)
 	}
-	if s.root, err = s.place(root, "", 0); err != nil {
+	if s.root, err = s.placeType(root, "", 0); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// parse reads a type: its name, an object, or the list of a union.
-func (s *avroSchema) parse(raw any, space string, depth int) (*avroNode, error) {
+func (s *avroSchema) parseType(raw any, space string, depth int) (*avroNode, error) {
 	if depth > 64 {
 		return nil, errors.New("the schema is nested too deep")
 	}
@@ -69,18 +68,18 @@ func (s *avroSchema) parse(raw any, space string, depth int) (*avroNode, error) 
 	case string:
 		switch t {
 		case "null", "boolean", "int", "long", "float", "double", "bytes", "string":
-			return &avroNode{typ: t, column: -1, done: true}, nil
+			return &avroNode{typ: t, column: -1, isComplete: true}, nil
 		}
-		for _, name := range []string{qualified(t, space), t} {
-			if n := s.named[name]; n != nil {
+		for _, name := range []string{qualifiedName(t, space), t} {
+			if n := s.typesByName[name]; n != nil {
 				return n, nil
 			}
 		}
 		return nil, fmt.Errorf("the schema has no type %q", t)
 	case []any:
-		n := &avroNode{typ: "union", column: -1, done: true}
+		n := &avroNode{typ: "union", column: -1, isComplete: true}
 		for _, b := range t {
-			branch, err := s.parse(b, space, depth+1)
+			branch, err := s.parseType(b, space, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +92,7 @@ func (s *avroSchema) parse(raw any, space string, depth int) (*avroNode, error) 
 	return nil, errors.New("the schema has something that is no type")
 }
 
-func qualified(name, space string) string {
+func qualifiedName(name, space string) string {
 	if space == "" || strings.Contains(name, ".") {
 		return name
 	}
@@ -103,20 +102,20 @@ func qualified(name, space string) string {
 func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*avroNode, error) {
 	typ, ok := t["type"].(string)
 	if !ok {
-		return s.parse(t["type"], space, depth+1)
+		return s.parseType(t["type"], space, depth+1)
 	}
 	n := &avroNode{typ: typ, column: -1}
 	n.logical, _ = t["logicalType"].(string)
-	n.scale = whole(t["scale"])
+	n.scale = wholeNumber(t["scale"])
 	if name, ok := t["name"].(string); ok && (typ == "record" || typ == "enum" || typ == "fixed" || typ == "error") {
-		if given, ok := t["namespace"].(string); ok {
-			space = given
+		if namespace, ok := t["namespace"].(string); ok {
+			space = namespace
 		}
-		name = qualified(name, space)
+		name = qualifiedName(name, space)
 		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 			space = name[:dot]
 		}
-		s.named[name] = n
+		s.typesByName[name] = n
 	}
 	var err error
 	switch typ {
@@ -125,11 +124,11 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 		fields, _ := t["fields"].([]any)
 		for _, raw := range fields {
 			f, ok := raw.(map[string]any)
-			name, named := f["name"].(string)
-			if !ok || !named {
+			name, hasName := f["name"].(string)
+			if !ok || !hasName {
 				return nil, errors.New("a record's field has no name")
 			}
-			field, err := s.parse(f["type"], space, depth+1)
+			field, err := s.parseType(f["type"], space, depth+1)
 			if err != nil {
 				return nil, fmt.Errorf("field %s: %w", name, err)
 			}
@@ -142,58 +141,58 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 			n.names = append(n.names, name)
 		}
 	case "fixed":
-		if n.size = whole(t["size"]); n.size < 0 || n.size > 1<<20 {
+		if n.size = wholeNumber(t["size"]); n.size < 0 || n.size > 1<<20 {
 			return nil, fmt.Errorf("a fixed type of %d bytes", n.size)
 		}
 	case "array":
-		n.items, err = s.parse(t["items"], space, depth+1)
+		n.items, err = s.parseType(t["items"], space, depth+1)
 	case "map":
-		n.items, err = s.parse(t["values"], space, depth+1)
+		n.items, err = s.parseType(t["values"], space, depth+1)
 	default:
 		var plain *avroNode
-		if plain, err = s.parse(typ, space, depth+1); err == nil && !plain.done {
+		if plain, err = s.parseType(typ, space, depth+1); err == nil && !plain.isComplete {
 			return plain, nil // a record within itself
 		} else if err == nil {
 			n = &avroNode{typ: plain.typ, column: -1, logical: n.logical, fields: plain.fields, names: plain.names, items: plain.items, size: plain.size, scale: n.scale}
 		}
 	}
-	n.done = true
+	n.isComplete = true
 	return n, err
 }
 
-// whole is a whole number of JSON; 0 where it is none.
-func whole(x any) int {
+// wholeNumber returns 0 if x is no whole number of JSON.
+func wholeNumber(x any) int {
 	n, _ := x.(json.Number)
 	i, _ := n.Int64()
 	return int(max(min(i, 1<<30), -1))
 }
 
-// place copies a type for the place that it is used at, whose column has the name.
-func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, error) {
-	if s.count++; s.count > mostNodes || depth > 64 {
+// placeType copies a type for one of its uses, whose column has the given name.
+func (s *avroSchema) placeType(n *avroNode, name string, depth int) (*avroNode, error) {
+	if s.nodeCount++; s.nodeCount > maxNodes || depth > 64 {
 		return nil, errors.New("the schema has too many columns, or is nested too deep")
 	}
 	at := *n
 	at.column = -1
 	switch n.typ {
 	case "record":
-		if n.within { // its values are passed over
+		if n.isOpen { // its values are skipped
 			s.leaveOut(name, "a type that contains itself")
 			return n, nil
 		}
-		n.within = true
-		defer func() { n.within = false }()
+		n.isOpen = true
+		defer func() { n.isOpen = false }()
 		at.fields = make([]*avroNode, len(n.fields))
 		for i, f := range n.fields {
 			within := n.names[i]
 			if name != "" {
 				within = name + "." + within
 			}
-			if s.room -= len(within); s.room < 0 {
+			if s.nameBytesLeft -= len(within); s.nameBytesLeft < 0 {
 				return nil, errors.New("the names of the columns, with those of the records that they are in, take too much memory")
 			}
 			var err error
-			if at.fields[i], err = s.place(f, within, depth+1); err != nil {
+			if at.fields[i], err = s.placeType(f, within, depth+1); err != nil {
 				return nil, err
 			}
 		}
@@ -202,24 +201,23 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 		return s.placeUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
-		s.leaveOut(name, at.whyNot())
+		s.leaveOut(name, at.whyNoColumn())
 		return &at, nil
 	}
-	at.column = s.add(name, at.kind)
+	at.column = s.addColumn(name, at.kind)
 	return &at, nil
 }
 
-// leaveOut leaves a column out.
 func (s *avroSchema) leaveOut(name, why string) {
-	s.skipped, s.before = append(s.skipped, stream.LeftOut{Name: name, Why: why}), append(s.before, len(s.columns))
+	s.leftOut, s.columnsBefore = append(s.leftOut, stream.LeftOut{Name: name, Why: why}), append(s.columnsBefore, len(s.columns))
 }
 
-func (s *avroSchema) add(name string, k Kind) int {
+func (s *avroSchema) addColumn(name string, k Kind) int {
 	s.columns = append(s.columns, Column{Name: name, Kind: k})
 	return len(s.columns) - 1
 }
 
-// placeUnion places a union: one type that may be null, or several that one column holds.
+// placeUnion places a union: one type that may be null, or several types that share one column.
 func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode, error) {
 	branches := at.fields
 	at.fields = make([]*avroNode, len(branches))
@@ -232,17 +230,17 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 		k := b.columnKind()
 		if only++; only == 1 {
 			kind = k
-		} else if both := join(kind, k); k == Unknown || both == Text && kind != k {
+		} else if wider := widerKind(kind, k); k == Unknown || wider == Text && kind != k {
 			kind, mixed = Unknown, true
 		} else {
-			kind = both
+			kind = wider
 		}
 	}
 	if only == 1 {
 		for i, b := range branches {
 			if b.typ != "null" {
 				var err error
-				at.fields[i], err = s.place(b, name, depth+1)
+				at.fields[i], err = s.placeType(b, name, depth+1)
 				return at, err
 			}
 		}
@@ -251,7 +249,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 	if mixed || only > 0 && kind == Unknown {
 		s.leaveOut(name, "a union of types that no column holds")
 	} else {
-		column = s.add(name, kind)
+		column = s.addColumn(name, kind)
 	}
 	for i, b := range branches {
 		if b.typ != "null" {
@@ -263,7 +261,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 	return at, nil
 }
 
-// columnKind is the kind of a column of the type; Unknown where it is none.
+// columnKind returns Unknown if a column cannot hold the type.
 func (n *avroNode) columnKind() Kind {
 	switch n.typ {
 	case "boolean":
@@ -290,7 +288,7 @@ func (n *avroNode) columnKind() Kind {
 	return Unknown
 }
 
-func (n *avroNode) whyNot() string {
+func (n *avroNode) whyNoColumn() string {
 	switch n.typ {
 	case "array":
 		return "lists of varying length"

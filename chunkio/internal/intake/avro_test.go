@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// avroFile is a container file of blocks, each of so many rows.
+// avroFile is a container file of blocks, each of the given number of rows.
 func avroFile(schema, codec string, blocks ...avroBlock) string {
 	var b []byte
 	text := func(s string) { b = append(binary.AppendVarint(b, int64(len(s))), s...) }
@@ -156,7 +156,7 @@ func TestAvroTypesWithinThemselves(t *testing.T) {
 			t.Errorf("left out: %v", table.LeftOut)
 		}
 	}
-	deep := append(bytes.Repeat([]byte{2, 2}, mostDepth), 2, 0, 0)
+	deep := append(bytes.Repeat([]byte{2, 2}, maxDepth), 2, 0, 0)
 	refuses(t, Avro, avroFile(fmt.Sprintf(schema, `"L"`, `"L"`), "null", avroBlock{1, deep}), "records more than 10000 deep")
 	endless := `{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"b","type":{"type":"record","name":"L","fields":[{"name":"l","type":"L"}]}}]}`
 	refuses(t, Avro, avroFile(endless, "null", avroBlock{1, []byte{2}}), "records more than 10000 deep")

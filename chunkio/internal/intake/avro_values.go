@@ -20,12 +20,12 @@ type avroValues struct {
 	depth   int // of records within each other
 }
 
-// mostDepth bounds records within each other, of types that contain themselves: each takes some of the stack.
-const mostDepth = 10_000
+// maxDepth bounds the nesting of records whose types contain themselves: each level takes some of the stack.
+const maxDepth = 10_000
 
 var errAvroEnd = errors.New("the block ends within a value: the file is damaged")
 
-func (v *avroValues) long() (int64, error) {
+func (v *avroValues) readLong() (int64, error) {
 	x, n := binary.Uvarint(v.rest)
 	if n <= 0 {
 		return 0, errAvroEnd
@@ -34,7 +34,7 @@ func (v *avroValues) long() (int64, error) {
 	return unzigzag(x), nil
 }
 
-func (v *avroValues) take(n int64) ([]byte, error) {
+func (v *avroValues) takeBytes(n int64) ([]byte, error) {
 	if n < 0 || n > int64(len(v.rest)) {
 		return nil, errAvroEnd
 	}
@@ -43,88 +43,87 @@ func (v *avroValues) take(n int64) ([]byte, error) {
 	return b, nil
 }
 
-func (v *avroValues) bytes() ([]byte, error) {
-	n, err := v.long()
+func (v *avroValues) readBytes() ([]byte, error) {
+	n, err := v.readLong()
 	if err != nil {
 		return nil, err
 	}
-	return v.take(n)
+	return v.takeBytes(n)
 }
 
-// read reads a value of a type, and sets its cell where it has a column.
-func (v *avroValues) read(n *avroNode) error {
+func (v *avroValues) readValue(n *avroNode) error {
 	v.column = n.column
 	switch n.typ {
 	case "null":
 		return nil
 	case "record":
-		if v.depth++; v.depth > mostDepth {
-			return fmt.Errorf("records more than %d deep within each other", mostDepth)
+		if v.depth++; v.depth > maxDepth {
+			return fmt.Errorf("records more than %d deep within each other", maxDepth)
 		}
 		for _, f := range n.fields {
-			if err := v.read(f); err != nil {
+			if err := v.readValue(f); err != nil {
 				return err
 			}
 		}
 		v.depth--
 		return nil
 	case "union":
-		i, err := v.long()
+		i, err := v.readLong()
 		if err != nil {
 			return err
 		}
 		if i < 0 || i >= int64(len(n.fields)) {
 			return fmt.Errorf("branch %d of a union of %d", i, len(n.fields))
 		}
-		return v.read(n.fields[i])
+		return v.readValue(n.fields[i])
 	case "array", "map":
 		return v.skipItems(n)
 	case "boolean":
-		b, err := v.take(1)
+		b, err := v.takeBytes(1)
 		if err != nil {
 			return err
 		}
-		return v.number(n, int64(min(b[0], 1)))
+		return v.setNumber(n, int64(min(b[0], 1)))
 	case "int", "long":
-		x, err := v.long()
+		x, err := v.readLong()
 		if err != nil {
 			return err
 		}
-		return v.number(n, x)
+		return v.setNumber(n, x)
 	case "float":
-		b, err := v.take(4)
+		b, err := v.takeBytes(4)
 		if err != nil {
 			return err
 		}
-		return v.float(n, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+		return v.setFloat(n, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
 	case "double":
-		b, err := v.take(8)
+		b, err := v.takeBytes(8)
 		if err != nil {
 			return err
 		}
-		return v.float(n, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		return v.setFloat(n, math.Float64frombits(binary.LittleEndian.Uint64(b)))
 	case "enum":
-		i, err := v.long()
+		i, err := v.readLong()
 		if err != nil {
 			return err
 		}
 		if i < 0 || i >= int64(len(n.names)) {
 			return fmt.Errorf("symbol %d of an enum of %d", i, len(n.names))
 		}
-		return v.text(n, n.names[i])
+		return v.setText(n, n.names[i])
 	case "string":
-		b, err := v.bytes()
+		b, err := v.readBytes()
 		if err != nil {
 			return err
 		}
 		if !utf8.Valid(b) {
 			return errors.New("a text that is not UTF-8")
 		}
-		return v.text(n, string(b))
+		return v.setText(n, string(b))
 	case "bytes", "fixed":
-		b, err := v.take(int64(n.size))
+		b, err := v.takeBytes(int64(n.size))
 		if n.typ == "bytes" {
-			b, err = v.bytes()
+			b, err = v.readBytes()
 		}
 		if err != nil || n.column < 0 {
 			return err
@@ -132,15 +131,14 @@ func (v *avroValues) read(n *avroNode) error {
 		if len(b) == 0 {
 			return errors.New("a decimal without digits")
 		}
-		return v.float(n, format.Decimal(b, n.scale))
+		return v.setFloat(n, format.Decimal(b, n.scale))
 	}
 	return fmt.Errorf("a value of type %s", n.typ)
 }
 
-// at is the place of the column's cell.
-func (v *avroValues) at(n *avroNode) int { return n.column*v.batch.stride + v.row }
+func (v *avroValues) cellIndex(n *avroNode) int { return n.column*v.batch.stride + v.row }
 
-func (v *avroValues) number(n *avroNode, x int64) error {
+func (v *avroValues) setNumber(n *avroNode, x int64) error {
 	if n.column < 0 {
 		return nil
 	}
@@ -155,51 +153,50 @@ func (v *avroValues) number(n *avroNode, x int64) error {
 	if v.columns[n.column].Kind == Float {
 		c = math.Float64bits(float64(x))
 	}
-	v.batch.cells[v.at(n)], v.batch.there[v.at(n)] = c, true
+	v.batch.cells[v.cellIndex(n)], v.batch.present[v.cellIndex(n)] = c, true
 	return nil
 }
 
-func (v *avroValues) float(n *avroNode, x float64) error {
+func (v *avroValues) setFloat(n *avroNode, x float64) error {
 	if n.column >= 0 {
-		v.batch.cells[v.at(n)], v.batch.there[v.at(n)] = math.Float64bits(x), true
+		v.batch.cells[v.cellIndex(n)], v.batch.present[v.cellIndex(n)] = math.Float64bits(x), true
 	}
 	return nil
 }
 
-func (v *avroValues) text(n *avroNode, s string) error {
+func (v *avroValues) setText(n *avroNode, s string) error {
 	if n.column >= 0 {
-		v.batch.setText(v.at(n), s)
+		v.batch.setText(v.cellIndex(n), s)
 	}
 	return nil
 }
 
-// skipItems passes over an array or a map, whose items have no column.
 func (v *avroValues) skipItems(n *avroNode) error {
 	for {
-		count, err := v.long()
+		count, err := v.readLong()
 		if err != nil || count == 0 {
 			return err
 		}
-		if count < 0 { // and how many bytes they take
-			size, err := v.long()
+		if count < 0 { // and the items' length in bytes
+			size, err := v.readLong()
 			if err != nil {
 				return err
 			}
-			if _, err = v.take(size); err != nil {
+			if _, err = v.takeBytes(size); err != nil {
 				return err
 			}
 			continue
 		}
 		if n.typ == "array" && count > int64(len(v.rest)) {
-			return errAvroEnd // of values without bytes, too: nobody writes such
+			return errAvroEnd // this also refuses values of no bytes, which nobody writes
 		}
 		for ; count > 0; count-- {
 			if n.typ == "map" {
-				if _, err := v.bytes(); err != nil {
+				if _, err := v.readBytes(); err != nil {
 					return err
 				}
 			}
-			if err := v.read(n.items); err != nil {
+			if err := v.readValue(n.items); err != nil {
 				return err
 			}
 		}

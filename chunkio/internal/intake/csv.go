@@ -14,32 +14,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// csvRows reads CSV as RFC 4180 has it, separated by any of the separators.
+// csvRows reads CSV according to RFC 4180, separated by any of the separators.
 type csvRows struct {
 	cutter
 	comma   rune
 	layout  *Layout
 	columns []Column
-	// dataLine is the line of a first row that is data; 0 where it is names.
-	dataLine int64
-	nulls    spellings
-	notes    []stream.Text
-	doubts   []stream.Text
-	spelled  []string // missing values of the sample
-	size     int64    // of the sample in rows
+	// dataLine is the line of the first row if that is data; 0 if it is names.
+	dataLine   int64
+	nulls      spellings
+	notes      []stream.Text
+	doubts     []stream.Text
+	nullsFound []string // spellings of missing values in the sample
+	sampleRows int64    // rows of the sample
 }
 
-// separators are looked for in the first row; the most frequent one counts.
+// separators are counted in the first row; the most frequent one wins.
 var separators = []byte{',', '\t', ';', '|'}
 
-// byteOrderMark begins a text that some editors write.
+// byteOrderMark is written by some editors at the beginning of a text.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // newCSV reads the header and infers the types of the columns from the sample.
 func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
-	r := &csvRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.layout(true)}
+	r := &csvRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(true)}
 	r.quotes = true
-	first, err := r.sample(64 << 10)
+	first, err := r.peekSample(64 << 10)
 	if err != nil {
 		return nil, err
 	}
@@ -59,13 +59,13 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
 	}
 	r.comma = '\t'
 	if !tabs {
-		r.comma = separator(first.data)
+		r.comma = guessSeparator(first.data)
 	}
 	r.layout.Separator = r.comma
-	in := r.reader(first.data)
+	in := r.newReader(first.data)
 	header, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, r.place(err, r.line)
+		return nil, r.placeError(err, r.line)
 	}
 	if len(header) == 0 {
 		return nil, stream.Dataf(r.name, "the text has no row: want a header with the columns' names, and rows below it")
@@ -75,26 +75,26 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
 		return nil, err
 	}
 	r.layout.Header = r.dataLine == 0
-	return r, r.infer()
+	return r, r.inferKinds()
 }
 
-// named checks the names of the columns, and gives those without one a name that no other has: pandas writes
-// its index without a name, beside columns that are called c0 and c1 where it has read a text without a header.
-func (r *csvRows) named(names []string) error {
-	taken := make(map[string]bool, len(names))
+// nameColumns checks the names of the columns, and gives each nameless column a unique name: pandas writes its index
+// without a name, next to columns called c0 and c1 if it has read a text without a header.
+func (r *csvRows) nameColumns(names []string) error {
+	usedNames := make(map[string]bool, len(names))
 	for j, name := range names {
 		if !utf8.ValidString(name) {
-			return r.notUTF8(1, "")
+			return r.errNotUTF8(1, "")
 		}
 		names[j] = strings.TrimSpace(name)
-		taken[names[j]] = true
+		usedNames[names[j]] = true
 	}
 	for j, name := range names {
 		if name == "" {
 			number := "c" + strconv.Itoa(j)
 			name = number
-			for again := 2; taken[name]; again++ {
-				name = number + "_" + strconv.Itoa(again)
+			for suffix := 2; usedNames[name]; suffix++ {
+				name = number + "_" + strconv.Itoa(suffix)
 			}
 			r.notes = append(r.notes, stream.Textf("%s: column %d has no name and is called %s", r.name, j+1, name))
 		}
@@ -103,22 +103,20 @@ func (r *csvRows) named(names []string) error {
 	return nil
 }
 
-// infer takes the kinds from the sample.
-func (r *csvRows) infer() error {
-	p, err := r.sample(sampleBytes)
+func (r *csvRows) inferKinds() error {
+	p, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return err
 	}
-	o := newObserved(r.columns)
-	if err := r.observe(p, o); err != nil {
+	o := newObserver(r.columns)
+	if err := r.observePiece(p, o); err != nil {
 		return err
 	}
-	r.columns, r.size, r.spelled = o.columns, o.rows, o.spelled
+	r.columns, r.sampleRows, r.nullsFound = o.columns, o.rows, o.nullsFound
 	return r.explainTexts(p)
 }
 
-// separator is the most frequent separator in the first row, outside quotes.
-func separator(text []byte) rune {
+func guessSeparator(text []byte) rune {
 	var count [256]int
 	quoted := false
 	for _, c := range text {
@@ -141,27 +139,26 @@ func separator(text []byte) rune {
 	return rune(best)
 }
 
-func (r *csvRows) reader(data []byte) *csv.Reader {
+func (r *csvRows) newReader(data []byte) *csv.Reader {
 	in := csv.NewReader(bufio.NewReaderSize(bytes.NewReader(data), 32<<10))
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = r.comma, -1, true
 	return in
 }
 
-// each calls f with every record of a piece, and its line.
-func (r *csvRows) each(p piece, f func(line int64, record []string) error) error {
-	in := r.reader(p.data)
+func (r *csvRows) eachRecord(p piece, f func(line int64, record []string) error) error {
+	in := r.newReader(p.data)
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return r.place(err, p.line)
+			return r.placeError(err, p.line)
 		}
 		line, _ := in.FieldPos(0)
 		at := p.line + int64(line) - 1
 		if len(record) != len(r.columns) {
-			e := stream.Dataf(r.name, "line %d has %s, not %d as the lines before it", at, fields(len(record)), len(r.columns))
+			e := stream.Dataf(r.name, "line %d has %s, not %d as the lines before it", at, fieldCount(len(record)), len(r.columns))
 			e.Remedy = stream.PlainText("quote fields that contain the separator, give every row all fields, and remove lines above the header, as comments and titles")
 			return e
 		}
@@ -171,16 +168,16 @@ func (r *csvRows) each(p piece, f func(line int64, record []string) error) error
 	}
 }
 
-func fields(n int) string {
+func fieldCount(n int) string {
 	if n == 1 {
 		return "1 field"
 	}
 	return fmt.Sprintf("%d fields", n)
 }
 
-// place names the line of an error of the library. One of quotes is where its row begins, as a quote that is
-// not closed takes in the lines behind it.
-func (r *csvRows) place(err error, first int64) error {
+// placeError adds the line to an error of the library. For an error of quotes it is the line at which the row begins,
+// as an open quote extends over the following lines.
+func (r *csvRows) placeError(err error, first int64) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		d := stream.Dataf(r.name, "line %d: %w", first+int64(e.Line)-1, e.Err)
 		if e.StartLine < e.Line {
@@ -192,25 +189,24 @@ func (r *csvRows) place(err error, first int64) error {
 	return err
 }
 
-func (r *csvRows) notUTF8(line int64, column string) error {
+func (r *csvRows) errNotUTF8(line int64, column string) error {
 	e := stream.Dataf(r.name, "line %d: the text is not UTF-8", line)
 	e.Column, e.Remedy = column, stream.PlainText("convert it first, as iconv does: LATIN1 or CP1252 it is, most likely")
 	return e
 }
 
-// observe implements rows.
-func (r *csvRows) observe(p piece, o *observed) error {
-	return r.each(p, func(line int64, record []string) error {
+func (r *csvRows) observePiece(p piece, o *columnObserver) error {
+	return r.eachRecord(p, func(line int64, record []string) error {
 		for j, s := range record {
 			c := &o.columns[j]
 			if c.Kind == Text {
 				continue
 			}
-			if s = trim(s); r.nulls.hasText(s) {
-				o.spelled = withSpelling(o.spelled, s)
+			if s = trimBlanks(s); r.nulls.isNull(s) {
+				o.nullsFound = addNullSpelling(o.nullsFound, s)
 			} else {
 				before := c.Kind
-				if c.see(kindOf(s), s, line); c.Kind == Text {
+				if c.addValue(kindOf(s), s, line); c.Kind == Text {
 					o.turnText(j, before, line, s)
 				}
 			}
@@ -220,26 +216,25 @@ func (r *csvRows) observe(p piece, o *observed) error {
 	})
 }
 
-// parse implements rows.
-func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
-	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
-	return r.each(p, func(line int64, record []string) error {
+func (r *csvRows) parsePiece(p piece, columns []Column, b *batch) error {
+	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
+	return r.eachRecord(p, func(line int64, record []string) error {
 		at := b.rows
 		for j, s := range record {
 			c := &columns[j]
-			if c.changes(s) {
-				return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, spelt: true}
+			if c.changesKind(s) {
+				return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, losesSpelling: true}
 			}
 			switch {
 			case c.Kind != Text:
-				v, ok := parse(c.Kind, s)
-				if !ok && !r.nulls.hasText(trim(s)) {
-					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, fixed: c.fixed}
+				v, ok := parseField(c.Kind, s)
+				if !ok && !r.nulls.isNull(trimBlanks(s)) {
+					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, typeRequested: c.typeRequested}
 				}
-				b.cells[at], b.there[at] = v, ok
+				b.cells[at], b.present[at] = v, ok
 			case !utf8.ValidString(s):
-				return r.notUTF8(line, c.Name)
-			case s != "" && (!r.nulls.given || !r.nulls.hasText(trim(s))): // text is missing where it was said so, not by guess
+				return r.errNotUTF8(line, c.Name)
+			case s != "" && (!r.nulls.replacesUsual || !r.nulls.isNull(trimBlanks(s))): // text is missing only if the user gave the spelling
 				b.setText(at, s)
 			}
 			at += b.stride
@@ -249,9 +244,8 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 	})
 }
 
-// about implements rows.
-func (r *csvRows) about() Table {
+func (r *csvRows) describeTable() Table {
 	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
-	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Doubts: r.doubts, Spelled: r.spelled,
+	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.sampleRows, Notes: r.notes, Doubts: r.doubts, Spelled: r.nullsFound,
 		Layout: r.layout}
 }

@@ -14,36 +14,35 @@ import (
 // piece is some whole rows.
 type piece struct {
 	data []byte
-	line int64 // the number of its first line, or of its first row where there are no lines
+	line int64 // number of its first line, or of its first row in formats without lines
 	rows int   // at most
 }
 
-// cutter cuts text into pieces at the ends of rows: at line feeds, but not at those between quotes.
-// A quote within quotes is doubled, so that the number of quotes before a row's end is even.
+// cutter cuts text into pieces at the ends of rows: at line feeds outside quotes. A quote within quotes is doubled,
+// so the number of quotes before a row's end is even.
 type cutter struct {
-	from   io.Reader
-	name   string
-	quotes bool
-	goal   int // bytes of a piece
-	most   int // bytes of a row
-	rows   int // of a piece at most; 0 means any number
+	from    io.Reader
+	name    string
+	quotes  bool
+	goal    int // bytes of a piece
+	maxRow  int // largest bytes of a row
+	maxRows int // largest rows of a piece; 0: no limit
 
-	buf  []byte // read and not cut off yet
-	line int64  // of its beginning
-	done bool   // nothing is left to read
+	buf   []byte // bytes read and not cut off yet
+	line  int64  // line at the beginning of buf
+	atEnd bool   // the input is read to its end
 }
 
-// mostCells bounds the cells of a batch to those of text, where a cell takes two bytes at least: lines
-// of JSON may have few members of many columns.
-func (c *cutter) mostCells() int { return c.goal / 2 }
+// maxCells bounds the cells of a batch by those of text, whose cells take at least two bytes each: lines of JSON may
+// have few members of many columns.
+func (c *cutter) maxCells() int { return c.goal / 2 }
 
-// mostNames bounds the bytes of the columns' names together, where they are longer than what tells them: all
-// members of an object have the object's name before their own.
-func (c *cutter) mostNames() int { return 4 * c.most }
+// maxNames bounds the total bytes of the columns' names, which may be longer than the text: every member of an object
+// has the object's name as a prefix.
+func (c *cutter) maxNames() int { return 4 * c.maxRow }
 
-// fill reads until so many bytes wait, or all.
-func (c *cutter) fill(n int) error {
-	for len(c.buf) < n && !c.done {
+func (c *cutter) fillBuffer(n int) error {
+	for len(c.buf) < n && !c.atEnd {
 		if cap(c.buf) < n {
 			grown := make([]byte, len(c.buf), n)
 			copy(grown, c.buf)
@@ -52,16 +51,15 @@ func (c *cutter) fill(n int) error {
 		k, err := c.from.Read(c.buf[len(c.buf):n])
 		c.buf = c.buf[:len(c.buf)+k]
 		if errors.Is(err, io.EOF) {
-			c.done = true
+			c.atEnd = true
 		} else if err != nil {
-			return c.broken(err)
+			return c.errReadFailed(err)
 		}
 	}
 	return nil
 }
 
-// broken says that reading failed, and behind which line.
-func (c *cutter) broken(err error) error {
+func (c *cutter) errReadFailed(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the compressed data end early: is the file cut off?")
 	}
@@ -72,35 +70,35 @@ func (c *cutter) broken(err error) error {
 	return stream.Dataf(c.name, "behind line %d: %w", lines-1, err)
 }
 
-// end finds the end of as many whole rows as fit into goal bytes, at least one.
-func (c *cutter) end(goal int) (end, rows int, err error) {
+// findEnd finds the end of the whole rows that fit into goal bytes, at least one.
+func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	for want := goal; ; want *= 2 {
-		if err := c.fill(want); err != nil {
+		if err := c.fillBuffer(want); err != nil {
 			return 0, 0, err
 		}
-		end, rows = c.scan(goal)
-		if end > 0 || c.done {
+		end, rows = c.scanRows(goal)
+		if end > 0 || c.atEnd {
 			break
 		}
-		if len(c.buf) > c.most {
-			e := stream.Dataf(c.name, "line %d: a row of more than %s", c.line, humanize.IBytes(uint64(c.most)))
+		if len(c.buf) > c.maxRow {
+			e := stream.Dataf(c.name, "line %d: a row of more than %s", c.line, humanize.IBytes(uint64(c.maxRow)))
 			e.Remedy = stream.Textf("close the quote where one is open; longer rows need a larger {memory-limit}")
 			return 0, 0, e
 		}
 	}
-	if end == 0 && len(c.buf) > 0 { // the last row has no line feed, or a quote is open: parsing tells
+	if end == 0 && len(c.buf) > 0 { // the last row has no line feed, or a quote is open: parsing reports it
 		return len(c.buf), rows + 1, nil
 	}
-	if c.done && len(c.buf)-end > 0 && end < goal && (c.rows == 0 || rows < c.rows) {
+	if c.atEnd && len(c.buf)-end > 0 && end < goal && (c.maxRows == 0 || rows < c.maxRows) {
 		return len(c.buf), rows + 1 + bytes.Count(c.buf[end:], []byte{'\n'}), nil
 	}
 	return end, rows, nil
 }
 
-// scan finds the end of the whole rows in the first goal bytes, or of the first row.
-func (c *cutter) scan(goal int) (end, rows int) {
+// scanRows finds the end of the whole rows in the first goal bytes, or of the first row.
+func (c *cutter) scanRows(goal int) (end, rows int) {
 	odd := false
-	for at := 0; at < len(c.buf) && (end == 0 || at < goal) && (c.rows == 0 || rows < c.rows); {
+	for at := 0; at < len(c.buf) && (end == 0 || at < goal) && (c.maxRows == 0 || rows < c.maxRows); {
 		n := bytes.IndexByte(c.buf[at:], '\n')
 		if n < 0 {
 			break
@@ -116,21 +114,20 @@ func (c *cutter) scan(goal int) (end, rows int) {
 	return end, rows
 }
 
-// sample is whole rows at the beginning, about goal bytes, which stay there.
-func (c *cutter) sample(goal int) (piece, error) {
-	end, rows, err := c.end(goal)
+// peekSample returns whole rows at the beginning, about goal bytes, without cutting them off.
+func (c *cutter) peekSample(goal int) (piece, error) {
+	end, rows, err := c.findEnd(goal)
 	return piece{data: c.buf[:end], line: c.line, rows: rows}, err
 }
 
-// skip cuts n bytes off.
 func (c *cutter) skip(n int) {
 	c.line += int64(bytes.Count(c.buf[:n], []byte{'\n'}))
 	c.buf = c.buf[:copy(c.buf, c.buf[n:])]
 }
 
-// next cuts a piece off, whose data go into room; io.EOF where nothing is left.
-func (c *cutter) next(room []byte) (piece, error) {
-	end, rows, err := c.end(c.goal)
+// nextPiece cuts a piece off and copies its data into room; io.EOF at the end.
+func (c *cutter) nextPiece(room []byte) (piece, error) {
+	end, rows, err := c.findEnd(c.goal)
 	if err != nil {
 		return piece{}, err
 	}
@@ -142,19 +139,19 @@ func (c *cutter) next(room []byte) (piece, error) {
 	return p, nil
 }
 
-// misfit is a value that is not of its column's kind, or a column that the sample has not.
+// misfit is a value that is not of its column's kind, or a column that is not in the sample.
 type misfit struct {
-	line   int64
-	column string
-	kind   Kind // of the column
-	value  string
-	added  bool
-	fixed  bool // the kind is asked for
-	spelt  bool // it is of the kind, but as a number would lose how it is spelled
+	line          int64
+	column        string
+	kind          Kind // of the column
+	value         string
+	noSuchColumn  bool
+	typeRequested bool // the user asked for the kind
+	losesSpelling bool // it is of the kind, but a number would lose its spelling
 }
 
 func (m *misfit) Error() string {
-	if m.added {
+	if m.noSuchColumn {
 		return "the first rows have no such column"
 	}
 	value := m.value
@@ -162,9 +159,9 @@ func (m *misfit) Error() string {
 		value = value[:40] + "…"
 	}
 	switch {
-	case m.fixed:
+	case m.typeRequested:
 		return fmt.Sprintf("%q is not %s, which is asked for", value, m.kind)
-	case m.spelt:
+	case m.losesSpelling:
 		return fmt.Sprintf("%q is spelled otherwise than the values before it, which changes the type of the column", value)
 	}
 	return fmt.Sprintf("%q is not %s, as the values before it", value, m.kind)

@@ -26,14 +26,13 @@ const (
 	Avro
 )
 
-// Endings are the endings of the names of files of rows, which may have one of Packings behind
-// them.
+// Endings are the endings of the names of files of rows, before an ending in Packings.
 var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".avro"}
 
 // Packings are the endings of compressed files.
 var Packings = []string{".gz", ".zst", ".bz2"}
 
-// Named is the format that a file's name tells.
+// Named returns the format that a file's name indicates.
 func Named(name string) Format {
 	switch Ending(name) {
 	case ".csv":
@@ -50,7 +49,7 @@ func Named(name string) Format {
 	return None
 }
 
-// Ending is the ending of a name, lower case, without that of a compression.
+// Ending returns a name's ending in lower case, without a compression's ending.
 func Ending(name string) string {
 	name = strings.ToLower(name)
 	for _, p := range Packings {
@@ -59,10 +58,10 @@ func Ending(name string) string {
 	return path.Ext(name)
 }
 
-// SniffBytes is how much Sniff wants to see.
+// SniffBytes is the length of the head that Sniff needs.
 const SniffBytes = 4 << 10
 
-// Sniff is the format of text or bytes that begin so.
+// Sniff guesses the format from the first bytes of a file.
 func Sniff(head []byte) Format {
 	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"); {
 	case bytes.HasPrefix(head, []byte(npyMagic)):
@@ -77,7 +76,7 @@ func Sniff(head []byte) Format {
 	return CSV
 }
 
-// Packing is the compression that bytes begin with: "gz", "zst", "bz2", or "".
+// Packing recognizes the compression from the first bytes: "gz", "zst", "bz2", or "".
 func Packing(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1F\x8B")):
@@ -90,16 +89,16 @@ func Packing(head []byte) string {
 	return ""
 }
 
-// windowMost bounds the window of zstd, which is what reading it holds.
-const windowMost = 64 << 20
+// maxWindow bounds the window of zstd, which the decoder keeps in memory.
+const maxWindow = 64 << 20
 
-// Unpack reads what is compressed as Packing has it.
+// Unpack decompresses a stream with a compression named by Packing.
 func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	switch packing {
 	case "gz":
-		return unpackMembers(from)
+		return newMemberReader(from)
 	case "zst":
-		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMost))
+		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
@@ -110,14 +109,14 @@ func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	return io.NopCloser(from), nil
 }
 
-// memberReader reads the members of a gzip file one by one: the library takes the end of the file within a member's
-// header, as of a download that broke off, for the end of all of them.
+// memberReader reads the members of a gzip file one by one: if a file ends within a member's header, as an
+// interrupted download may, the library takes this for the regular end.
 type memberReader struct {
 	*gzip.Reader
 	from *bufio.Reader
 }
 
-func unpackMembers(from io.Reader) (io.ReadCloser, error) {
+func newMemberReader(from io.Reader) (io.ReadCloser, error) {
 	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
 	var err error
 	if m.Reader, err = gzip.NewReader(m.from); err != nil {
@@ -142,7 +141,7 @@ func (m *memberReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// errEndsEarly is an error of a member's header: its end is none of the file.
+// errEndsEarly replaces an EOF in a member's header, which does not end the file.
 func errEndsEarly(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

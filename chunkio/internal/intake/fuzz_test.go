@@ -20,16 +20,16 @@ func FuzzCut(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		c := cutter{from: bytes.NewReader(data), name: "in", quotes: true, goal: int(goal) + 1, most: 1 << 20, line: 1}
+		c := cutter{from: bytes.NewReader(data), name: "in", quotes: true, goal: int(goal) + 1, maxRow: 1 << 20, line: 1}
 		var parts [][]string
 		line := int64(1)
 		for {
-			p, err := c.next(nil)
+			p, err := c.nextPiece(nil)
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("cutting the next piece: %v", err)
 			}
 			if p.line != line {
 				t.Fatalf("a piece begins in line %d, not %d", p.line, line)

@@ -14,83 +14,83 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// textMost is how many bytes of text end a row group early.
-const textMost = 32 << 20
+// maxGroupText is the number of bytes of text that ends a row group early.
+const maxGroupText = 32 << 20
 
 // gatherer makes row groups of batches.
 type gatherer struct {
-	columns []Column
-	leaves  []leaf // that the columns have in the file
-	file    *writer.File
-	opt     Options
-	nulls   spellings
-	threads int
-	slots   chan struct{} // of the workers that parse
-	surplus int           // batches of workers that are no longer there
-	bytes   int64         // of the input, 0 where that is not known, and of them taken in
-	taken   int64
-	name    string // of the input
-	filled  int64  // cells of all batches
-	groups  int    // written
-	height  int    // of a row group
-	rows    int    // gathered
-	cells   []cell
-	there   []bool
-	text    []byte
+	columns        []Column
+	leaves         []leaf // leaves of the columns in the file
+	file           *writer.File
+	opt            Options
+	nulls          spellings
+	workers        int
+	slots          chan struct{} // one for each worker that parses
+	surplusBatches int           // batches of workers that were given up
+	inputBytes     int64         // of the input; 0: unknown
+	bytesRead      int64
+	name           string // of the input
+	cellCount      int64  // cells of all batches
+	groups         int    // row groups written
+	height         int    // of a row group
+	rows           int    // rows gathered
+	cells          []cell
+	present        []bool
+	text           []byte
 }
 
-// Columns of which a row has next to none take rows times columns all the same. Up to emptyCells that is a matter of
-// seconds; more are refused if there are emptyShare of them for every byte of the input.
+// Nearly empty columns still take rows times columns cells. Up to emptyCells that is a matter of seconds; more are
+// refused if there are over maxEmptyPerByte of them for every byte of the input.
 const (
-	emptyCells = 1 << 26
-	emptyShare = 250
+	emptyCells      = 1 << 26
+	maxEmptyPerByte = 250
 )
 
-// leaf is a column of the file: one of the table, or the keys or the values of a map.
+// leaf is a column of the file: a column of the table, or the keys or the values of a map.
 type leaf struct {
 	column int
 	values bool
 }
 
-// newGatherer is of columns of an input of so many bytes, with as many workers as the memory allows.
+// newGatherer prepares to write the columns of an input of the given bytes, with as many workers as the memory
+// allows.
 func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
 	var leaves []leaf
 	for j, c := range columns {
-		fields = append(fields, node(c))
+		fields = append(fields, schemaNode(c))
 		dict, leaves = append(dict, c.Kind != Local && c.Kind != UTC && c.Kind != Map), append(leaves, leaf{column: j})
 		if c.Kind == Map {
 			dict, leaves = append(dict, false), append(leaves, leaf{column: j, values: true})
 		}
 	}
-	g := &gatherer{columns: columns, leaves: leaves, height: groupRows(len(columns)), opt: opt, nulls: newSpellings(opt.Nulls), threads: opt.affordable(len(columns)), bytes: bytes}
-	g.slots = make(chan struct{}, g.threads)
+	g := &gatherer{columns: columns, leaves: leaves, height: groupRows(len(columns)), opt: opt, nulls: newSpellings(opt.Nulls), workers: opt.affordableWorkers(len(columns)), inputBytes: bytes}
+	g.slots = make(chan struct{}, g.workers)
 	var err error
 	g.file, err = writer.New(out, fields, dict)
 	return g, err
 }
 
-// groupCells bounds the cells of a row group, and tallest its rows.
+// groupCells and maxGroupRows bound a row group.
 const (
-	groupCells  = 4 << 20
-	tallest     = 1 << 20
-	bytesOfCell = 9       // and of what is there
-	encoding    = 8 << 20 // bytes of columns at work
+	groupCells    = 4 << 20
+	maxGroupRows  = 1 << 20
+	cellBytes     = 9       // of a value and its present flag
+	encodingBytes = 8 << 20 // bytes of the columns being encoded
 )
 
-// groupRows is the height of row groups of d columns: that of the blocks that rows are read in, or a
+// groupRows returns the height of row groups of d columns: the height of the blocks in which rows are read, or a
 // multiple, so that blocks are cut as in a file of one row group. It depends on d alone.
 func groupRows(d int) int {
 	h := stream.BlockRows(d)
-	for 2*h*d <= groupCells && 2*h <= tallest {
+	for 2*h*d <= groupCells && 2*h <= maxGroupRows {
 		h *= 2
 	}
 	return h
 }
 
-// node is a column of the scratch file.
-func node(c Column) schema.Node {
+func schemaNode(c Column) schema.Node {
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	physical := parquet.Types.Int64
 	switch c.Kind {
@@ -114,23 +114,23 @@ func node(c Column) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, logical, physical, -1, -1))
 }
 
-// add appends a batch. Row groups end where they are high, whatever the batches are.
-func (g *gatherer) add(ctx context.Context, b *batch) error {
+// addBatch appends a batch. Row groups end at a fixed height, independent of the batches.
+func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 	if g.cells == nil {
 		n := len(g.columns) * g.height
-		g.cells, g.there = room.Make[cell](n), make([]bool, n)
+		g.cells, g.present = room.Make[cell](n), make([]bool, n)
 	}
 	for from := 0; from < b.rows; {
 		n := min(b.rows-from, g.height-g.rows)
 		for j, c := range g.columns {
 			to, at := j*g.height+g.rows, j*b.stride+from
-			copy(g.there[to:to+n], b.there[at:])
+			copy(g.present[to:to+n], b.present[at:])
 			if c.Kind != Text && c.Kind != Map {
 				copy(g.cells[to:to+n], b.cells[at:])
 				continue
 			}
 			for i := range n {
-				if b.there[at+i] {
+				if b.present[at+i] {
 					s := textAt(b.text, b.cells[at+i])
 					g.cells[to+i] = cell(len(g.text))<<32 | cell(len(s))
 					g.text = append(g.text, s...)
@@ -139,8 +139,8 @@ func (g *gatherer) add(ctx context.Context, b *batch) error {
 		}
 		g.rows += n
 		from += n
-		if g.rows == g.height || len(g.text) >= textMost {
-			if err := g.flush(ctx); err != nil {
+		if g.rows == g.height || len(g.text) >= maxGroupText {
+			if err := g.writeGroup(ctx); err != nil {
 				return err
 			}
 		}
@@ -148,18 +148,17 @@ func (g *gatherer) add(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// columnsAtOnce is how many columns are open at once.
+// columnsAtOnce is the number of columns encoded at once.
 const columnsAtOnce = 64
 
-// flush writes the rows gathered as a row group.
-func (g *gatherer) flush(ctx context.Context) error {
+func (g *gatherer) writeGroup(ctx context.Context) error {
 	if g.rows == 0 {
 		return nil
 	}
-	if err := g.grow(); err != nil {
+	if err := g.reserveGroup(); err != nil {
 		return err
 	}
-	room.For(encoding) // the row group before left as much garbage
+	room.For(encodingBytes) // the last row group left as much garbage
 	group := g.file.Group(int64(g.rows))
 	for lo := 0; lo < len(g.leaves); lo += columnsAtOnce {
 		if err := ctx.Err(); err != nil {
@@ -170,10 +169,10 @@ func (g *gatherer) flush(ctx context.Context) error {
 			return err
 		}
 		var work errgroup.Group
-		work.SetLimit(g.threads)
+		work.SetLimit(g.workers)
 		for i, c := range chunks {
 			work.Go(func() error {
-				if err := g.encode(c, g.leaves[lo+i]); err != nil {
+				if err := g.encodeLeaf(c, g.leaves[lo+i]); err != nil {
 					return err
 				}
 				return c.Finish()
@@ -190,57 +189,55 @@ func (g *gatherer) flush(ctx context.Context) error {
 	return group.End()
 }
 
-// grow counts one more row group, whose metadata stay in memory until the file ends: of 20,000 columns 9 MiB are
-// counted, for each 208 rows. It takes the place of workers while there is more than one. Where even one has no
-// room, as much is asked for as there will be if the length of the input is known, else as much again.
-func (g *gatherer) grow() error {
+// reserveGroup counts one more row group, whose metadata stay in memory until the file ends: for 20,000 columns 9
+// MiB, for each 208 rows. To make room it gives up workers, down to one. If that is not enough, the error asks for
+// the memory of the whole input if its length is known, else for twice the row groups.
+func (g *gatherer) reserveGroup() error {
 	g.groups++
 	d := len(g.columns)
-	for g.threads > 1 && g.opt.holds(d, g.threads, g.groups) > g.opt.Memory {
-		g.slots <- struct{}{} // for good: it waits for a worker to end its piece
-		g.surplus++
-		g.threads--
+	for g.workers > 1 && g.opt.neededMemory(d, g.workers, g.groups) > g.opt.Memory {
+		g.slots <- struct{}{} // never released: this waits for a worker to finish its piece
+		g.surplusBatches++
+		g.workers--
 	}
-	g.file.Workers(g.threads)
+	g.file.Workers(g.workers)
 	ahead := 2 * g.groups
-	if g.bytes > 0 && g.taken > 0 {
-		ahead = int(math.Ceil(float64(g.groups) * float64(g.bytes) / float64(g.taken)))
+	if g.inputBytes > 0 && g.bytesRead > 0 {
+		ahead = int(math.Ceil(float64(g.groups) * float64(g.inputBytes) / float64(g.bytesRead)))
 	}
-	return g.opt.check(d, g.groups, ahead)
+	return g.opt.checkMemory(d, g.groups, ahead)
 }
 
-// encode writes a leaf of the rows gathered.
-func (g *gatherer) encode(c *writer.Chunk, l leaf) error {
+func (g *gatherer) encodeLeaf(c *writer.Chunk, l leaf) error {
 	j := l.column
-	cells, there := g.cells[j*g.height:][:g.rows], g.there[j*g.height:][:g.rows]
+	cells, present := g.cells[j*g.height:][:g.rows], g.present[j*g.height:][:g.rows]
 	switch g.columns[j].Kind {
 	case Bool:
-		return put(c, cells, there, func(x cell) bool { return x != 0 })
+		return putCells(c, cells, present, func(x cell) bool { return x != 0 })
 	case Int, Uint, Local, UTC:
-		return put(c, cells, there, func(x cell) int64 { return int64(x) })
+		return putCells(c, cells, present, func(x cell) int64 { return int64(x) })
 	case Date:
-		return put(c, cells, there, func(x cell) int32 { return int32(int64(x)) })
+		return putCells(c, cells, present, func(x cell) int32 { return int32(int64(x)) })
 	case Map:
-		return putMap(c, cells, there, g.text, l.values)
+		return putMap(c, cells, present, g.text, l.values)
 	case Text:
-		return put(c, cells, there, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
+		return putCells(c, cells, present, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
 	}
-	return put(c, cells, there, math.Float64frombits)
+	return putCells(c, cells, present, math.Float64frombits)
 }
 
-func put[T any](c *writer.Chunk, cells []cell, there []bool, value func(cell) T) error {
+func putCells[T any](c *writer.Chunk, cells []cell, present []bool, value func(cell) T) error {
 	values, def := make([]T, 0, len(cells)), make([]int16, len(cells))
 	for i, x := range cells {
-		if there[i] {
+		if present[i] {
 			values, def[i] = append(values, value(x)), 1
 		}
 	}
 	return format.Guard(func() error { return writer.Put(c, values, def, nil) })
 }
 
-// finish writes what is left, and the footer.
-func (g *gatherer) finish() error {
-	if err := g.flush(context.Background()); err != nil {
+func (g *gatherer) finishFile() error {
+	if err := g.writeGroup(context.Background()); err != nil {
 		return err
 	}
 	return g.file.Finish()

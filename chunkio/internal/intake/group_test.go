@@ -8,31 +8,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestFootersAreCounted: a file of 40 row groups asks for the room of all their metadata where the length of the
-// input is known, else for twice as many each time. What it asks for is more than it had, and enough; and so is
-// every larger limit, as workers make room.
+// TestFootersAreCounted: a file of 40 row groups asks for the room of all their metadata if the length of the input
+// is known, else for twice as many each time. It asks for more than it had, and for enough; and every larger limit is
+// enough too, as workers make room.
 func TestFootersAreCounted(t *testing.T) {
 	const groups, length = 40, 1 << 20
 	for _, d := range []int{1000, 20_000} {
-		whole := Options{Threads: 8}.least(d, groups)
-		if footer := whole - (Options{}).least(d, 1); footer < writer.FooterBytes(int64(d), int64(d), 0, groups)-writer.FooterBytes(int64(d), int64(d), 0, 1) {
+		whole := Options{Threads: 8}.leastMemory(d, groups)
+		if footer := whole - (Options{}).leastMemory(d, 1); footer < writer.FooterBytes(int64(d), int64(d), 0, groups)-writer.FooterBytes(int64(d), int64(d), 0, 1) {
 			t.Errorf("%d more row groups of %d columns take %d bytes", groups-1, d, footer)
 		}
-		// written tells at which row group memory is short, 0 for none, and what is asked for.
+		// written returns the row group at which memory is short, 0 for none, and the memory asked for.
 		written := func(bytes, memory int64) (group int, need int64) {
 			opt := Options{Threads: 8, Memory: memory}
-			g := &gatherer{columns: make([]Column, d), opt: opt, threads: opt.affordable(d), slots: make(chan struct{}, 8), bytes: bytes, file: new(writer.File)}
+			g := &gatherer{columns: make([]Column, d), opt: opt, workers: opt.affordableWorkers(d), slots: make(chan struct{}, 8), inputBytes: bytes, file: new(writer.File)}
 			for group := 1; group <= groups; group++ {
-				g.taken = length * int64(group) / groups
-				if err := g.grow(); err != nil {
+				g.bytesRead = length * int64(group) / groups
+				if err := g.reserveGroup(); err != nil {
 					short, ok := errors.AsType[*stream.MemoryError](err)
 					if !ok || short.Limit != memory || short.Need <= memory {
 						t.Fatalf("%d columns of %d bytes: %v", d, memory, err)
 					}
 					return group, short.Need
 				}
-				if held := opt.holds(d, g.threads, group); held > memory {
-					t.Fatalf("%d columns of %d bytes: %d workers at row group %d hold %d", d, memory, g.threads, group, held)
+				if held := opt.neededMemory(d, g.workers, group); held > memory {
+					t.Fatalf("%d columns of %d bytes: %d workers at row group %d hold %d", d, memory, g.workers, group, held)
 				}
 			}
 			return 0, 0
@@ -47,12 +47,12 @@ func TestFootersAreCounted(t *testing.T) {
 			bytes       int64
 			asked, most int // times, and the row groups asked for in the end
 		}{{"known", length, 1, groups + 1}, {"unknown", 0, 6, 2 * groups}} {
-			memory, asked := Options{}.least(d, 1), 0
+			memory, asked := Options{}.leastMemory(d, 1), 0
 			for group, need := written(c.bytes, memory); group > 0; group, need = written(c.bytes, memory) {
 				memory = need
 				asked++
 			}
-			if asked > c.asked || memory < whole || memory > (Options{}).least(d, c.most) {
+			if asked > c.asked || memory < whole || memory > (Options{}).leastMemory(d, c.most) {
 				t.Errorf("%d columns, %s: asked %d times, %d bytes in the end; want %d, and %d", d, c.name, asked, memory, c.asked, whole)
 			}
 		}

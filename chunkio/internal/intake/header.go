@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Header is how the first rows of the CSV files of one input are read: the first file settles it for the others.
+// Header describes how the first rows of the CSV files of one input are read: the first file settles it for the
+// others.
 type Header struct {
 	From  string   // the file that settled it; empty before
 	Named bool     // first rows are names
-	Names []string // of that file, then
+	Names []string // of that file, if named
 }
 
-// Text is the value of TextOptions.Header that reads alike; empty before a file has settled it.
+// Text returns the value of TextOptions.Header with the same effect; empty before a file has settled it.
 func (h *Header) Text() string {
 	switch {
 	case h.From == "":
@@ -27,7 +28,6 @@ func (h *Header) Text() string {
 	return headerNo
 }
 
-// isRepeatedIn reports whether a first row has one of the names.
 func (h *Header) isRepeatedIn(first []string) bool {
 	known := make(map[string]bool, len(h.Names))
 	for _, name := range h.Names {
@@ -43,30 +43,30 @@ const (
 	headerNo   = "no"
 )
 
-// readFirstRow judges the first row, or does as it is told, and settles how the first rows of other files are read.
+// readFirstRow judges the first row, or follows the option, and settles how the first rows of other files are read.
 func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options) error {
-	told, settled := opt.Header, opt.Settled
-	guess := judgement{named: true, sure: true}
+	option, settled := opt.Header, opt.Settled
+	guess := judgement{isNames: true, isSure: true}
 	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else there is nothing to judge
 		var err error
 		if guess, err = r.judgeFirstRow(first, end); err != nil {
 			return err
 		}
 	}
-	named := guess.named
+	named := guess.isNames
 	switch {
-	case told == headerYes, told == headerNo:
-		named = told == headerYes
+	case option == headerYes, option == headerNo:
+		named = option == headerYes
 		if opt.Recorded {
-			r.doubtHeader(first, judgement{named, guess.sure && guess.named == named})
+			r.doubtHeader(first, judgement{named, guess.isSure && guess.isNames == named})
 		}
-	case told != "" && told != headerAuto:
-		return stream.Usagef("{header} %s: want auto, yes or no", told)
+	case option != "" && option != headerAuto:
+		return stream.Usagef("{header} %s: want auto, yes or no", option)
 	case settled == nil || settled.From == "" || settled.From == r.name:
 		r.doubtHeader(first, guess)
 	default:
 		var err error
-		if named, err = r.readAlike(first, guess, settled); err != nil {
+		if named, err = r.readLikeFirstFile(first, guess, settled); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options)
 	if named {
 		names := slices.Clone(first)
 		r.skip(end)
-		return r.named(names)
+		return r.nameColumns(names)
 	}
 	r.dataLine = line
 	for j := range first {
@@ -89,11 +89,11 @@ func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options)
 	return nil
 }
 
-// readAlike reads the first row of a further file as that of the first one.
-func (r *csvRows) readAlike(first []string, guess judgement, settled *Header) (named bool, err error) {
-	alike := !guess.named || !guess.sure // as data
+// readLikeFirstFile reads the first row of a further file like that of the first file.
+func (r *csvRows) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
+	alike := !guess.isNames || !guess.isSure // as data
 	if settled.Named {
-		alike = guess.named && guess.sure || settled.isRepeatedIn(first)
+		alike = guess.isNames && guess.isSure || settled.isRepeatedIn(first)
 	}
 	if alike {
 		return settled.Named, nil
@@ -106,22 +106,20 @@ func (r *csvRows) readAlike(first []string, guess judgement, settled *Header) (n
 	return false, e
 }
 
-// doubtHeader warns that a judgement may be wrong.
 func (r *csvRows) doubtHeader(first []string, guess judgement) {
 	numbered := make([]string, len(first))
 	for j := range numbered {
 		numbered[j] = "c" + strconv.Itoa(j)
 	}
 	switch {
-	case guess.sure:
-	case guess.named:
+	case guess.isSure:
+	case guess.isNames:
 		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as the names of the columns, %s; if it is data, of columns %s, give {header} no", r.name, firstFields(first), firstFields(numbered)))
 	default:
 		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as data, of columns %s; if it has their names, %s, give {header} yes", r.name, firstFields(numbered), firstFields(first)))
 	}
 }
 
-// firstFields shows some fields of a row.
 func firstFields(row []string) string {
 	const most, long = 3, 30
 	var shown []string

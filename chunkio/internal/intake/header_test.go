@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// columnNames are the names that a text's columns get, with what is doubted.
+// columnNames returns the names that a text's columns get, and the doubts about them.
 func columnNames(t *testing.T, text string, opt Options) (names string, doubts string) {
 	t.Helper()
 	_, table, err := taken(CSV, []byte(text), opt)
@@ -63,7 +63,7 @@ func TestJudgeHeader(t *testing.T) {
 		{"1,0.5\n2,0.7\n3,0.2\n4,0.9\n", "c0,c1", true},
 		{"1,alice,3\n2,bob,4\n3,carol,1\n", "c0,c1,c2", true},
 		{"0,0,0\n1,5,2\n2,4,7\n3,9,1\n4,2,8\n", "c0,c1,c2", false}, // the same value again
-		// Nobody can tell.
+		// Undecidable.
 		{"1,2,3\n4,5,6\n7,8,9\n", "c0,c1,c2", false},
 		{"1,2\n3,4.5\n", "c0,c1", false},
 		{"0,1\n3,4.5\n", "0,1", false}, // as pandas counts columns
@@ -114,8 +114,8 @@ func TestHeaderDoubt(t *testing.T) {
 	}
 }
 
-// TestFilesAreReadAlike: the first file settles how the first rows of the others are read, and what cannot go with it is
-// an error that names both.
+// TestFilesAreReadAlike: the first file settles how the first rows of the others are read, and a file that
+// contradicts it is an error that names both.
 func TestFilesAreReadAlike(t *testing.T) {
 	parts := func(texts ...string) (names []string, err error) {
 		settled := &Header{}

@@ -9,11 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// sampleBytes is how much text the types are inferred from.
+// sampleBytes is the length of the text from which types are inferred.
 const sampleBytes = 1 << 20
 
-// trim takes blanks off both ends.
-func trim(s string) string {
+func trimBlanks(s string) string {
 	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
 		s = s[1:]
 	}
@@ -23,7 +22,7 @@ func trim(s string) string {
 	return s
 }
 
-// kindOf is the narrowest kind that holds a field which is not missing, without blanks around it.
+// kindOf returns the narrowest kind that holds a field, which is not missing and has no blanks around it.
 func kindOf(s string) Kind {
 	if k := kindOfWhole(s); k != Unknown {
 		return k
@@ -37,7 +36,7 @@ func kindOf(s string) Kind {
 	return kindOfTime(s)
 }
 
-// kindOfWhole is the kind of a whole number; Unknown where the text is none, or none of 64 bits.
+// kindOfWhole returns Unknown if the text is not a whole number of 64 bits.
 func kindOfWhole(s string) Kind {
 	switch x, ok := parseInt(s); {
 	case ok && x < 0:
@@ -51,7 +50,7 @@ func kindOfWhole(s string) Kind {
 	return Unknown
 }
 
-// kindOfTime is the kind of a text that is no number: a date, a time, or text.
+// kindOfTime returns the kind of a text that is no number: a date, a time, or text.
 func kindOfTime(s string) Kind {
 	for _, k := range []Kind{Date, Local, UTC} {
 		if _, ok := parseTime(k, s); ok {
@@ -61,8 +60,8 @@ func kindOfTime(s string) Kind {
 	return Text
 }
 
-// parse reads a field as a value of a kind that is not text; ok is false if it is none.
-func parse(k Kind, s string) (c cell, ok bool) {
+// parseField reads a field as a value of a kind other than text; ok is false if it is no such value.
+func parseField(k Kind, s string) (c cell, ok bool) {
 	switch k {
 	case Float:
 		if x, ok := parseFloat(s); ok {
@@ -81,12 +80,12 @@ func parse(k Kind, s string) (c cell, ok bool) {
 			return x, true
 		}
 	default:
-		if x, ok := parseTime(k, trim(s)); ok {
+		if x, ok := parseTime(k, trimBlanks(s)); ok {
 			return cell(x), true
 		}
 	}
-	if t := trim(s); t != s {
-		return parse(k, t)
+	if t := trimBlanks(s); t != s {
+		return parseField(k, t)
 	}
 	return 0, false
 }
@@ -101,7 +100,6 @@ func parseBool(s string) (cell, bool) {
 	return 0, false
 }
 
-// parseInt reads a whole number of 64 bits with a sign.
 func parseInt(s string) (int64, bool) {
 	digits := s
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
@@ -128,7 +126,6 @@ func parseInt(s string) (int64, bool) {
 	return x, true
 }
 
-// parseUint reads a whole number of 64 bits without a sign.
 func parseUint(s string) (uint64, bool) {
 	if x, ok := parseInt(s); ok {
 		return uint64(x), x >= 0
@@ -146,11 +143,11 @@ func parseFloat(s string) (float64, bool) {
 	if x, ok := format.ShortDecimal(s); ok {
 		return x, true
 	}
-	return parseSlowly(s)
+	return parseFloatSlowly(s)
 }
 
-// parseSlowly leaves numbers to strconv, but not what only Go calls one: 0x1p-2, 1_000, nan.
-func parseSlowly(s string) (float64, bool) {
+// parseFloatSlowly leaves numbers to strconv, except the spellings that only Go accepts: 0x1p-2, 1_000, nan.
+func parseFloatSlowly(s string) (float64, bool) {
 	if len(s) == 0 {
 		return 0, false
 	}
@@ -173,8 +170,8 @@ func parseSlowly(s string) (float64, bool) {
 	return x, err == nil
 }
 
-// parseTime reads a date, or a date with a time behind a T or a blank, with at most six digits of a
-// second's fraction: UTC with a zone, Local without one.
+// parseTime reads a date, or a date and a time separated by a T or a blank, with at most six digits of a second's
+// fraction: UTC with a zone, Local without one.
 func parseTime(k Kind, s string) (int64, bool) {
 	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
 		return 0, false
@@ -193,7 +190,7 @@ func parseTime(k Kind, s string) (int64, bool) {
 			break
 		}
 	}
-	if zoned := end < len(s); zoned != (k == UTC) {
+	if hasZone := end < len(s); hasZone != (k == UTC) {
 		return 0, false
 	}
 	clock := s[11:end]

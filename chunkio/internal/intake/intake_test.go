@@ -40,7 +40,7 @@ func (s *scratch) Restart() error {
 	return nil
 }
 
-// taken is what an input became: a line of names, types and values for each column.
+// taken is the result of an input: a line of names, types and values for each column.
 func taken(format Format, data []byte, opt Options) (lines []string, table *Table, err error) {
 	if opt.Memory == 0 {
 		opt.Memory = 1 << 30
@@ -67,18 +67,18 @@ func taken(format Format, data []byte, opt Options) (lines []string, table *Tabl
 	return lines, table, nil
 }
 
-// wants compares what an input became.
+// wants compares the result of an input with the wanted columns.
 func wants(t *testing.T, format Format, text string, opt Options, want ...string) {
 	t.Helper()
 	got, _, err := taken(format, []byte(text), opt)
 	if err != nil {
-		t.Errorf("%.60q: %v", text, err)
+		t.Errorf("%.60q: writing fails: %v", text, err)
 	} else if !slices.Equal(got, want) {
 		t.Errorf("%.60q: %q, want %q", text, got, want)
 	}
 }
 
-// refuses wants an error about the data that says something.
+// refuses wants an error about the data that contains a text.
 func refuses(t *testing.T, format Format, text, says string) {
 	t.Helper()
 	_, _, err := taken(format, []byte(text), Options{})
@@ -133,7 +133,8 @@ func TestCSVRefuses(t *testing.T) {
 	refuses(t, CSV, "caf\xE9,b\n1,2\n", "line 1: the text is not UTF-8")
 }
 
-// TestDecimalCommas: they are named; what has no comma, or is no number with a point in its place, is not.
+// TestDecimalCommas: columns with decimal commas are named; others, including texts that are no number with a point
+// in place of the comma, are not.
 func TestDecimalCommas(t *testing.T) {
 	for text, want := range map[string]string{
 		"a;b\n1;3,14\n2;\n3;-1.003,5\n4;7\n": `"b" is text`,
@@ -158,19 +159,19 @@ func TestLongRows(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	_, _, err := taken(CSV, []byte("a,b\n1,2\n3,"+long+"\n"), Options{Memory: 48 << 20})
 	if err == nil || !strings.Contains(err.Error(), "line 3: a row of more than 1.0 MiB") {
-		t.Errorf("%v", err)
+		t.Errorf("a row of 3 MiB: error %v, want one that names line 3", err)
 	}
 	wants(t, CSV, "a,b\n1,y\n3,"+long+"\n", Options{}, "a double: 1|3", "b string: y|"+long)
 	open := "a,b\n1,2\n3,\"" + strings.Repeat("4,5\n", 1<<20)
 	if _, _, err := taken(CSV, []byte(open), Options{Memory: 48 << 20}); err == nil || !strings.Contains(err.Error(), "line 3: a row of more") {
-		t.Errorf("%v", err)
+		t.Errorf("an open quote: error %v, want one that names line 3", err)
 	}
 	if _, _, err := taken(CSV, []byte("a\n1\n"), Options{Memory: 1 << 20}); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("in 1 MiB: %v", err)
 	}
 }
 
-// Whole numbers behind the sample that it has none like widen a column, too.
+// Whole numbers after the sample that are larger than any in it widen a column, too.
 func TestWholeNumbersBehindTheSample(t *testing.T) {
 	rows := "a,b\n" + strings.Repeat("1,2\n", 300_000) + "18446744073709551615,-2\n"
 	_, table, err := taken(CSV, []byte(rows), Options{Exact: anyColumn})
@@ -228,7 +229,7 @@ type short struct {
 
 func (s *short) Read(p []byte) (int, error) { return s.from.Read(p[:1+s.rng.IntN(len(p))]) }
 
-// A value behind the sample widens its column, or is an error with its place.
+// A value after the sample widens its column, or is an error with its place.
 func TestBehindTheSample(t *testing.T) {
 	rows := strings.Repeat("1,2,,true\n", 200_000) // 2 MB
 	text := "a,b,n,t\n" + rows + "0.5,x,2026-01-31,maybe\n"
@@ -321,7 +322,7 @@ func TestWideCSV(t *testing.T) {
 	}
 }
 
-// parseFloat reads what strconv reads.
+// parseFloat agrees with strconv.
 func TestParseFloat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 200_000 {

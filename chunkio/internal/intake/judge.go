@@ -9,34 +9,33 @@ import (
 	"unicode"
 )
 
-// A first row is judged as names or as data, whichever would surprise less: the logarithm of how much likelier it is
-// as names, in nats, is added up over its fields and their order together. A judgement is sure beyond sureHeader; the
-// numbers below are rough shares of tables that people have; TestJudgeHeader has the judgements that follow.
+// A first row is judged as names or as data, whichever is less surprising: the log-likelihood ratio in favour of
+// names, in nats, is summed over its fields and their order. A judgement is sure beyond sureHeader; the numbers below
+// are rough shares among tables that people have; TestJudgeHeader has the judgements that follow.
 const sureHeader = 2
 
-// mostJudged bounds the columns that a judgement looks at: they are enough, and each takes 150 bytes.
-const mostJudged = 1 << 16
+// maxJudged bounds the columns of a judgement: this number is enough, and each takes 150 bytes.
+const maxJudged = 1 << 16
 
 // judgement is the reading of a first row.
 type judgement struct {
-	named bool
-	sure  bool
+	isNames bool
+	isSure  bool
 }
 
-// judgeFirstRow compares the first row, which ends at end, with the rows below it.
 func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
-	fields, judged := len(first), min(len(first), mostJudged)
-	first = slices.Clone(first[:judged])
-	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // of wide rows some too
-	p, err := r.sample(goal)
+	fields, judgedColumns := len(first), min(len(first), maxJudged)
+	first = slices.Clone(first[:judgedColumns])
+	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // wide rows: a few of them too
+	p, err := r.peekSample(goal)
 	if err != nil {
 		return judgement{}, err
 	}
-	b := newBelow(first, &r.nulls)
-	in := r.reader(p.data[min(end, len(p.data)):])
-	for record, wrong := in.Read(); wrong == nil; record, wrong = in.Read() { // reading the rows fails with the reason
+	b := newRowsBelow(first, &r.nulls)
+	in := r.newReader(p.data[min(end, len(p.data)):])
+	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // later reading reports the reason
 		if len(record) == fields {
-			b.addRow(record[:judged])
+			b.addRow(record[:judgedColumns])
 		}
 	}
 	return b.judgeNames(), nil
@@ -46,36 +45,35 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 type class uint8
 
 const (
-	absent class = iota // or hardly to be taken for a name or a value, as a question mark
+	absent class = iota // or hardly a name or a value, as a question mark
 	number
-	moment
-	truth
+	timestamp
+	boolean
 	word
 	classes
 )
 
 func classOf(s string, nulls *spellings) (class, Kind) {
-	if s = trim(s); nulls.hasText(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
+	if s = trimBlanks(s); nulls.isNull(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
 		return absent, Unknown
 	}
 	switch k := kindOf(s); {
-	case k.whole() || k == Float:
+	case k.isWhole() || k == Float:
 		return number, k
 	case k == Bool:
-		return truth, k
-	case k != Text || formOfNumber(s) != "": // 12 % is as little a name as a date
-		return moment, k
+		return boolean, k
+	case k != Text || formOfNumber(s) != "": // 12 % is as unlikely a name as a date
+		return timestamp, k
 	}
 	return word, Text
 }
 
-// isPunctuation reports whether a text has no letter and no digit.
 func isPunctuation(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 }
 
-// below summarizes the rows below the first one.
-type below struct {
+// rowsBelow summarizes the rows below the first one.
+type rowsBelow struct {
 	first   []string
 	nulls   *spellings
 	class   []class
@@ -83,38 +81,38 @@ type below struct {
 	value   []float64
 	columns []columnBelow
 	// allWords is set if the first row has several fields and all are words.
-	allWords bool
-	rows     int
-	repeats  int // rows with a value twice
-	rising   int // rows whose numbers rise or fall
-	even     int // and by the same step
+	allWords      bool
+	rows          int
+	repeatingRows int // rows with a value twice
+	risingRows    int // rows whose numbers rise or fall
+	evenRows      int // rows whose numbers rise or fall by a constant step
 }
 
 // columnBelow summarizes the fields below one field of the first row.
 type columnBelow struct {
-	n        [classes]int
-	whole    int
-	min, max float64
-	last     float64 // number
-	moved    float64 // from number to number, in all
-	words    map[string]int
-	shape    string
-	shapes   bool // of more than one kind
-	seen     int  // how often the first row's field is there
+	n            [classes]int
+	whole        int
+	min, max     float64
+	last         float64 // last number
+	totalStep    float64 // sum of the absolute differences of consecutive numbers
+	words        map[string]int
+	shape        string
+	shapesVary   bool // there are several shapes
+	repeatsFirst int  // number of fields equal to the first row's
 }
 
-func newBelow(first []string, nulls *spellings) *below {
-	b := &below{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]class, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
+func newRowsBelow(first []string, nulls *spellings) *rowsBelow {
+	b := &rowsBelow{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]class, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
 	for j, s := range first {
 		b.class[j], b.kind[j] = classOf(s, nulls)
-		b.value[j], _ = parseFloat(trim(s))
+		b.value[j], _ = parseFloat(trimBlanks(s))
 	}
 	b.allWords = len(first) > 1 && !slices.ContainsFunc(b.class, func(c class) bool { return c != word })
 	return b
 }
 
-// addRow adds a row. A repetition of the first row comes from files put together, and is no evidence.
-func (b *below) addRow(record []string) {
+// addRow adds a row. A repetition of the first row comes from concatenated files and is no evidence.
+func (b *rowsBelow) addRow(record []string) {
 	if b.allWords && slices.Equal(record, b.first) {
 		return
 	}
@@ -123,12 +121,12 @@ func (b *below) addRow(record []string) {
 		b.columns[j].addField(s, b.first[j], b.nulls)
 	}
 	if repeatsValue(record, b.nulls) {
-		b.repeats++
+		b.repeatingRows++
 	}
-	if rising, even := b.followSteps(func(j int) (float64, bool) { return parseFloat(trim(record[j])) }); rising {
-		b.rising++
+	if rising, even := b.followSteps(func(j int) (float64, bool) { return parseFloat(trimBlanks(record[j])) }); rising {
+		b.risingRows++
 		if even {
-			b.even++
+			b.evenRows++
 		}
 	}
 }
@@ -136,29 +134,29 @@ func (b *below) addRow(record []string) {
 func (c *columnBelow) addField(s, first string, nulls *spellings) {
 	kind, k := classOf(s, nulls)
 	if kind != absent && s == first {
-		c.seen++
+		c.repeatsFirst++
 	}
 	switch c.n[kind]++; kind {
 	case number:
-		x, _ := parseFloat(trim(s))
-		if k.whole() {
+		x, _ := parseFloat(trimBlanks(s))
+		if k.isWhole() {
 			c.whole++
 		}
 		if c.n[number] == 1 {
 			c.min, c.max, c.last = x, x, x
 		}
-		c.moved += math.Abs(x - c.last)
+		c.totalStep += math.Abs(x - c.last)
 		c.min, c.max, c.last = min(c.min, x), max(c.max, x), x
 	case word:
 		if c.words == nil {
 			c.words, c.shape = map[string]int{}, shapeOf(s)
 		}
 		c.words[s]++
-		c.shapes = c.shapes || shapeOf(s) != c.shape
+		c.shapesVary = c.shapesVary || shapeOf(s) != c.shape
 	}
 }
 
-// shapeOf is a text with its letters and digits in a row as one: A001 and B23 are alike.
+// shapeOf collapses each run of letters or digits to one character: A001 and B23 have the same shape.
 func shapeOf(s string) string {
 	var b strings.Builder
 	last := rune(0)
@@ -177,11 +175,10 @@ func shapeOf(s string) string {
 	return b.String()
 }
 
-// repeatsValue reports whether a row has a value twice.
 func repeatsValue(record []string, nulls *spellings) bool {
 	seen := make(map[string]bool, len(record))
 	for _, s := range record {
-		if s = trim(s); nulls.hasText(s) {
+		if s = trimBlanks(s); nulls.isNull(s) {
 			continue
 		}
 		if seen[s] {
@@ -192,9 +189,9 @@ func repeatsValue(record []string, nulls *spellings) bool {
 	return false
 }
 
-// followSteps reports whether the numbers of a row, at least two where the first row has numbers, rise or fall from field to
-// field, and whether by the same step: of two numbers, by one.
-func (b *below) followSteps(value func(j int) (float64, bool)) (rising, even bool) {
+// followSteps reports whether the numbers of a row, at least two in the columns in which the first row has numbers,
+// rise or fall from field to field, and whether by a constant step; two numbers must differ by one.
+func (b *rowsBelow) followSteps(value func(j int) (float64, bool)) (rising, even bool) {
 	n, last, step := 0, 0.0, 0.0
 	even = true
 	for j, c := range b.class {
@@ -215,51 +212,50 @@ func (b *below) followSteps(value func(j int) (float64, bool)) (rising, even boo
 	return n > 1, even && (n > 2 || math.Abs(step) == 1)
 }
 
-// judgeNames adds up the evidence for names.
-func (b *below) judgeNames() judgement {
+func (b *rowsBelow) judgeNames() judgement {
 	words, numbers := 0, 0
 	for _, c := range b.class {
 		switch c {
 		case word:
 			words++
-		case number, moment:
+		case number, timestamp:
 			numbers++
 		}
 	}
 	if b.rows == 0 && numbers == 0 {
-		return judgement{named: true, sure: true}
+		return judgement{isNames: true, isSure: true}
 	}
 	names := 1.0
-	named := [classes]float64{word: 0.95, number: 0.1, moment: 0.1, truth: 0.005} // shares among names
+	named := [classes]float64{word: 0.95, number: 0.1, timestamp: 0.1, boolean: 0.005} // shares among names
 	rising, even := b.followSteps(func(j int) (float64, bool) { return b.value[j], true })
 	steps := b.stepScore(rising, even, numbers)
 	if words == 0 {
 		names = -1.5 + steps + b.countingScore()
-		named[number], named[moment] = 1, 1
+		named[number], named[timestamp] = 1, 1
 	} else if steps > 1 {
 		names += steps
 		named[number] = 0.6
 	}
-	ofNumbers, typed, inside := 0.0, 0, false
+	ofNumbers, typedColumns, inside := 0.0, 0, false
 	for j, c := range b.class {
-		switch is := b.columns[j].nameScore(c, b.kind[j], b.first[j], b.value[j], named[c]); c {
+		switch score := b.columns[j].nameScore(c, b.kind[j], b.first[j], b.value[j], named[c]); c {
 		case absent:
 		case number:
-			ofNumbers += is
+			ofNumbers += score
 			inside = inside || b.value[j] >= b.columns[j].min && b.value[j] <= b.columns[j].max
 		default:
-			names += is
-			if below := &b.columns[j]; c == word && below.n[word] < below.n[number]+below.n[moment]+below.n[truth] {
-				typed++
+			names += score
+			if below := &b.columns[j]; c == word && below.n[word] < below.n[number]+below.n[timestamp]+below.n[boolean] {
+				typedColumns++
 			}
-			inside = inside || b.columns[j].seen > 0
+			inside = inside || b.columns[j].repeatsFirst > 0
 		}
 	}
-	if (even && numbers > 2 && 4*b.even <= b.rows || rising && numbers > 4 && 4*b.rising <= b.rows) && b.rows > 1 {
-		ofNumbers = max(ofNumbers, -1.5) // such an order is no accident, wherever the numbers lie
+	if (even && numbers > 2 && 4*b.evenRows <= b.rows || rising && numbers > 4 && 4*b.risingRows <= b.rows) && b.rows > 1 {
+		ofNumbers = max(ofNumbers, -1.5) // such an order is no accident, even within the columns' ranges
 	}
 	names += ofNumbers
-	share := float64(b.repeats+1) / float64(b.rows+2)
+	share := float64(b.repeatingRows+1) / float64(b.rows+2)
 	if repeatsValue(b.first, b.nulls) {
 		names += clampTo(math.Log(0.05/share), 3)
 	} else {
@@ -267,16 +263,16 @@ func (b *below) judgeNames() judgement {
 	}
 	sure := math.Abs(names) > sureHeader
 	if names > 0 { // names that are numbers may always be data
-		if typed == 0 { // of words over words, or numbers among them, more has to speak for names
+		if typedColumns == 0 { // words over words, or numbers among them, need more evidence for names
 			sure = sure && names > 2*sureHeader && numbers == 0
 		}
-		return judgement{named: true, sure: sure && words > 0}
+		return judgement{isNames: true, isSure: sure && words > 0}
 	}
-	return judgement{sure: sure && inside && !even && typed == 0}
+	return judgement{isSure: sure && inside && !even && typedColumns == 0}
 }
 
-// countingScore is how much a row looks like names by counting its columns: from 0, as pandas does, or from 1.
-func (b *below) countingScore() float64 {
+// countingScore is the evidence for names if the row counts its columns: from 0, as pandas does, or from 1.
+func (b *rowsBelow) countingScore() float64 {
 	for from, names := range []float64{2, 1} {
 		counts := len(b.first) > 1+from
 		for j, s := range b.first {
@@ -289,45 +285,45 @@ func (b *below) countingScore() float64 {
 	return 0
 }
 
-// stepScore is how much a row of numbers alone looks like names by its order: names that are numbers mostly rise or fall,
-// as years and wavelengths do, and rows of n numbers seldom.
-func (b *below) stepScore(rising, even bool, n int) (names float64) {
+// stepScore is the evidence for names from the order of a row of numbers: names that are numbers usually rise or
+// fall, as years and wavelengths do, and rows of n numbers seldom.
+func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 	rows := float64(b.rows) + 2
 	switch {
 	case b.rows < 2 || n < 2 || n == 2 && !even:
 		return 0
 	case n == 2:
-		return clampTo(math.Log(0.3*rows/(float64(b.even)+0.2)), 2)
+		return clampTo(math.Log(0.3*rows/(float64(b.evenRows)+0.2)), 2)
 	}
 	chance := 0.002
 	if n < 7 {
 		chance = 2 / math.Gamma(float64(n+1))
 	}
-	share := (float64(b.rising) + 2*chance) / rows
+	share := (float64(b.risingRows) + 2*chance) / rows
 	if !rising {
 		return math.Log(0.4 / max(1-share, 0.1))
 	}
 	names = clampTo(math.Log(0.6/share), 3)
 	if even {
-		names += clampTo(math.Log(0.4*rows/(float64(b.even)+0.02)), 3)
+		names += clampTo(math.Log(0.4*rows/(float64(b.evenRows)+0.02)), 3)
 	}
 	return names
 }
 
-// nameScore is how much a field, whose class has a share among names, looks like the name of the column.
+// nameScore is the evidence that a field is the name of its column, given the share of its class among names.
 func (c *columnBelow) nameScore(kind class, k Kind, field string, x, named float64) (names float64) {
-	n := c.n[number] + c.n[moment] + c.n[truth] + c.n[word]
+	n := c.n[number] + c.n[timestamp] + c.n[boolean] + c.n[word]
 	names = clampTo(math.Log(named*float64(n+1)/(float64(c.n[kind])+0.5)), 4)
 	switch {
 	case kind == number && c.n[number] > 0:
 		return names + c.rangeScore(k, x)
-	case c.seen > 0 && kind == word:
+	case c.repeatsFirst > 0 && kind == word:
 		return names + clampTo(math.Log(0.03*float64(c.n[word]+2)/float64(c.n[word]+1-c.singleWords())), 3.5)
 	case kind != word || c.n[word] == 0:
 		return names
 	}
 	names += clampTo(math.Log(0.98*float64(c.n[word]+2)/float64(c.singleWords()+1)), 3)
-	if !c.shapes && c.n[word] > 2 && strings.Trim(c.shape, "a") != "" {
+	if !c.shapesVary && c.n[word] > 2 && strings.Trim(c.shape, "a") != "" {
 		if shapeOf(field) == c.shape {
 			return names - 1.5
 		}
@@ -336,7 +332,7 @@ func (c *columnBelow) nameScore(kind class, k Kind, field string, x, named float
 	return names
 }
 
-// singleWords is the number of words that are there once: the next word is a new one as often as these are (Good and Turing).
+// singleWords counts the words that occur once: the next word is new as often as these occur (Good and Turing).
 func (c *columnBelow) singleWords() (n int) {
 	for times := range maps.Values(c.words) {
 		if times == 1 {
@@ -346,14 +342,13 @@ func (c *columnBelow) singleWords() (n int) {
 	return n
 }
 
-// rangeScore is how much a number looks like the name of a column of numbers.
 func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
 	n := float64(c.n[number])
 	whole := (float64(c.whole) + 0.5) / (n + 1)
 	switch gap := max(c.min-x, x-c.max); {
 	case gap <= 0:
 		names = math.Log(0.25 / max((n-1)/(n+1), 0.35))
-	case n > 2 && gap <= 3*c.moved/(n-1):
+	case n > 2 && gap <= 3*c.totalStep/(n-1):
 		names = -0.4 // no more than the column moves from row to row, as series do
 	default:
 		names = min(math.Log(0.375*(n+1)), 2.5)
@@ -361,7 +356,7 @@ func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
 			names += 0.7
 		}
 	}
-	if k.whole() {
+	if k.isWhole() {
 		return names + min(max(math.Log(0.7/whole), -0.4), 2)
 	}
 	return names + min(max(math.Log(0.3/(1-whole)), -0.4), 2)

@@ -10,29 +10,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Layout is how the rows of a text lie in it, for others that read it.
+// Layout describes the layout of the rows in a text, for other readers.
 type Layout struct {
 	Separator rune     // of CSV; 0 for NDJSON
 	Header    bool     // the first row of CSV has the names
 	Names     []string // of the columns, in the order of the fields of CSV
-	// Nulls are the values that stand for a missing one, blanks aside, and Numbers those however they are written. Of
-	// texts only an empty field is missing, unless these were given (TextNulls).
+	// Nulls are the spellings of a missing value, ignoring blanks around them, and Numbers the numbers among them, in
+	// any notation. In text columns only an empty field is missing, unless the user gave these spellings (TextNulls).
 	Nulls     []string
 	Numbers   []float64
 	TextNulls bool
 }
 
-// layout is the layout of a text, of CSV or not, as far as the options decide it.
-func (o Options) layout(isCSV bool) *Layout {
+// newLayout describes a text, CSV or not, as far as the options determine it.
+func (o Options) newLayout(isCSV bool) *Layout {
 	l, nulls := new(Layout), newSpellings(o.Nulls)
-	if nulls.given || isCSV || len(o.Types) > 0 { // a member of NDJSON is a text only if a type is asked for
-		l.Nulls, l.Numbers, l.TextNulls = nulls.listed, nulls.numbers, nulls.given
+	if nulls.replacesUsual || isCSV || len(o.Types) > 0 { // a member of NDJSON is a text only if a type is asked for
+		l.Nulls, l.Numbers, l.TextNulls = nulls.list, nulls.numbers, nulls.replacesUsual
 	}
 	return l
 }
 
-// namesIn are the names of columns.
-func namesIn(columns []Column) []string {
+func listNames(columns []Column) []string {
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.Name
@@ -40,53 +39,53 @@ func namesIn(columns []Column) []string {
 	return names
 }
 
-// Step leads from a value of JSON to one in it: to a member of an object, or by its index into an array.
+// Step leads from a value of JSON to a value in it: to a member of an object, or by its index into an array.
 type Step struct {
 	Member string
 	Index  int // -1: a member
 }
 
-// FindPaths reads NDJSON for where the values of some of its columns lie: a column is called a.b if its member
-// is called so, and if it is member b of an object a.
+// FindPaths reads NDJSON and finds the paths to the values of some of its columns: a column is called a.b if its
+// member has this name, and if it is member b of an object a.
 func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 	text := bufio.NewReaderSize(from, 64<<10)
 	if mark, err := text.Peek(len(byteOrderMark)); err == nil && string(mark) == string(byteOrderMark) {
-		_, _ = text.Discard(len(mark)) // it was there
+		_, _ = text.Discard(len(mark)) // Peek has just returned these bytes
 	}
 	w := pathWalk{
-		decoder: jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true)),
-		wanted:  make(map[string]bool, len(names)), found: make(map[string][][]Step, len(names)),
+		decoder:     jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true)),
+		wantedNames: make(map[string]bool, len(names)), pathsByName: make(map[string][][]Step, len(names)),
 	}
 	for _, name := range names {
-		w.wanted[name] = true
+		w.wantedNames[name] = true
 	}
 	for {
-		switch err := w.value("", nil); {
+		switch err := w.walkValue("", nil); {
 		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return w.found, nil
+			return w.pathsByName, nil
 		case err != nil:
 			return nil, err
 		}
 	}
 }
 
-// pathWalk goes through values and notes the paths of the wanted names.
+// pathWalk walks through values and notes the paths of the wanted names.
 type pathWalk struct {
-	decoder *jsontext.Decoder
-	wanted  map[string]bool
-	found   map[string][][]Step // by name
+	decoder     *jsontext.Decoder
+	wantedNames map[string]bool
+	pathsByName map[string][][]Step // by name
 }
 
-// value reads a value of that name, which these steps lead to.
-func (w *pathWalk) value(name string, steps []Step) error {
+// walkValue reads the value at the end of these steps, whose column has this name.
+func (w *pathWalk) walkValue(name string, steps []Step) error {
 	kind := w.decoder.PeekKind()
 	if kind != '{' && kind != '[' {
 		if err := w.decoder.SkipValue(); err != nil {
 			return err
 		}
 		known := func(path []Step) bool { return slices.Equal(path, steps) }
-		if w.wanted[name] && !slices.ContainsFunc(w.found[name], known) {
-			w.found[name] = append(w.found[name], steps)
+		if w.wantedNames[name] && !slices.ContainsFunc(w.pathsByName[name], known) {
+			w.pathsByName[name] = append(w.pathsByName[name], steps)
 		}
 		return nil
 	}
@@ -109,7 +108,7 @@ func (w *pathWalk) value(name string, steps []Step) error {
 				within = name + "." + step.Member
 			}
 		}
-		if err := w.value(within, append(steps[:len(steps):len(steps)], step)); err != nil {
+		if err := w.walkValue(within, append(steps[:len(steps):len(steps)], step)); err != nil {
 			return err
 		}
 	}

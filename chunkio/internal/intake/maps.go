@@ -15,82 +15,81 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// An object of JSON whose keys are data, as identifiers of users are, has ever new members. As columns they would take
-// rows times keys cells, nearly all of them null. It becomes one column instead: a map of texts to numbers. A cell has
-// its entries one after the other: the length of the key, the key, a byte that is 1 if there is a number, and that.
+// In a JSON object whose keys are data, such as user identifiers, new members keep coming. As columns they would take
+// rows times keys cells, nearly all of them null. It becomes one column instead: a map of texts to numbers. A cell
+// holds its entries in sequence: the length of the key, the key, a byte that is 1 if there is a number, and the
+// number.
 
-// RowsMap is the name of the map that whole rows are: the members of the objects themselves.
+// RowsMap is the name of the map that whole rows form: the members of the objects themselves.
 const RowsMap = "values"
 
-// members counts the members of one object, or of the rows themselves.
-type members struct {
-	rows, entries int64 // objects, and their numbers in all
-	keys          int   // different ones
-	before, after int   // keys when the number of objects was a power of two, and the power before
-	last          int64 // row
-	others        bool  // some member is no number
+// memberCounts counts the members of one object, or of the rows themselves.
+type memberCounts struct {
+	rows, entries                       int64 // objects, and their numbers in all
+	keys                                int   // different keys
+	keysTwoDoublingsAgo, keysAtDoubling int   // keys at the last two powers of two of the number of objects
+	last                                int64 // row
+	hasNonNumbers                       bool  // some member is no number
 }
 
-// add counts a member in a row.
-func (m *members) add(row int64, isNew, isNumber bool) {
+func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
 	if m.last != row {
 		m.last = row
 		if m.rows++; m.rows&(m.rows-1) == 0 {
-			m.before, m.after = m.after, m.keys
+			m.keysTwoDoublingsAgo, m.keysAtDoubling = m.keysAtDoubling, m.keys
 		}
 	}
 	m.entries++
-	m.others = m.others || !isNumber
+	m.hasNonNumbers = m.hasNonNumbers || !isNumber
 	if isNew {
 		m.keys++
 	}
 }
 
-// areData reports whether the keys are data: an object has few of them, and either new ones keep coming, or there are so
-// many that columns would be next to empty. Below a thousand keys, columns cost little.
-func (m *members) areData() bool {
+// keysAreData reports whether the keys are data: an object has few of them, and either new ones keep coming, or there
+// are enough to make columns next to empty. Below a thousand keys, columns cost little.
+func (m *memberCounts) keysAreData() bool {
 	const (
 		fewestKeys, fewestRows = 1000, 16
 		manyKeys               = 4096
-		share, smallShare      = 8, 64 // of the keys that a row has, one in so many
+		share, smallShare      = 8, 64 // a row has at most one key in share (smallShare) of all keys
 	)
 	cells := int64(m.keys) * m.rows
 	switch {
-	case m.others || m.keys < fewestKeys || m.rows < fewestRows || m.entries*share > cells:
+	case m.hasNonNumbers || m.keys < fewestKeys || m.rows < fewestRows || m.entries*share > cells:
 		return false
 	case m.keys >= manyKeys && m.entries*smallShare <= cells:
 		return true
 	}
-	return 5*m.keys >= 6*m.before // while the objects were doubled or more
+	return 5*m.keys >= 6*m.keysTwoDoublingsAgo // while the number of objects at least doubled
 }
 
-// objectOf is the name of the object that a member is in, empty for rows; ok is false if it is in an array.
-func objectOf(name []byte, within int) (object []byte, ok bool) {
+// objectName returns the name of the object that holds a member, empty for rows; ok is false for an element of an
+// array.
+func objectName(name []byte, within int) (object []byte, ok bool) {
 	return name[:within], within == 0 || name[within] == '.'
 }
 
-// keyOf is the key of a member.
-func keyOf(name []byte, within int) []byte {
+func memberKey(name []byte, within int) []byte {
 	if within > 0 {
 		within++ // the dot
 	}
 	return name[within:]
 }
 
-// mapOf is the name of the map that an object becomes.
-func mapOf(object string) string {
+func mapName(object string) string {
 	if object == "" {
 		return RowsMap
 	}
 	return object
 }
 
-// withMaps puts a map in place of the columns of each object whose keys are data, or that mapped names, if it holds
+// withMaps replaces the columns of each object by a map if its keys are data, or if mapped accepts it and it holds
 // numbers alone.
-func (o *observed) withMaps(mapped func(object string) bool) []Column {
+func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	data := map[string]bool{}
 	for object, m := range o.objects {
-		if m.areData() || !m.others && mapped != nil && mapped(mapOf(object)) {
+		if m.keysAreData() || !m.hasNonNumbers && mapped != nil && mapped(mapName(object)) {
 			data[object] = true
 		}
 	}
@@ -98,38 +97,37 @@ func (o *observed) withMaps(mapped func(object string) bool) []Column {
 		return o.columns
 	}
 	for _, at := range o.places {
-		object := at.object // of an object with objects and arrays as members, these would be lost
+		object := at.object // an object with objects and arrays as members would lose these
 		for outer := range data {
 			if object != outer && (outer == "" || strings.HasPrefix(object, outer) && (object[len(outer)] == '.' || object[len(outer)] == '[')) {
 				delete(data, outer)
 			}
 		}
 	}
-	made := map[string]bool{}
-	kept := make([]Column, 0, len(o.columns))
+	added := map[string]bool{}
+	columns := make([]Column, 0, len(o.columns))
 	for j, c := range o.columns {
 		object := o.places[j].object
 		switch {
-		case c.Kind == Unknown && data[c.Name]: // rows where the object is null
+		case c.Kind == Unknown && data[c.Name]: // rows in which the object is null
 		case c.Kind == Map || !data[object] || !o.places[j].isMember:
-			kept = append(kept, c)
-		case !made[object]:
-			made[object] = true
-			kept = append(kept, Column{Name: mapOf(object), Kind: Map, object: object})
+			columns = append(columns, c)
+		case !added[object]:
+			added[object] = true
+			columns = append(columns, Column{Name: mapName(object), Kind: Map, object: object})
 		}
 	}
-	return kept
+	return columns
 }
 
-// HasColumnsOf reports whether the members of an object are columns, where it could be a map.
+// HasColumnsOf reports whether the members of an object are columns although it could be a map.
 func (t *Table) HasColumnsOf(object string) bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool {
 		return c.Kind != Map && (object == RowsMap || strings.HasPrefix(c.Name, object+"."))
 	}) && !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kind == Map && c.Name == object })
 }
 
-// mapsOf are the places of maps by the names of their objects.
-func mapsOf(columns []Column) map[string]int {
+func mapColumns(columns []Column) map[string]int {
 	maps := map[string]int{}
 	for j, c := range columns {
 		if c.Kind == Map {
@@ -139,10 +137,10 @@ func mapsOf(columns []Column) map[string]int {
 	return maps
 }
 
-// addEntry adds an entry to the map at a place, which began in this row if it is not there yet.
+// addEntry adds an entry to the map at a place, starting the map if this row has none yet.
 func (b *batch) addEntry(at int, key []byte, value float64, null bool) error {
-	if !b.there[at] {
-		b.cells[at], b.there[at] = cell(len(b.text))<<32, true
+	if !b.present[at] {
+		b.cells[at], b.present[at] = cell(len(b.text))<<32, true
 	}
 	start, n := b.cells[at]>>32, b.cells[at]&0xFFFFFFFF
 	if start+n != cell(len(b.text)) {
@@ -158,17 +156,16 @@ func (b *batch) addEntry(at int, key []byte, value float64, null bool) error {
 	return nil
 }
 
-// mapNode is a map in the scratch file.
 func mapNode(name string) schema.Node {
 	key := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("key", parquet.Repetitions.Required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
 	return schema.MustGroup(schema.MapOf(name, key, writer.NumberOf("double").Node("value", false), parquet.Repetitions.Required, -1))
 }
 
-// entriesAtOnce is how many entries of maps make a page.
+// entriesAtOnce is the number of map entries in a page.
 const entriesAtOnce = 32 << 10
 
 // putMap writes the keys of maps, or their values. A row without the map has an empty one.
-func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bool) error {
+func putMap(c *writer.Chunk, cells []cell, present []bool, arena []byte, values bool) error {
 	const empty, entry, number = 0, 1, 2 // definition levels
 	var def, rep []int16
 	var plain []byte
@@ -183,7 +180,7 @@ func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bo
 				return err
 			}
 		}
-		if !there[i] {
+		if !present[i] {
 			def, rep = append(def, empty), append(rep, 0)
 			continue
 		}
@@ -208,36 +205,35 @@ func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bo
 	return flush()
 }
 
-// mapDoubts are the objects that were taken for maps, though none that mapped names: these are asked for, or told of by
-// another file.
+// mapDoubts warns about objects that were guessed to be maps, not requested as maps nor found in another file.
 func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stream.Text) {
 	for _, c := range columns {
 		if c.Kind == Map && (mapped == nil || !mapped(c.Name)) {
-			what := "the object " + c.Name + " is"
+			subject := "the object " + c.Name + " is"
 			if c.object == "" {
-				what = "the rows are"
+				subject = "the rows are"
 			}
-			doubts = append(doubts, stream.Textf("%s read as a map of keys to numbers, as new keys keep coming: {sparse} %s chooses among them", what, c.Name))
+			doubts = append(doubts, stream.Textf("%s read as a map of keys to numbers, as new keys keep coming: {sparse} %s chooses among them", subject, c.Name))
 		}
 	}
 	return doubts
 }
 
-// OnlyMap is the map that the rows at the beginning of a file of NDJSON have, if that is all there is to choose from.
+// OnlyMap returns the map in the first rows of an NDJSON file if it is the only choice.
 func OnlyMap(in Input) (name string) {
 	opt := Options{Memory: 1 << 30}
 	err := withRows(in, opt, func(r rows, _ hash.Hash64) error {
-		name = onlyMap(r.about().Columns)
+		name = onlyMap(r.describeTable().Columns)
 		return nil
 	})
 	if err != nil {
-		return "" // whoever reads the file fails with the reason
+		return "" // a later read of the file reports the reason
 	}
 	return name
 }
 
-// onlyMap is the map that is all there is to choose from: all columns but it are text, times or null. It is empty if
-// there is no such map.
+// onlyMap returns the map that is the only choice: all other columns are text, times or null. It is empty if there is
+// no such map.
 func onlyMap(columns []Column) (name string) {
 	for _, c := range columns {
 		switch {

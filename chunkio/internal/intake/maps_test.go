@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// countedRows are rows of an object whose keys keep coming, between what stands before and behind it, and what it has.
+// countedRows returns rows with an object whose keys keep coming, between the given texts, and the object's entries.
 func countedRows(rng *rand.Rand, rows, ids int, before, behind string) (text string, want []map[string]float64) {
 	var b strings.Builder
 	for range rows {
@@ -81,8 +81,8 @@ func entriesOf(t *testing.T, data []byte, name string) (rows []map[string]float6
 	return rows
 }
 
-// TestObjectsWithKeysThatAreData: they become maps, in the rows and as the rows, whatever the pieces, and whether the
-// sample shows it or only what is behind.
+// TestObjectsWithKeysThatAreData: they become maps, inside rows and as whole rows, for any pieces, and whether the
+// sample shows it or only later rows.
 func TestObjectsWithKeysThatAreData(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows, ids                 int
@@ -140,7 +140,7 @@ func TestGrowingKeysTakeNoSquare(t *testing.T) {
 	start := time.Now()
 	_, table, err := taken(NDJSON, []byte(text), Options{Threads: 2})
 	if err == nil && len(table.Columns) != 1 || err != nil && !strings.Contains(err.Error(), "map") {
-		t.Errorf("%v", err)
+		t.Errorf("want one column or an error about maps, error %v", err)
 	}
 	if took := time.Since(start); took > time.Minute { // 0.3 s alone; as columns not in an hour
 		t.Errorf("took %v", took)

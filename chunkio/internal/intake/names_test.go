@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNamesWithinEachOther: members of an object have its name before theirs, so that a short text may tell of
-// names without end, and a short header of columns and bytes: they are refused before they take the memory.
+// TestNamesWithinEachOther: members of an object have its name as a prefix, so a short text may define names without
+// end, and a short header many columns and bytes: they are refused before they take the memory.
 func TestNamesWithinEachOther(t *testing.T) {
 	const members = 2_000
 	long := strings.Repeat("n", 200<<10)

@@ -14,27 +14,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ndjsonRows reads an object a line. Its members are columns; those of an object within are called
-// a.b, and the values of an array a[0], a[1], …. A member that a line lacks is a null there.
+// ndjsonRows reads one object a line. Its members are columns; the members of an inner object are called a.b, and the
+// values of an array a[0], a[1], …. A member that a line lacks is null.
 type ndjsonRows struct {
 	cutter
-	layout  *Layout
-	columns []Column
-	nulls   spellings
-	size    int64
+	layout     *Layout
+	columns    []Column
+	nulls      spellings
+	sampleRows int64
 
 	once    sync.Once
 	index   map[string]int  // of the columns that are written
-	parents map[string]bool // the objects and arrays that these are in
+	parents map[string]bool // the objects and arrays that contain these
 	maps    map[string]int  // and the columns that are maps
 }
 
-// mostColumns bounds the columns: more are keys that should be values.
-const mostColumns = 1 << 20
+// maxColumns bounds the columns: an object with more has keys that should be values.
+const maxColumns = 1 << 20
 
 func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
-	r := &ndjsonRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.layout(false)}
-	first, err := r.sample(sampleBytes)
+	r := &ndjsonRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(false)}
+	first, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -42,21 +42,20 @@ func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
 		r.buf = r.buf[:copy(r.buf, r.buf[len(byteOrderMark):])]
 		first.data = first.data[:len(first.data)-len(byteOrderMark)]
 	}
-	o := newObserved(nil)
-	if err := r.observe(first, o); err != nil {
+	o := newObserver(nil)
+	if err := r.observePiece(first, o); err != nil {
 		return nil, err
 	}
-	r.columns, r.size = withoutParents(o.withMaps(opt.Mapped)), o.rows
-	r.rows = max(r.mostCells()/max(len(r.columns), 1), 1)
+	r.columns, r.sampleRows = withoutParents(o.withMaps(opt.Mapped)), o.rows
+	r.maxRows = max(r.maxCells()/max(len(r.columns), 1), 1)
 	return r, nil
 }
 
-// member is called with every value of an object: its column's name, how much of it is the name of the object or array
-// that the value is in, and its text where it is a string (quoted), or its JSON.
-type member func(name []byte, within int, value []byte, quoted bool) error
+// memberFunc is called with every value of an object: its column's name, the length of the name's part for the
+// enclosing object or array, and its unquoted text if it is a string (quoted), else its JSON.
+type memberFunc func(name []byte, within int, value []byte, quoted bool) error
 
-// each calls row before every object of a piece, with its line, and f with its members.
-func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
+func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f memberFunc) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(p.data), jsontext.AllowDuplicateNames(true))
 	line, counted := p.line, int64(0)
 	var name []byte
@@ -70,9 +69,9 @@ func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				return nil
 			}
-			return r.fault(p, line, d, err)
+			return r.placeError(p, line, d, err)
 		}
-		// Blanks before the value are not passed over yet.
+		// Blanks before the value are not skipped yet.
 		blank := p.data[at:][:len(p.data[at:])-len(bytes.TrimLeft(p.data[at:], " \t\r\n"))]
 		line += int64(bytes.Count(blank, []byte{'\n'}))
 		counted += int64(len(blank))
@@ -84,20 +83,19 @@ func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
 			return e
 		}
 		if err := row(line); err != nil {
-			return r.fault(p, line, d, err)
+			return r.placeError(p, line, d, err)
 		}
 		var inner *misfit
-		if err := walk(d, name[:0], f); errors.As(err, &inner) {
+		if err := walkMembers(d, name[:0], f); errors.As(err, &inner) {
 			inner.line = line
 			return inner
 		} else if err != nil {
-			return r.fault(p, line, d, err)
+			return r.placeError(p, line, d, err)
 		}
 	}
 }
 
-// fault places what is wrong with the text.
-func (r *ndjsonRows) fault(p piece, line int64, d *jsontext.Decoder, err error) error {
+func (r *ndjsonRows) placeError(p piece, line int64, d *jsontext.Decoder, err error) error {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		line = p.line + int64(bytes.Count(p.data[:min(e.ByteOffset, int64(len(p.data)))], []byte{'\n'}))
 		if err = e.Err; errors.Is(err, io.ErrUnexpectedEOF) {
@@ -110,13 +108,12 @@ func (r *ndjsonRows) fault(p piece, line int64, d *jsontext.Decoder, err error) 
 	return e
 }
 
-// walk reads an object or array and calls f with the values in it.
-func walk(d *jsontext.Decoder, name []byte, f member) error {
-	open, err := d.ReadToken()
+func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
+	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	array := open.Kind() == '['
+	array := token.Kind() == '['
 	within := len(name)
 	for i := 0; ; i++ {
 		if k := d.PeekKind(); k == '}' || k == ']' {
@@ -140,7 +137,7 @@ func walk(d *jsontext.Decoder, name []byte, f member) error {
 		}
 		switch d.PeekKind() {
 		case '{', '[':
-			if err := walk(d, name, f); err != nil {
+			if err := walkMembers(d, name, f); err != nil {
 				return err
 			}
 			continue
@@ -163,7 +160,7 @@ func walk(d *jsontext.Decoder, name []byte, f member) error {
 	}
 }
 
-// appendString appends what a quoted string says.
+// appendString appends the unquoted string.
 func appendString(to []byte, quoted jsontext.Value) ([]byte, error) {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return append(to, inner...), nil
@@ -171,7 +168,7 @@ func appendString(to []byte, quoted jsontext.Value) ([]byte, error) {
 	return jsontext.AppendUnquote(to, quoted)
 }
 
-// kindOfJSON is the kind of a value: a string may be a date or a time, but never a number.
+// kindOfJSON returns the kind of a value: a string may be a date or a time, but never a number.
 func kindOfJSON(value []byte, quoted bool) Kind {
 	switch {
 	case quoted:
@@ -190,25 +187,24 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 	return Text // beyond float64
 }
 
-// isMissing reports whether a value is spelled as a missing one, where spellings were given: JSON has a null of its own.
+// isMissing reports whether a value is spelled as missing, if spellings were given: JSON has its own null.
 func (r *ndjsonRows) isMissing(value []byte) bool {
-	return r.nulls.given && len(value) > 0 && r.nulls.hasText(string(value))
+	return r.nulls.replacesUsual && len(value) > 0 && r.nulls.isNull(string(value))
 }
 
-// observe implements rows.
-func (r *ndjsonRows) observe(p piece, o *observed) error {
+func (r *ndjsonRows) observePiece(p piece, o *columnObserver) error {
 	at := int64(0)
-	return r.each(p, func(line int64) error {
+	return r.eachObject(p, func(line int64) error {
 		o.rows++
 		at = line
 		return nil
 	}, func(name []byte, within int, value []byte, quoted bool) error {
-		object, isMember := objectOf(name, within)
+		object, isMember := objectName(name, within)
 		kind := Unknown
 		if !r.isMissing(value) {
 			kind = kindOfJSON(value, quoted)
 		}
-		isNumber := kind == Unknown || kind.whole() || kind == Float
+		isNumber := kind == Unknown || kind.isWhole() || kind == Float
 		if j, ok := o.maps[string(object)]; ok && isMember {
 			if !isNumber {
 				return &misfit{column: o.columns[j].Name, kind: Map, value: string(value)}
@@ -216,32 +212,32 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 			return nil
 		}
 		if _, ok := o.index[string(name)]; !ok {
-			if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
-				return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
+			if o.nameBytes += len(name); len(o.columns) == maxColumns || o.nameBytes > r.maxNames() {
+				return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", maxColumns, r.maxNames()>>20)
 			}
 		}
-		j := o.column(name)
+		j := o.columnIndex(name)
 		c, place := &o.columns[j], &o.places[j]
 		if isMember {
 			m := o.objects[string(object)]
 			if m == nil {
-				m = new(members)
+				m = new(memberCounts)
 				o.objects[string(object)] = m
 			}
-			m.add(o.rows, !place.met, isNumber)
+			m.addMember(o.rows, !place.seen, isNumber)
 		}
-		if !place.met {
-			place.met, place.object, place.isMember = true, string(object), isMember
+		if !place.seen {
+			place.seen, place.object, place.isMember = true, string(object), isMember
 		}
 		if c.Kind != Text {
-			c.see(kind, string(value), at)
+			c.addValue(kind, string(value), at)
 		}
 		return nil
 	})
 }
 
-// withoutParents are the columns except the ones that are null unless they are objects or arrays: their members and
-// values are columns.
+// withoutParents drops the columns that are null in all rows in which they are not objects or arrays, as their
+// members and values are columns.
 func withoutParents(columns []Column) []Column {
 	parents := map[string]bool{}
 	for _, c := range columns {
@@ -262,7 +258,7 @@ func withoutParents(columns []Column) []Column {
 	return slices.DeleteFunc(columns, func(c Column) bool { return c.Kind == Unknown && parents[c.Name] })
 }
 
-// markParents calls mark with the names of the objects and arrays that a value may be in.
+// markParents calls mark with the names of the objects and arrays that may contain a value.
 func markParents(name string, mark func(parent string)) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' || name[i] == '[' {
@@ -271,29 +267,28 @@ func markParents(name string, mark func(parent string)) {
 	}
 }
 
-// parse implements rows.
-func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
-	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
-	r.once.Do(func() { // of one writing
-		r.index, r.parents, r.maps = newObserved(columns).index, map[string]bool{}, mapsOf(columns)
+func (r *ndjsonRows) parsePiece(p piece, columns []Column, b *batch) error {
+	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
+	r.once.Do(func() { // once per output file
+		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumns(columns)
 		for _, c := range columns {
 			markParents(c.Name, func(parent string) { r.parents[parent] = true })
 		}
 	})
 	index := r.index
 	last := make([]int, len(columns)) // row that last had the member, from 1
-	next := 0                         // where the next member stands most likely
+	next := 0                         // the most likely column of the next member
 	started := 0
-	err := r.each(p, func(int64) error {
+	err := r.eachObject(p, func(int64) error {
 		if started++; started > b.stride {
 			return errors.New("two objects on one line")
 		}
 		next = 0
 		return nil
 	}, func(name []byte, within int, value []byte, quoted bool) error {
-		if object, ok := objectOf(name, within); ok && len(r.maps) > 0 {
+		if object, ok := objectName(name, within); ok && len(r.maps) > 0 {
 			if j, ok := r.maps[string(object)]; ok {
-				return addNumber(b, &columns[j], j*b.stride+started-1, keyOf(name, within), value, quoted)
+				return addNumber(b, &columns[j], j*b.stride+started-1, memberKey(name, within), value, quoted)
 			}
 		}
 		j := next
@@ -303,7 +298,7 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 				if !quoted && string(value) == "null" && r.parents[string(name)] {
 					return nil
 				}
-				return &misfit{column: string(name), added: true}
+				return &misfit{column: string(name), noSuchColumn: true}
 			}
 		}
 		next = j + 1
@@ -317,17 +312,17 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 		case isNull:
 		case c.Kind == Map:
 			return &misfit{column: c.Name, kind: c.Kind, value: string(value)}
-		case !quoted && c.changes(string(value)):
-			return &misfit{column: c.Name, kind: c.Kind, value: string(value), spelt: true}
+		case !quoted && c.changesKind(string(value)):
+			return &misfit{column: c.Name, kind: c.Kind, value: string(value), losesSpelling: true}
 		case c.Kind == Text:
 			b.setText(at, string(value))
 		default:
-			v, ok := parse(c.Kind, string(value))
-			isMissing := !ok && c.fixed && r.nulls.hasText(string(value))
-			if times := c.Kind >= Date; !ok && !isMissing || !c.fixed && quoted != times {
-				return &misfit{column: c.Name, kind: c.Kind, value: string(value), fixed: c.fixed}
+			v, ok := parseField(c.Kind, string(value))
+			isMissing := !ok && c.typeRequested && r.nulls.isNull(string(value))
+			if times := c.Kind >= Date; !ok && !isMissing || !c.typeRequested && quoted != times {
+				return &misfit{column: c.Name, kind: c.Kind, value: string(value), typeRequested: c.typeRequested}
 			}
-			b.cells[at], b.there[at] = v, ok
+			b.cells[at], b.present[at] = v, ok
 		}
 		return nil
 	})
@@ -335,7 +330,6 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	return err
 }
 
-// addNumber adds a member of an object that is a map.
 func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) error {
 	if !quoted && string(value) == "null" {
 		return b.addEntry(at, key, 0, true)
@@ -347,7 +341,6 @@ func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) erro
 	return b.addEntry(at, key, x, false)
 }
 
-// about implements rows.
-func (r *ndjsonRows) about() Table {
-	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size, Layout: r.layout}
+func (r *ndjsonRows) describeTable() Table {
+	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.sampleRows, Layout: r.layout}
 }

@@ -16,29 +16,29 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyRows reads a NumPy array (format versions 1 to 3). Rows of an array in C's order follow each
-// other; of one in Fortran's order, columns do, so that the rows of a piece are read from many places.
+// npyRows reads a NumPy array (format versions 1 to 3). In C order the rows follow each other; in Fortran order the
+// columns do, so the rows of a piece are read from many places.
 type npyRows struct {
-	from    io.Reader
-	at      io.ReaderAt // of the same bytes; nil where they come once
-	name    string
-	goal    int
-	head    npyHeader
-	begin   int64 // where the data begin
-	row     int64 // the next
-	columns []Column
+	from      io.Reader
+	readerAt  io.ReaderAt // the same bytes; nil for a stream
+	name      string
+	goal      int
+	head      npyHeader
+	dataStart int64
+	row       int64 // the next row
+	columns   []Column
 }
 
 func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
-	r := &npyRows{from: c.from, at: at, name: c.name, goal: c.goal}
-	if err := r.readHeader(c.most); err != nil {
+	r := &npyRows{from: c.from, readerAt: at, name: c.name, goal: c.goal}
+	if err := r.readHeader(c.maxRow); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
 		}
 		e := stream.Dataf(r.name, "%w", err)
 		e.Remedy = stream.PlainText("write the array again with numpy.save")
 		if u, ok := errors.AsType[*unreadArray](err); ok {
-			e.Remedy = stream.PlainText("of the array a, save " + u.save)
+			e.Remedy = stream.PlainText("of the array a, save " + u.saveExpression)
 		}
 		return nil, e
 	}
@@ -50,7 +50,6 @@ func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
 	return r, r.nameColumns(opt, c)
 }
 
-// readHeader reads what is before the data.
 func (r *npyRows) readHeader(most int) error {
 	start := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r.from, start); err != nil {
@@ -79,7 +78,7 @@ func (r *npyRows) readHeader(most int) error {
 	if _, err := io.ReadFull(r.from, text); err != nil {
 		return errors.New("the header ends early")
 	}
-	r.begin = int64(len(start) + len(size) + len(text))
+	r.dataStart = int64(len(start) + len(size) + len(text))
 	head := string(text)
 	if major < 3 { // in Latin-1
 		runes := make([]rune, len(text))
@@ -93,27 +92,27 @@ func (r *npyRows) readHeader(most int) error {
 	return err
 }
 
-// nameColumns makes the columns of the fields, where there is room for so many, for their names and for a row.
+// nameColumns makes the columns of the fields after checking that there is room for them, their names and a row.
 func (r *npyRows) nameColumns(opt Options, c cutter) error {
 	columns, names := 0, 0
 	for _, f := range r.head.fields {
 		columns, names = columns+f.count, names+f.count*(len(f.name)-1) // one letter and the index are within the room for a column
 	}
-	if err := opt.check(columns, 1, 1); err != nil {
+	if err := opt.checkMemory(columns, 1, 1); err != nil {
 		return err
 	}
-	if names > c.mostNames() {
-		return stream.Dataf(r.name, "the names of the columns take more than %d MiB", c.mostNames()>>20)
+	if names > c.maxNames() {
+		return stream.Dataf(r.name, "the names of the columns take more than %d MiB", c.maxNames()>>20)
 	}
-	if r.head.size > int64(c.most) {
-		e := stream.Dataf(r.name, "a row of %s, more than %s", humanize.IBytes(uint64(r.head.size)), humanize.IBytes(uint64(c.most)))
+	if r.head.size > int64(c.maxRow) {
+		e := stream.Dataf(r.name, "a row of %s, more than %s", humanize.IBytes(uint64(r.head.size)), humanize.IBytes(uint64(c.maxRow)))
 		e.Remedy = stream.Textf("longer rows need a larger {memory-limit}")
 		return e
 	}
 	for _, f := range r.head.fields {
 		for e := range f.count {
 			name := f.name
-			if f.list {
+			if f.isList {
 				name = fmt.Sprintf("%s[%d]", f.name, e)
 			}
 			r.columns = append(r.columns, Column{Name: name, Kind: f.kind()})
@@ -122,16 +121,13 @@ func (r *npyRows) nameColumns(opt Options, c cutter) error {
 	return nil
 }
 
-// about implements rows.
-func (r *npyRows) about() Table {
-	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.skipped, Before: r.head.before}
+func (r *npyRows) describeTable() Table {
+	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.leftOut, Before: r.head.columnsBefore}
 }
 
-// observe implements rows: the header has told all.
-func (r *npyRows) observe(piece, *observed) error { return nil }
+func (r *npyRows) observePiece(piece, *columnObserver) error { return nil }
 
-// next implements rows.
-func (r *npyRows) next(room []byte) (piece, error) {
+func (r *npyRows) nextPiece(room []byte) (piece, error) {
 	left := r.head.rows - r.row
 	if left == 0 {
 		return piece{}, io.EOF
@@ -140,14 +136,14 @@ func (r *npyRows) next(room []byte) (piece, error) {
 	p := piece{line: r.row, rows: int(rows), data: format.Sized(room, int(rows*r.head.size))}
 	if !r.head.fortran {
 		if n, err := io.ReadFull(r.from, p.data); err != nil {
-			return p, r.short(err, r.row+int64(n)/max(r.head.size, 1))
+			return p, r.errReadFailed(err, r.row+int64(n)/max(r.head.size, 1))
 		}
 	} else {
 		each := r.head.fields[0].size
 		for j := range r.columns {
-			at := r.begin + (int64(j)*r.head.rows+r.row)*each
-			if err := format.ReadAt(r.at, p.data[int64(j)*rows*each:][:rows*each], at); err != nil {
-				return p, r.short(err, r.row)
+			at := r.dataStart + (int64(j)*r.head.rows+r.row)*each
+			if err := format.ReadAt(r.readerAt, p.data[int64(j)*rows*each:][:rows*each], at); err != nil {
+				return p, r.errReadFailed(err, r.row)
 			}
 		}
 	}
@@ -155,8 +151,8 @@ func (r *npyRows) next(room []byte) (piece, error) {
 	return p, nil
 }
 
-// short says that the data end early.
-func (r *npyRows) short(err error, row int64) error {
+// errReadFailed names the row at which the data end early.
+func (r *npyRows) errReadFailed(err error, row int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header tells: is the file cut off?", row, r.head.rows)
 		return e
@@ -164,8 +160,7 @@ func (r *npyRows) short(err error, row int64) error {
 	return stream.Dataf(r.name, "row %d: %w", row, err)
 }
 
-// noText says that a value is no text of Unicode.
-func (r *npyRows) noText(row int64, column string, typ byte) error {
+func (r *npyRows) errNoText(row int64, column string, typ byte) error {
 	e := stream.Dataf(r.name, "the text is not UTF-8")
 	e.Remedy = stream.PlainText("save the texts that numpy.char.decode makes of it, of 'latin1' or 'cp1252' most likely")
 	if typ == 'U' {
@@ -176,9 +171,8 @@ func (r *npyRows) noText(row int64, column string, typ byte) error {
 	return e
 }
 
-// parse implements rows.
-func (r *npyRows) parse(p piece, columns []Column, b *batch) error {
-	b.reset(len(columns), p.rows)
+func (r *npyRows) parsePiece(p piece, columns []Column, b *batch) error {
+	b.resetRows(len(columns), p.rows)
 	b.rows = p.rows
 	j := 0
 	for _, f := range r.head.fields {
@@ -191,15 +185,15 @@ func (r *npyRows) parse(p piece, columns []Column, b *batch) error {
 				to := j*b.stride + i
 				raw := p.data[at+int64(i)*step:][:f.size]
 				if columns[j].Kind == Text {
-					s, ok := f.text(raw)
+					s, ok := f.parseText(raw)
 					if !ok {
-						return r.noText(p.line+int64(i), columns[j].Name, f.typ)
+						return r.errNoText(p.line+int64(i), columns[j].Name, f.typ)
 					}
 					b.setText(to, s)
 					continue
 				}
-				x, whole := f.number(raw)
-				b.there[to] = true
+				x, whole := f.parseNumber(raw)
+				b.present[to] = true
 				if columns[j].Kind == Float {
 					b.cells[to] = math.Float64bits(x)
 				} else {

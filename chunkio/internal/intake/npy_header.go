@@ -14,55 +14,53 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// npyHeader is what the header of an array says.
+// npyHeader is the parsed header of an array.
 type npyHeader struct {
-	fields  []npyField
-	skipped []stream.LeftOut // fields whose values are no column's
-	before  []int            // of those, how many columns of fields stand before each
-	fortran bool
-	rows    int64
-	size    int64 // bytes of a row
+	fields        []npyField
+	leftOut       []stream.LeftOut // fields that cannot be read
+	columnsBefore []int            // by left-out field: number of columns before it
+	fortran       bool
+	rows          int64
+	size          int64 // bytes of a row
 }
 
 // npyField is one or more values of a type in every row.
 type npyField struct {
-	name   string
-	list   bool // its columns are name[0], …
-	count  int
-	typ    byte  // b, i, u, f, S or U
-	why    error // its values cannot be read, only passed over
-	big    bool  // the most significant byte comes first
-	size   int64
-	offset int64 // in the row
+	name       string
+	isList     bool // its columns are name[0], …
+	count      int
+	typ        byte  // b, i, u, f, S or U
+	unreadable error // if set, the values cannot be read, only skipped
+	bigEndian  bool  // the most significant byte comes first
+	size       int64
+	offset     int64 // in the row
 }
 
-// unreadArray is an array that is whole and cannot be read, with the expression to save it by instead.
-type unreadArray struct{ what, save string }
+// unreadArray is an intact array that cannot be read, with a Python expression to save instead.
+type unreadArray struct{ what, saveExpression string }
 
 func (u *unreadArray) Error() string { return u.what }
 
-// unreadType is an unreadArray of a type, as numpy writes it.
 func unreadType(name string, typ byte) *unreadArray {
 	u := &unreadArray{fmt.Sprintf("values of type %q cannot be read: want numbers, booleans or texts", name), "the numbers in it, as a.astype('float64')"}
 	switch typ {
 	case 'M':
-		u.save = "its seconds since 1970, (a - numpy.datetime64(0, 's')) / numpy.timedelta64(1, 's')"
+		u.saveExpression = "its seconds since 1970, (a - numpy.datetime64(0, 's')) / numpy.timedelta64(1, 's')"
 	case 'm':
-		u.save = "its seconds, a / numpy.timedelta64(1, 's')"
+		u.saveExpression = "its seconds, a / numpy.timedelta64(1, 's')"
 	case 'c':
-		u.save = "both parts side by side, numpy.column_stack([a.real, a.imag])"
+		u.saveExpression = "both parts side by side, numpy.column_stack([a.real, a.imag])"
 	case 'f':
-		u.save = "a.astype('float64')"
+		u.saveExpression = "a.astype('float64')"
 	case 'V':
-		u.save = "its bytes as numbers, a.view('uint8').reshape(len(a), -1), or, if these are bfloat16, what astype('float32') makes of them"
+		u.saveExpression = "its bytes as numbers, a.view('uint8').reshape(len(a), -1), or, if these are bfloat16, what astype('float32') makes of them"
 	case 'O':
 		u.what = "objects of Python cannot be read"
-		u.save = "a.astype('float64') if all are numbers, or the table as text, pandas.DataFrame(a).to_csv('a.csv', index=False)"
+		u.saveExpression = "a.astype('float64') if all are numbers, or the table as text, pandas.DataFrame(a).to_csv('a.csv', index=False)"
 	}
 	return u
 }
 
-// kind is the kind of the field's columns.
 func (f *npyField) kind() Kind {
 	switch f.typ {
 	case 'b':
@@ -80,10 +78,10 @@ func (f *npyField) kind() Kind {
 	return Float
 }
 
-// number reads a value, as a float64 and, of integers, whole.
-func (f *npyField) number(raw []byte) (x float64, whole int64) {
+// parseNumber returns a value as a float64 and, for integers, exactly.
+func (f *npyField) parseNumber(raw []byte) (x float64, whole int64) {
 	var order binary.ByteOrder = binary.LittleEndian
-	if f.big {
+	if f.bigEndian {
 		order = binary.BigEndian
 	}
 	var bits uint64
@@ -117,9 +115,9 @@ func (f *npyField) number(raw []byte) (x float64, whole int64) {
 	return float64(bits), int64(bits)
 }
 
-// text reads a text, which zeros fill up; ok is false where its bytes are not UTF-8, or its characters none
-// of Unicode: different texts are to stay different.
-func (f *npyField) text(raw []byte) (s string, ok bool) {
+// parseText reads a text padded with zeros; ok is false if its bytes are not UTF-8, or its characters not Unicode:
+// different texts must stay different.
+func (f *npyField) parseText(raw []byte) (s string, ok bool) {
 	if f.typ == 'S' {
 		s = strings.TrimRight(string(raw), "\x00")
 		return s, utf8.ValidString(s)
@@ -127,7 +125,7 @@ func (f *npyField) text(raw []byte) (s string, ok bool) {
 	var b strings.Builder
 	for ; len(raw) >= 4; raw = raw[4:] {
 		c := binary.LittleEndian.Uint32(raw)
-		if f.big {
+		if f.bigEndian {
 			c = binary.BigEndian.Uint32(raw)
 		}
 		if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
@@ -138,11 +136,10 @@ func (f *npyField) text(raw []byte) (s string, ok bool) {
 	return strings.TrimRight(b.String(), "\x00"), true
 }
 
-// parseNPY reads the header, a literal of Python's: {'descr': '<f8', 'fortran_order': False,
-// 'shape': (3, 4), }.
+// parseNPY reads the header, a Python literal: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }.
 func parseNPY(text string) (h npyHeader, err error) {
 	p := literal{rest: text}
-	v, err := p.value(0)
+	v, err := p.parseValue(0)
 	if err != nil {
 		return h, fmt.Errorf("the header %.80q: %w", text, err)
 	}
@@ -171,25 +168,25 @@ func parseNPY(text string) (h npyHeader, err error) {
 		return h, &unreadArray{fmt.Sprintf("an array of %d dimensions: want rows and columns, or one column", len(dims)), save}
 	}
 	h.rows = dims[0]
-	if err := h.describe(dict["descr"]); err != nil {
+	if err := h.readElementType(dict["descr"]); err != nil {
 		return h, err
 	}
 	if len(dims) == 1 {
 		h.fortran = false // one column is the same either way
-	} else if err := h.widen(dims[1]); err != nil {
+	} else if err := h.setWidth(dims[1]); err != nil {
 		return h, err
 	}
 	if h.size > 1<<30 || h.size > 0 && h.rows > math.MaxInt64/h.size-1<<20 {
 		return h, fmt.Errorf("%d rows of %d bytes", h.rows, h.size)
 	}
-	if len(h.fields) == 0 && len(h.skipped) == 0 || h.size == 0 {
+	if len(h.fields) == 0 && len(h.leftOut) == 0 || h.size == 0 {
 		return h, errors.New("the array has no column")
 	}
 	return h, nil
 }
 
-// describe reads the type of an element: one type, or those of its fields.
-func (h *npyHeader) describe(descr any) error {
+// readElementType reads the type of an element: one type, or a list of fields.
+func (h *npyHeader) readElementType(descr any) error {
 	switch d := descr.(type) {
 	case string:
 		f, err := parseType(d)
@@ -197,19 +194,19 @@ func (h *npyHeader) describe(descr any) error {
 			return err
 		}
 		f.name, f.count = "x", 1
-		if f.why != nil {
-			return f.why
+		if f.unreadable != nil {
+			return f.unreadable
 		}
 		h.fields, h.size = []npyField{f}, f.size
 		return nil
 	case []any:
-		return h.structured(d)
+		return h.readFields(d)
 	}
 	return errors.New("the header does not tell a descr")
 }
 
-// structured reads the fields of a structured type: (name, type) or (name, type, shape).
-func (h *npyHeader) structured(fields []any) error {
+// readFields reads the fields of a structured type: (name, type) or (name, type, shape).
+func (h *npyHeader) readFields(fields []any) error {
 	seen, columns := map[string]bool{}, 0
 	for _, x := range fields {
 		t, ok := x.([]any)
@@ -234,10 +231,10 @@ func (h *npyHeader) structured(fields []any) error {
 			if !ok {
 				dims = []any{t[2]}
 			}
-			f.list = true
+			f.isList = true
 			for _, d := range dims {
 				n, ok := d.(int64)
-				if !ok || n < 0 || n > mostColumns || int64(f.count)*n > mostColumns {
+				if !ok || n < 0 || n > maxColumns || int64(f.count)*n > maxColumns {
 					return fmt.Errorf("field %s of shape %v", name, t[2])
 				}
 				f.count *= int(n)
@@ -256,34 +253,34 @@ func (h *npyHeader) structured(fields []any) error {
 			return fmt.Errorf("two fields are named %q, or one has no name", name)
 		}
 		seen[name] = true
-		if f.why != nil {
-			h.skipped, h.before = append(h.skipped, stream.LeftOut{Name: name, Why: f.why.Error()}), append(h.before, columns)
+		if f.unreadable != nil {
+			h.leftOut, h.columnsBefore = append(h.leftOut, stream.LeftOut{Name: name, Why: f.unreadable.Error()}), append(h.columnsBefore, columns)
 			continue
 		}
 		h.fields = append(h.fields, f)
 		columns += f.count
 	}
-	if columns > mostColumns {
-		return fmt.Errorf("%d columns, more than %d", columns, mostColumns)
+	if columns > maxColumns {
+		return fmt.Errorf("%d columns, more than %d", columns, maxColumns)
 	}
 	return nil
 }
 
-// widen makes a row of so many elements.
-func (h *npyHeader) widen(d int64) error {
-	if len(h.fields) != 1 || h.fields[0].name != "x" || h.fields[0].list {
+func (h *npyHeader) setWidth(d int64) error {
+	if len(h.fields) != 1 || h.fields[0].name != "x" || h.fields[0].isList {
 		return &unreadArray{"a structured type in two dimensions: want one row of fields for each element", "a.reshape(-1)"}
 	}
 	f := &h.fields[0]
 	if d < 1 || d > 1<<24 || f.size*d > 1<<30 {
 		return fmt.Errorf("%d columns", d)
 	}
-	f.list, f.count = true, int(d)
+	f.isList, f.count = true, int(d)
 	h.size = f.size * d
 	return nil
 }
 
-// parseType reads a type as <f8. One of a known size whose values are neither numbers nor texts has a why.
+// parseType reads a type such as <f8. If its size is known but its values are neither numbers nor texts, unreadable
+// is set.
 func parseType(s string) (f npyField, err error) {
 	if len(s) < 2 {
 		return f, unreadType(s, 0)
@@ -301,7 +298,7 @@ func parseType(s string) (f npyField, err error) {
 	if err != nil {
 		return f, refused
 	}
-	f.typ, f.big, f.size = typ, order == '>', int64(size)
+	f.typ, f.bigEndian, f.size = typ, order == '>', int64(size)
 	sizes := map[byte][]int64{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8}}
 	opaque := map[byte][]int64{'M': {8}, 'm': {8}, 'c': {8, 16, 24, 32}, 'f': {12, 16}}
 	switch allowed, number := sizes[typ]; {
@@ -310,7 +307,7 @@ func parseType(s string) (f npyField, err error) {
 	case typ == 'U' && f.size > 0 && f.size < 1<<28:
 		f.size *= 4
 	case slices.Contains(opaque[typ], f.size), typ == 'V':
-		f.why = refused
+		f.unreadable = refused
 	default:
 		return f, refused
 	}

@@ -8,51 +8,50 @@ import (
 	"unicode/utf8"
 )
 
-// literal reads what Python's ast.literal_eval reads, as far as headers have it: dictionaries of
-// strings (map[string]any), tuples and lists ([]any), strings, whole numbers (int64), True and False.
+// literal parses the subset of Python's ast.literal_eval that headers use: dictionaries with string keys
+// (map[string]any), tuples and lists ([]any), strings, whole numbers (int64), True and False.
 type literal struct{ rest string }
 
-func (p *literal) blanks() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+func (p *literal) skipBlanks() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
 
-// take reads a character.
-func (p *literal) take(c byte) bool {
-	if p.blanks(); len(p.rest) == 0 || p.rest[0] != c {
+func (p *literal) takeByte(c byte) bool {
+	if p.skipBlanks(); len(p.rest) == 0 || p.rest[0] != c {
 		return false
 	}
 	p.rest = p.rest[1:]
 	return true
 }
 
-func (p *literal) value(depth int) (any, error) {
+func (p *literal) parseValue(depth int) (any, error) {
 	if depth > 8 {
 		return nil, errors.New("is nested too deep")
 	}
-	p.blanks()
+	p.skipBlanks()
 	switch {
-	case p.take('{'):
+	case p.takeByte('{'):
 		dict := map[string]any{}
-		for !p.take('}') {
-			key, err := p.string()
+		for !p.takeByte('}') {
+			key, err := p.parseString()
 			if err != nil {
 				return nil, err
 			}
-			if !p.take(':') {
+			if !p.takeByte(':') {
 				return nil, errors.New("has a key without a value")
 			}
-			if dict[key], err = p.value(depth + 1); err != nil {
+			if dict[key], err = p.parseValue(depth + 1); err != nil {
 				return nil, err
 			}
-			if !p.take(',') && !strings.HasPrefix(p.rest, "}") {
+			if !p.takeByte(',') && !strings.HasPrefix(p.rest, "}") {
 				return nil, errors.New("lacks a comma")
 			}
 		}
 		return dict, nil
-	case p.take('('):
-		return p.list(')', depth)
-	case p.take('['):
-		return p.list(']', depth)
+	case p.takeByte('('):
+		return p.parseList(')', depth)
+	case p.takeByte('['):
+		return p.parseList(']', depth)
 	case strings.HasPrefix(p.rest, "'"), strings.HasPrefix(p.rest, `"`):
-		return p.string()
+		return p.parseString()
 	case strings.HasPrefix(p.rest, "True"):
 		p.rest = p.rest[4:]
 		return true, nil
@@ -72,25 +71,24 @@ func (p *literal) value(depth int) (any, error) {
 	return x, nil
 }
 
-// list reads values up to the end.
-func (p *literal) list(end byte, depth int) ([]any, error) {
+func (p *literal) parseList(end byte, depth int) ([]any, error) {
 	list := []any{}
-	for !p.take(end) {
-		v, err := p.value(depth + 1)
+	for !p.takeByte(end) {
+		v, err := p.parseValue(depth + 1)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, v)
-		if !p.take(',') && (len(p.rest) == 0 || p.rest[0] != end) {
+		if !p.takeByte(',') && (len(p.rest) == 0 || p.rest[0] != end) {
 			return nil, errors.New("lacks a comma")
 		}
 	}
 	return list, nil
 }
 
-// string reads a string, with the escapes that Python's repr writes.
-func (p *literal) string() (string, error) {
-	p.blanks()
+// parseString reads a string, with the escapes that Python's repr writes.
+func (p *literal) parseString() (string, error) {
+	p.skipBlanks()
 	if len(p.rest) == 0 || p.rest[0] != '\'' && p.rest[0] != '"' {
 		return "", errors.New("lacks a string")
 	}
@@ -102,7 +100,7 @@ func (p *literal) string() (string, error) {
 			p.rest = p.rest[i+1:]
 			return b.String(), nil
 		case c == '\\' && i+1 < len(p.rest):
-			r, n, err := escaped(p.rest[i+1:])
+			r, n, err := parseEscape(p.rest[i+1:])
 			if err != nil {
 				return "", err
 			}
@@ -115,8 +113,8 @@ func (p *literal) string() (string, error) {
 	return "", errors.New("has a string that does not end")
 }
 
-// escaped is the character that text behind a backslash begins with, and how many bytes stand for it.
-func escaped(text string) (r rune, n int, err error) {
+// parseEscape decodes the escape after a backslash, and returns the bytes that it takes.
+func parseEscape(text string) (r rune, n int, err error) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[0]]
 	switch at := strings.IndexByte("nrt\\'\"", text[0]); {
 	case at >= 0:

@@ -18,7 +18,7 @@ import (
 
 func parseNaive(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// npy is an array as numpy.save writes it: in version 1, or 3 where the header is not all ASCII.
+// npy is an array as numpy.save writes it: in version 1, or 3 if the header is not all ASCII.
 func npy(header string, data any) string {
 	var b bytes.Buffer
 	header += "\n"
@@ -78,7 +78,7 @@ func TestNPYFieldsThatCannotBeRead(t *testing.T) {
 	wants(t, NPY, file, Options{}, "a double: 7|7", "b double: 5|5", "z double: 255|255")
 	_, table, err := taken(NPY, []byte(file), Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the fields that can be read: %v", err)
 	}
 	var left []string
 	for _, l := range table.LeftOut {
@@ -105,7 +105,7 @@ func TestNPYTextsOfOtherEncodings(t *testing.T) {
 		_, _, err := taken(NPY, []byte(npy(head, []byte(good+row(x[0], x[1])))), Options{})
 		column := map[bool]string{true: "s", false: "u"}[x[2] == "not UTF-8"]
 		if d := (*stream.DataError)(nil); !errors.As(err, &d) || !strings.Contains(err.Error(), x[2]) || d.Row != 1 || d.Column != column || d.Remedy.Spell(nil) == "" {
-			t.Errorf("%q: %v", x, err)
+			t.Errorf("%q: error %v, want %q for column %s in row 1", x, err, x[2], column)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestNPYOrders(t *testing.T) {
 	head := "{'descr': '<f4', 'fortran_order': %s, 'shape': (%d, %d), }"
 	want, _, err := taken(NPY, []byte(npy(fmt.Sprintf(head, "False", rows, cols), c)), Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the array in C order: %v", err)
 	}
 	wants(t, NPY, npy(fmt.Sprintf(head, "True", rows, cols), f), Options{Memory: 48 << 20, Threads: 4}, want...)
 }
@@ -143,7 +143,7 @@ func FuzzNDJSON(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) { survives(NDJSON, data) })
 }
 
-// Names are written as Python's repr does: what it prints is as it is, and the rest is escaped.
+// Names are written as by Python's repr: printable characters unchanged, and the rest escaped.
 func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
 	head := `{'descr': [("b'é\n", '<i4'), ('α\t\\\'"', '<i4'), ('\x00\u202e\U000e0001', '<i4')], 'fortran_order': False, 'shape': (1,), }`
 	text := npy(head, []int32{1, 2, 3})
@@ -154,14 +154,14 @@ func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
 	for _, bad := range []string{`\q`, `\x0`, `\u12`, `\Uffffffff`, `\xgg`} {
 		head := "{'descr': [('" + bad + "', '<i4')], 'fortran_order': False, 'shape': (1,), }"
 		if _, err := parseNPY(head); err == nil || !strings.Contains(err.Error(), "escape") {
-			t.Errorf("%s: %v", bad, err)
+			t.Errorf("%s: error %v, want one about the escape", bad, err)
 		}
 	}
 }
 
-// TestUnreadArrays: of an array of a type that cannot be read, the advice makes one that can. The bytes of both are those
-// of numpy 1.24.2: of ['2024-01-01T00:00:00.5', NaT], [1.5 s, NaT], [1+2j, 3-4j], and b'ab', b'cd'; the second are what
-// it saves of the advice. NaT is a missing value there, and not the smallest integer.
+// TestUnreadArrays: for an array of a type that cannot be read, the advice makes one that can. The bytes of both come
+// from numpy 1.24.2: of ['2024-01-01T00:00:00.5', NaT], [1.5 s, NaT], [1+2j, 3-4j], and b'ab', b'cd'; the second are
+// the results of saving the advised expression. NaT is a missing value there, and not the smallest integer.
 func TestUnreadArrays(t *testing.T) {
 	bytesOf := func(s string) []byte { return must.Get(hex.DecodeString(s))(t) }
 	for _, c := range []struct {

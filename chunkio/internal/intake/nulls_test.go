@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// TestUsualNulls are those of pandas 2 (pandas._libs.parsers.STR_NA_VALUES), and nothing more.
+// TestUsualNulls: the usual spellings are exactly pandas 2's (pandas._libs.parsers.STR_NA_VALUES).
 func TestUsualNulls(t *testing.T) {
 	pandas := strings.Fields("#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null")
 	pandas = append(pandas, "", "#N/A N/A")
@@ -46,7 +46,7 @@ func TestNullSpellings(t *testing.T) {
 		"x[0] double: 1|null", "x[1] double: null|4")
 }
 
-// TestReasonsOfText: a column that is text though it has numbers says why, with line and value.
+// TestReasonsOfText: a column that is text though it has numbers has a reason, with line and value.
 func TestReasonsOfText(t *testing.T) {
 	for _, x := range []struct{ text, why, doubt string }{
 		{"a\n1\n2\n?\n4\n", `text (line 4: "?")`, `column "a" is text only because of "?" (line 4); if that stands for a missing value, give null-values ?`},

@@ -9,28 +9,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// overrule is a type that is asked for, in place of the guess about a column.
-type overrule struct {
+// typeRequest is a type that the user asks for, in place of the guess about a column.
+type typeRequest struct {
 	option  string // that asks for it
-	pattern string // the column's name, that of its list, or a glob
+	pattern string // name of the column or of its list, or a glob
 	kind    Kind
 }
 
-// typeNames are the types that can be asked for, also by the word that inspect shows. A time is in UTC if its values have
-// a zone.
-var typeNames = []struct {
+// requestableTypes can be named as here or as inspect shows them. A time is in UTC if its values have a zone.
+var requestableTypes = []struct {
 	name, shown string
 	kind        Kind
 }{{"bool", "bool", Bool}, {"int", "int64", Int}, {"float", "double", Float}, {"date", "date", Date}, {"time", "timestamp", Local}, {"text", "string", Text}}
 
-// Check refuses types that there are not, and globs that cannot be matched.
+// Check refuses unknown types and invalid globs.
 func (t TextOptions) Check() error {
-	_, err := t.overrules()
+	_, err := t.typeRequests()
 	return err
 }
 
-// overrules lists the types that are asked for: types by name before texts, which may be globs.
-func (t TextOptions) overrules() (list []overrule, err error) {
+// typeRequests lists the requested types: types by name before texts, which may be globs.
+func (t TextOptions) typeRequests() (list []typeRequest, err error) {
 	for _, text := range t.Types {
 		at := strings.LastIndexByte(text, '=')
 		if at < 1 {
@@ -39,7 +38,7 @@ func (t TextOptions) overrules() (list []overrule, err error) {
 		name, typ := text[:at], text[at+1:]
 		var names []string
 		known := -1
-		for i, t := range typeNames {
+		for i, t := range requestableTypes {
 			if names = append(names, t.name); t.name == typ || t.shown == typ {
 				known = i
 			}
@@ -47,56 +46,54 @@ func (t TextOptions) overrules() (list []overrule, err error) {
 		if known < 0 {
 			return nil, stream.Usagef("{types} %s: there is no such type%s; the types are %s", text, suggest.DidYouMean(typ, names), strings.Join(names, ", "))
 		}
-		kind := typeNames[known].kind
-		if slices.ContainsFunc(list, func(o overrule) bool { return o.pattern == name && o.kind != kind }) {
+		kind := requestableTypes[known].kind
+		if slices.ContainsFunc(list, func(o typeRequest) bool { return o.pattern == name && o.kind != kind }) {
 			return nil, stream.Usagef("{types} %s: the column has another type before", text)
 		}
-		list = append(list, overrule{"types", name, kind})
+		list = append(list, typeRequest{"types", name, kind})
 	}
 	for _, pattern := range t.Text {
-		if slices.ContainsFunc(list, func(o overrule) bool { return o.pattern == pattern && o.kind != Text }) {
+		if slices.ContainsFunc(list, func(o typeRequest) bool { return o.pattern == pattern && o.kind != Text }) {
 			return nil, stream.Usagef("{text} %s: {types} has another type for the column", pattern)
 		}
 		if fault := glob.ColumnFault(pattern); fault != "" {
 			return nil, stream.Usagef("{text} %s: %s", pattern, fault)
 		}
-		list = append(list, overrule{"text", pattern, Text})
+		list = append(list, typeRequest{"text", pattern, Text})
 	}
 	return list, nil
 }
 
-// matches reports whether the type is asked for a column.
-func (o overrule) matches(column string) bool {
+func (o typeRequest) matchesColumn(column string) bool {
 	if o.option == "text" {
 		return glob.MatchesColumn(o.pattern, column)
 	}
 	return glob.NamesColumn(o.pattern, column)
 }
 
-// Unmatched is an error for types asked for columns that are not among these.
+// Unmatched refuses types requested for columns that are not among these.
 func (t TextOptions) Unmatched(columns []string) error {
-	list, err := t.overrules()
+	list, err := t.typeRequests()
 	if err != nil {
 		return err
 	}
 	for _, o := range list {
-		if !slices.ContainsFunc(columns, o.matches) {
+		if !slices.ContainsFunc(columns, o.matchesColumn) {
 			return stream.Usagef("%v %s: no column of a CSV or NDJSON file has this name%s", stream.Option(o.option), o.pattern, suggest.DidYouMean(o.pattern, columns))
 		}
 	}
 	return nil
 }
 
-// overruled gives c the type that is asked for it.
-func (o Options) overruled(c Column) (Column, bool) {
+func (o Options) withRequestedType(c Column) (Column, bool) {
 	for _, rule := range o.rules {
-		if !rule.matches(c.Name) {
+		if !rule.matchesColumn(c.Name) {
 			continue
 		}
 		if rule.kind != Local || c.Kind != UTC {
 			c.Kind = rule.kind
 		}
-		if c.fixed, c.watch = true, 0; c.Kind != Text {
+		if c.typeRequested, c.watchedMarks = true, 0; c.Kind != Text {
 			c.Why = ""
 		}
 		return c, true
@@ -104,31 +101,31 @@ func (o Options) overruled(c Column) (Column, bool) {
 	return c, false
 }
 
-// settle decides how a column is written: with the type asked for, as text where its numbers are identifiers that
-// nobody asks for by name, else as the narrowest kind of its values.
-func (o Options) settle(c Column) Column {
+// settleColumn decides the type with which a column is written: the requested type, text if its numbers are
+// identifiers and nobody asks for them by name, else the narrowest kind of its values.
+func (o Options) settleColumn(c Column) Column {
 	if c.Kind == Map {
 		return c
 	}
-	if fixed, ok := o.overruled(c); ok {
+	if fixed, ok := o.withRequestedType(c); ok {
 		return fixed
 	}
 	exact := o.Exact != nil && o.Exact(c.Name)
 	kind := c.Kind
 	switch {
-	case kind == Unknown, kind.whole() && !exact:
+	case kind == Unknown, kind.isWhole() && !exact:
 		kind = Float
 	case kind == Count:
 		kind = Int
 	}
 	if o.Asked == nil || !o.Asked(c.Name) {
-		mark := c.identifies(exact)
-		c.watch = c.watchFor(exact)
+		mark := c.identifierMark(exact)
+		c.watchedMarks = c.decisiveMarks(exact)
 		switch {
 		case mark != 0:
 			kind, c.Why, c.Identifier = Text, c.whyText(mark), true
-		case o.Identifier != nil && (c.Kind.whole() || c.Kind == Float || c.Kind == Unknown) && o.Identifier(c.Name):
-			kind, c.watch, c.Identifier = Text, 0, true
+		case o.Identifier != nil && (c.Kind.isWhole() || c.Kind == Float || c.Kind == Unknown) && o.Identifier(c.Name):
+			kind, c.watchedMarks, c.Identifier = Text, 0, true
 			c.Why = "text, as a number would lose some of it in another file of the input: name the column to use its numbers"
 		}
 	}
@@ -136,8 +133,8 @@ func (o Options) settle(c Column) Column {
 	return c
 }
 
-// doubts are the guesses about columns that may be wrong, as far as anybody asks for them.
-func (o Options) doubts(columns []Column) []stream.Text {
+// guessDoubts warns about guesses that may be wrong, for columns that are used.
+func (o Options) guessDoubts(columns []Column) []stream.Text {
 	const shown = 3
 	var names []string
 	for _, c := range columns {

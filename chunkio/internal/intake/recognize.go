@@ -9,19 +9,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A file whose name tells no format is data only if its bytes say so. Arrays and Avro begin with magic words. Of text
-// nothing is sure, and other files in a folder of data are mostly text as well (README, LICENSE, checksums, settings), so that
-// only lines of one shape count: two objects of JSON at least, one a line; or two rows at least with the same number of
-// fields, two at least, of which one column holds numbers below its first row.
+// A file whose name shows no format is data only if its bytes prove it. Arrays and Avro begin with magic words. Text
+// proves little, and other files in a folder of data are mostly text as well (README, LICENSE, checksums, settings),
+// so only lines of one shape count: at least two JSON objects, one a line; or at least two rows of the same number of
+// fields, at least two, with one column of numbers below its first row.
 
-// RecognizeBytes is how much Recognize wants to see, and RecognizeMost of files with long rows.
+// RecognizeBytes is the length of the head that Recognize needs, and RecognizeMost the length for files with long
+// rows.
 const (
 	RecognizeBytes = 16 << 10
 	RecognizeMost  = 1 << 20
 )
 
-// Recognize is the format of a file that begins with head, and its compression. whole means that the file ends there;
-// more asks for a longer head, which may decide it.
+// Recognize returns the format of a file that begins with head, and its compression. whole means that the file ends
+// there; more asks for a longer head, which may decide it.
 func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	ends := whole
 	if packing = Packing(head); packing != "" {
@@ -42,9 +43,9 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	case bytes.ContainsFunc(head, isControl):
 		return None, packing, false
 	case f == NDJSON:
-		rows, alike = objectsIn(lines)
+		rows, alike = countObjects(lines)
 	default:
-		rows, alike = recordsIn(lines, whole)
+		rows, alike = countRecords(lines, whole)
 	}
 	if alike && rows >= 2 {
 		return f, packing, false
@@ -52,7 +53,7 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	return None, packing, !ends && rows < 2
 }
 
-// unpackHead decompresses a head as far as it goes, and reports whether that is all of the file.
+// unpackHead decompresses a head as far as possible, and reports whether the result is the whole file.
 func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 	from, err := Unpack(bytes.NewReader(head), packing)
 	if err != nil {
@@ -63,11 +64,10 @@ func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 	return text, whole && err == nil && len(text) < RecognizeMost
 }
 
-// isControl reports whether a character is one that no text has.
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
-// objectsIn counts the lines, and reports whether each of them is an object of JSON.
-func objectsIn(lines []byte) (rows int, alike bool) {
+// countObjects counts the lines, and reports whether each of them is an object of JSON.
+func countObjects(lines []byte) (rows int, alike bool) {
 	for line := range bytes.Lines(lines) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
@@ -80,11 +80,11 @@ func objectsIn(lines []byte) (rows int, alike bool) {
 	return rows, true
 }
 
-// recordsIn counts the rows of CSV, and reports whether all have as many fields as the first and one column has
-// numbers: more than half of its values below the first row are. Unless the lines are whole, the last row may go on.
-func recordsIn(lines []byte, whole bool) (rows int, alike bool) {
+// countRecords counts the rows of CSV, and reports whether all have as many fields as the first and one column has
+// numbers: more than half of its values below the first row. If the head is cut off, the last row may be incomplete.
+func countRecords(lines []byte, whole bool) (rows int, alike bool) {
 	in := csv.NewReader(bytes.NewReader(lines))
-	in.Comma, in.ReuseRecord = separator(lines), true
+	in.Comma, in.ReuseRecord = guessSeparator(lines), true
 	var numbers, texts []int
 	var nulls spellings
 	for {
@@ -100,10 +100,10 @@ func recordsIn(lines []byte, whole bool) (rows int, alike bool) {
 			continue
 		}
 		for j, s := range record {
-			if s = trim(s); nulls.hasText(s) {
+			if s = trimBlanks(s); nulls.isNull(s) {
 				continue
 			}
-			if k := kindOf(s); k.whole() || k == Float {
+			if k := kindOf(s); k.isWhole() || k == Float {
 				numbers[j]++
 			} else {
 				texts[j]++

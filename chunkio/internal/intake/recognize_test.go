@@ -19,7 +19,7 @@ func zipped(t testing.TB, s string) string {
 	return b.String()
 }
 
-// TestRecognize: what lies beside data is no table, and tables without a telling name are.
+// TestRecognize: other files in a folder of data are no tables, and tables whose name shows no format are.
 func TestRecognize(t *testing.T) {
 	wide := strings.Repeat(",0.123456789", 3000) + "\n"
 	for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestRecognizeAnyHead(t *testing.T) {
 	}
 }
 
-// FuzzRecognize: no bytes are too strange, and what is taken for text has no byte of zero.
+// FuzzRecognize: no bytes are too strange, and recognized text has no zero byte.
 func FuzzRecognize(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "{\"a\":1}\n{\"a\":2}\n", "\"", "a,\"b\n", zipped(f, "a,b\n1,2\n"), "\x28\xB5\x2F\xFD\x00", "BZh91AY&SY", "\xff\xfea\x00"} {
 		f.Add([]byte(s), true)

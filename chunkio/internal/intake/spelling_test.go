@@ -91,7 +91,7 @@ func TestIdentifiersOfJSON(t *testing.T) {
 	wants(t, NDJSON, "{\"a\":-0}\n{\"a\":1E5}\n{\"a\":1.50}\n", Options{Exact: anyColumn}, "a double: 0|100000|1.5")
 }
 
-// TestSpellingsBehindTheSample: what a value behind the sample tells counts as in it, for text and against it.
+// TestSpellingsBehindTheSample: a value after the sample counts like one in it, for text and against it.
 func TestSpellingsBehindTheSample(t *testing.T) {
 	filler := strings.Repeat("x", 2000)
 	many := func(row string) string {
@@ -144,9 +144,9 @@ var (
 	digitsOnly  = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// TestCopiesAreFaithful: of columns of many spellings, what a copy writes is the text, or a number of which the
-// text is one spelling: the nearest float64 of a measurement, or the whole number. Two texts of digits never become one
-// value, and leading zeros and the plus of phone numbers are never lost. The law is told by regular expressions here.
+// TestCopiesAreFaithful: a copy of columns of many spellings writes the text, or a number of which the text is one
+// spelling: the nearest float64 of a measurement, or the whole number. Two texts of digits never become one value,
+// and leading zeros and the plus of phone numbers are never lost. Regular expressions define the law here.
 func TestCopiesAreFaithful(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	digits := func(n int) string {
@@ -249,7 +249,7 @@ func TestTypesAskedFor(t *testing.T) {
 	}
 }
 
-// TestTypesThatCannotBe are usage errors that say what can.
+// TestTypesThatCannotBe: impossible types are usage errors that name the possible ones.
 func TestTypesThatCannotBe(t *testing.T) {
 	columns := []string{"zip", "g.phone", "l[0]"}
 	for _, c := range []struct {
@@ -274,20 +274,20 @@ func TestTypesThatCannotBe(t *testing.T) {
 	}
 }
 
-// FuzzSpelling: the marks of a number agree with what it is.
+// FuzzSpelling: the marks of a number agree with its value.
 func FuzzSpelling(f *testing.F) {
 	for _, s := range []string{"00037", "-007", "+490000001", "001e1", "1.0", "0.50", ".5", "1.", "-0", "123456789012345678901", "", "+", "-", "e1", "00e"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		marks, kind := spellingOf(s), kindOf(s)
-		if s != trim(s) || !kind.whole() && kind != Float {
+		marks, kind := spellingMarks(s), kindOf(s)
+		if s != trimBlanks(s) || !kind.isWhole() && kind != Float {
 			return // no number, whose marks nobody asks for
 		}
-		if leadingZero.MatchString(s) != (marks&padded != 0) {
+		if leadingZero.MatchString(s) != (marks&paddedZero != 0) {
 			t.Errorf("%q: marks %b", s, marks)
 		}
-		if marks&inexact != 0 {
+		if marks&inexactWhole != 0 {
 			x, err := strconv.ParseFloat(s, 64)
 			if err == nil && strconv.FormatFloat(x, 'f', -1, 64) == strings.TrimPrefix(strings.TrimPrefix(s, "+"), "-") {
 				t.Errorf("%q is a float64", s)

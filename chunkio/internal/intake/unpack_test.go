@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// compressedMembers are the members of a compressed file, and what each holds.
+// compressedMembers returns the members of a compressed file, and the contents of each.
 func compressedMembers(t *testing.T) map[string][2][]byte {
 	t.Helper()
 	gz := func(s string) []byte {

@@ -10,48 +10,47 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// turn is the value that has made a column of other values one of text.
-type turn struct {
+// turningValue is the value that has turned a column of other values into text.
+type turningValue struct {
 	line  int64
 	value string
 }
 
-// turnText keeps the value that makes column j text, which was of a kind before.
-func (o *observed) turnText(j int, before Kind, line int64, value string) {
+// turnText notes the value that turns column j into text, unless the column had no values before.
+func (o *columnObserver) turnText(j int, before Kind, line int64, value string) {
 	if before == Unknown {
 		return
 	}
-	if o.turned == nil {
-		o.turned = map[int]turn{}
+	if o.turnedToText == nil {
+		o.turnedToText = map[int]turningValue{}
 	}
-	o.turned[j] = turn{line, strings.Clone(value)}
+	o.turnedToText[j] = turningValue{line, strings.Clone(value)}
 }
 
-// textsSeen is what the sample has in a column of text.
-type textsSeen struct {
-	first   turn // the first that is no number
-	numbers int
-	texts   int
-	several bool // different ones
-	form    string
-	odd     int // texts that are no numbers in any form
+// textSummary summarizes the sample's values in a column of text.
+type textSummary struct {
+	first       turningValue // the first that is no number
+	numbers     int
+	texts       int
+	textsDiffer bool // texts differ
+	form        string
+	formless    int // texts that are no numbers in any form
 }
 
-// explainTexts finds why columns of the sample are text though they have numbers.
 func (r *csvRows) explainTexts(p piece) error {
 	isText := func(c Column) bool { return c.Kind == Text }
 	if !slices.ContainsFunc(r.columns, isText) {
 		return nil
 	}
-	seen := make([]textsSeen, len(r.columns))
-	err := r.each(p, func(line int64, record []string) error {
+	seen := make([]textSummary, len(r.columns))
+	err := r.eachRecord(p, func(line int64, record []string) error {
 		for j, s := range record {
-			s = trim(s)
+			s = trimBlanks(s)
 			if !isText(r.columns[j]) {
 				continue
 			}
-			if r.nulls.hasText(s) {
-				r.spelled = withSpelling(r.spelled, s)
+			if r.nulls.isNull(s) {
+				r.nullsFound = addNullSpelling(r.nullsFound, s)
 			} else {
 				seen[j].addText(line, s)
 			}
@@ -61,91 +60,90 @@ func (r *csvRows) explainTexts(p piece) error {
 	if err != nil {
 		return err
 	}
-	var lone []int
+	var singles []int
 	for j := range seen {
 		if isText(r.columns[j]) && r.explainText(j, &seen[j]) {
-			lone = append(lone, j)
+			singles = append(singles, j)
 		}
 	}
-	r.doubtLone(lone, seen)
+	r.doubtSingleSpellings(singles, seen)
 	return nil
 }
 
-// mostFormed bounds the texts of a column whose form is looked at.
-const mostFormed = 1000
+// maxFormed bounds the texts of a column whose form is analysed.
+const maxFormed = 1000
 
-func (t *textsSeen) addText(line int64, s string) {
+func (t *textSummary) addText(line int64, s string) {
 	if _, ok := parseFloat(s); ok {
 		t.numbers++
 		return
 	}
 	if t.texts++; t.texts == 1 {
-		t.first = turn{line, strings.Clone(s)}
+		t.first = turningValue{line, strings.Clone(s)}
 	}
-	t.several = t.several || s != t.first.value
-	if t.texts > mostFormed {
+	t.textsDiffer = t.textsDiffer || s != t.first.value
+	if t.texts > maxFormed {
 		return
 	}
 	form := formOfNumber(s)
 	switch {
 	case form == "" && isPunctuation(s): // of a missing value
 	case form == "":
-		t.odd++
+		t.formless++
 	case t.form == "" || t.form == thousandsCommas && form == decimalCommas: // 1,234 may be both
 		t.form = form
 	}
 }
 
-// explainText keeps why column j is text, and reports whether that is one spelling alone.
-func (r *csvRows) explainText(j int, t *textsSeen) (lone bool) {
+// explainText notes the reason why column j is text, and reports whether a single spelling is the reason.
+func (r *csvRows) explainText(j int, t *textSummary) (isSingle bool) {
 	name := r.columns[j].Name
 	switch place := t.first.String(); {
-	case t.form != "" && min(t.texts, mostFormed) > 2*t.odd:
+	case t.form != "" && min(t.texts, maxFormed) > 2*t.formless:
 		r.columns[j].Why = fmt.Sprintf("text: its numbers have %s (%s)", t.form, place)
 		r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have %s (%s): write them as 1234.5", r.name, name, t.form, place))
 	case t.numbers > 0:
 		r.columns[j].Why = "text (" + place + ")"
-		if lone = t.numbers >= t.texts && !t.several; t.numbers >= t.texts && t.several {
+		if isSingle = t.numbers >= t.texts && !t.textsDiffer; t.numbers >= t.texts && t.textsDiffer {
 			r.doubts = append(r.doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s)", r.name, name, place))
 		}
 	}
-	return lone
+	return isSingle
 }
 
-// doubtLone doubts the columns that are text for one spelling alone: together those of one spelling, and those of
-// different ones in one line, which is no row then.
-func (r *csvRows) doubtLone(lone []int, seen []textsSeen) {
+// doubtSingleSpellings warns about columns that are text because of a single spelling: columns with the same spelling
+// together, and different spellings in one line together, as that line is no row then.
+func (r *csvRows) doubtSingleSpellings(columns []int, seen []textSummary) {
 	lines := map[int64][]int{}
-	for _, j := range lone {
+	for _, j := range columns {
 		lines[seen[j].first.line] = append(lines[seen[j].first.line], j)
 	}
-	said := map[string]bool{}
-	for _, j := range lone {
+	warned := map[string]bool{}
+	for _, j := range columns {
 		first := seen[j].first
-		beside := lines[first.line]
-		alike := slices.DeleteFunc(slices.Clone(lone), func(k int) bool { return seen[k].first.value != first.value })
+		sameLine := lines[first.line]
+		alike := slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return seen[k].first.value != first.value })
 		switch {
-		case said[first.value]:
+		case warned[first.value]:
 			continue
-		case len(beside) > 1 && len(alike) == 1:
-			for _, k := range beside {
-				said[seen[k].first.value] = true
+		case len(sameLine) > 1 && len(alike) == 1:
+			for _, k := range sameLine {
+				warned[seen[k].first.value] = true
 			}
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of line %d (%s); if that is no row, but of names, units or totals, remove it; if it has missing values, give {null-values} %s",
-				r.name, r.namesOfText(beside), first.line, firstFields(valuesOf(beside, seen)), NullsWith(r.spelled, valuesOf(beside, seen)...)))
+				r.name, r.textColumnsPhrase(sameLine), first.line, firstFields(firstTexts(sameLine, seen)), NullsWith(r.nullsFound, firstTexts(sameLine, seen)...)))
 		case first.line == r.dataLine:
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q in the first row; if that is a name, give {header} yes, if it stands for a missing value, {null-values} %s",
-				r.name, r.namesOfText(alike), shortText(first.value), NullsWith(r.spelled, first.value)))
+				r.name, r.textColumnsPhrase(alike), shortText(first.value), NullsWith(r.nullsFound, first.value)))
 		default:
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q (line %d); if that stands for a missing value, give {null-values} %s",
-				r.name, r.namesOfText(alike), shortText(first.value), first.line, NullsWith(r.spelled, first.value)))
+				r.name, r.textColumnsPhrase(alike), shortText(first.value), first.line, NullsWith(r.nullsFound, first.value)))
 		}
-		said[first.value] = true
+		warned[first.value] = true
 	}
 }
 
-// namesOfText names columns that are text.
-func (r *csvRows) namesOfText(columns []int) string {
+func (r *csvRows) textColumnsPhrase(columns []int) string {
 	if len(columns) == 1 {
 		return fmt.Sprintf("column %q is", r.columns[columns[0]].Name)
 	}
@@ -156,7 +154,7 @@ func (r *csvRows) namesOfText(columns []int) string {
 	return fmt.Sprintf("%d columns (%s) are", len(columns), firstFields(names))
 }
 
-func valuesOf(columns []int, seen []textsSeen) (values []string) {
+func firstTexts(columns []int, seen []textSummary) (values []string) {
 	const most = 8
 	for _, j := range columns[:min(len(columns), most)] {
 		values = append(values, seen[j].first.value)
@@ -164,8 +162,8 @@ func valuesOf(columns []int, seen []textsSeen) (values []string) {
 	return values
 }
 
-// String is the place and the value.
-func (t turn) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
+// String returns the place and the value.
+func (t turningValue) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
 
 func shortText(s string) string {
 	const most = 40
@@ -184,8 +182,8 @@ const (
 	currencySigns   = "currency signs"
 )
 
-// longestNumber bounds the bytes of what is looked at as a number.
-const longestNumber = 40
+// maxNumberBytes bounds the length of a text that may be a number.
+const maxNumberBytes = 40
 
 var (
 	decimalComma   = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}([.' ]\d{3})+)?,\d+([eE][+-]?\d+)?$|^[+-]?\d{1,3}(\.\d{3}){2,}$`)
@@ -194,10 +192,10 @@ var (
 	currencyCode   = regexp.MustCompile(`^(?:[A-Z]{3}|kr|Kč|zł|Fr\.?) ?([\d+-].*)$|^(.*\d[.,]?) ?(?:[A-Z]{3}|kr|Kč|zł|Fr\.?)$`)
 )
 
-// formOfNumber is the form of a number that is written as people do and programs do not; empty for other texts.
+// formOfNumber returns the form of a number written for people rather than programs; empty for other texts.
 func formOfNumber(s string) string {
 	letters, digits := 0, 0
-	for _, c := range s[:min(len(s), longestNumber)] {
+	for _, c := range s[:min(len(s), maxNumberBytes)] {
 		switch {
 		case unicode.IsLetter(c):
 			letters++
@@ -205,7 +203,7 @@ func formOfNumber(s string) string {
 			digits++
 		}
 	}
-	if len(s) >= longestNumber || digits == 0 || letters > len("EUR") {
+	if len(s) >= maxNumberBytes || digits == 0 || letters > len("EUR") {
 		return ""
 	}
 	s = strings.Map(func(c rune) rune {
@@ -220,14 +218,14 @@ func formOfNumber(s string) string {
 		return c
 	}, s)
 	bare := s
-	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") { // as accountants write what is negative
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") { // accountants write negative numbers like this
 		bare = "-" + s[1:len(s)-1]
 	}
 	isPlain := func(s string) bool {
 		_, ok := parseFloat(s)
 		return ok || decimalComma.MatchString(s) || thousandsComma.MatchString(s) || thousandsBlank.MatchString(s)
 	}
-	if percent, ok := strings.CutSuffix(bare, "%"); ok && isPlain(trim(percent)) {
+	if percent, ok := strings.CutSuffix(bare, "%"); ok && isPlain(trimBlanks(percent)) {
 		return percentSigns
 	}
 	money := strings.Map(func(c rune) rune {
@@ -252,8 +250,8 @@ func formOfNumber(s string) string {
 	return ""
 }
 
-// addTurned explains the columns that values behind the sample have made text.
-func (t *Table) addTurned(name string, sample []Column, turned map[int]turn) {
+// explainTurned explains the columns that values after the sample have turned into text.
+func (t *Table) explainTurned(name string, sample []Column, turned map[int]turningValue) {
 	for j, c := range t.Columns {
 		at, ok := turned[j]
 		if !ok || c.Kind != Text || j >= len(sample) || sample[j].Kind == Text {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Larger windows come from zstd --ultra only (levels 20 to 22).
+	// Only zstd --ultra (levels 20 to 22) produces larger windows.
 	maxZstdWindow = 32 << 20
 	// An LZ4 frame is decoded in blocks of at most 4 MiB, one in and one out.
 	lz4Scratch = 9 << 20
@@ -31,17 +31,16 @@ type bodyReader struct {
 	r      io.ReaderAt // position 0 is the body's first byte
 	codec  int         // plainCodec, lz4Codec or zstdCodec
 	codecs *codecs
-	busy   *stream.Busy // measures reading and decoding; nil measures nothing
+	busy   *stream.Busy // measures reading and decoding; nil: no measurement
 }
 
-// decoded measures decoding that began at start. What it took to read has been counted apart.
-func (b *bodyReader) decoded(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
+// addDecodeTime counts the time since start as decoding; the readers have subtracted their reading from it.
+func (b *bodyReader) addDecodeTime(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
 
-// codecs keeps decompressors between uses: a zstd one costs as much to make as to
-// decode some 10,000 values. None of them has a goroutine.
+// codecs keeps decompressors between uses: making a zstd one costs as much as decoding some 10,000 values. None of
+// them has a goroutine.
 type codecs struct{ zstd, lz4 sync.Pool }
 
-// codecScratch bounds what decompressing a buffer of n uncompressed bytes holds.
 func codecScratch(codec int, n int64) int64 {
 	switch codec {
 	case lz4Codec:
@@ -59,9 +58,9 @@ type bufferReader struct {
 	busy    *stream.Busy
 }
 
-// open reads bytes [from, to) of a buffer's uncompressed content. Compressed ones
-// are decompressed from their start, at a constant amount of memory.
-func (b *bodyReader) open(buf buffer, from, to int64) (*bufferReader, error) {
+// openBuffer reads bytes [from, to) of a buffer's uncompressed content. Compressed buffers are decompressed from
+// their start, at a constant amount of memory.
+func (b *bodyReader) openBuffer(buf buffer, from, to int64) (*bufferReader, error) {
 	if from >= to {
 		return &bufferReader{r: emptyReader{}}, nil
 	}
@@ -88,14 +87,14 @@ func (b *bodyReader) open(buf buffer, from, to int64) (*bufferReader, error) {
 		}
 		return &bufferReader{r: io.NewSectionReader(b.r, start+from, to-from), busy: b.busy}, nil
 	}
-	r, err := b.codecs.open(codec, io.NewSectionReader(b.r, start, length))
+	r, err := b.codecs.openDecoder(codec, io.NewSectionReader(b.r, start, length))
 	if err != nil {
 		return nil, err
 	}
 	r.busy = b.busy
 	if _, err := io.CopyN(io.Discard, onlyReader{r}, from); err != nil {
 		r.close()
-		return nil, cutShort(err)
+		return nil, errDataShort(err)
 	}
 	return r, nil
 }
@@ -107,8 +106,8 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// Read implements io.Reader; a panic of a decompressor becomes an error. Its time is counted as
-// reading, and taken from the decoding that it is a part of.
+// Read implements io.Reader; a panic of a decompressor becomes an error. Its time counts as reading and is subtracted
+// from the surrounding decoding.
 func (r *bufferReader) Read(p []byte) (n int, err error) {
 	start := time.Now()
 	defer func() {
@@ -122,10 +121,9 @@ func (r *bufferReader) Read(p []byte) (n int, err error) {
 	return r.r.Read(p)
 }
 
-// full reads len(p) bytes.
-func (r *bufferReader) full(p []byte) error {
+func (r *bufferReader) readFull(p []byte) error {
 	_, err := io.ReadFull(r, p)
-	return cutShort(err)
+	return errDataShort(err)
 }
 
 func (r *bufferReader) close() {
@@ -135,8 +133,8 @@ func (r *bufferReader) close() {
 	}
 }
 
-// cutShort says in words what the end of a buffer means where more was expected.
-func cutShort(err error) error {
+// errDataShort replaces an EOF, which here means that a buffer is too short.
+func errDataShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends early")
 	}
@@ -149,8 +147,7 @@ type decompressor[D io.Reader] struct {
 	in      *bufio.Reader
 }
 
-// open begins to decompress src.
-func (c *codecs) open(codec int, src io.Reader) (*bufferReader, error) {
+func (c *codecs) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
 	if codec == lz4Codec {
 		d, ok := c.lz4.Get().(*decompressor[*lz4.Reader])
 		if !ok {
@@ -178,20 +175,20 @@ func (c *codecs) open(codec int, src io.Reader) (*bufferReader, error) {
 
 // bitReader reads consecutive bits of a buffer.
 type bitReader struct {
-	r    *bufferReader
-	skip int // bits of the held byte passed already; 0: none held
-	buf  []byte
+	r        *bufferReader
+	usedBits int // bits already used of the first byte of buf; 0: it holds no byte
+	bytes    []byte
 }
 
 // openBits begins at bit from; all bits before to must exist.
 func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
-	r, err := b.open(buf, from/8, (to+7)/8)
+	r, err := b.openBuffer(buf, from/8, (to+7)/8)
 	if err != nil {
 		return nil, err
 	}
-	t := &bitReader{r: r, buf: make([]byte, 1, 1+(min(to-from, tileValues)+7)/8+1)}
-	if t.skip = int(from % 8); t.skip > 0 {
-		if err := r.full(t.buf[:1]); err != nil {
+	t := &bitReader{r: r, bytes: make([]byte, 1, 1+(min(to-from, tileValues)+7)/8+1)}
+	if t.usedBits = int(from % 8); t.usedBits > 0 {
+		if err := r.readFull(t.bytes[:1]); err != nil {
 			r.close()
 			return nil, err
 		}
@@ -199,30 +196,29 @@ func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
 	return t, nil
 }
 
-// next calls f for every i < n whose bit is want.
-func (t *bitReader) next(n int, want byte, f func(i int)) error {
+func (t *bitReader) eachBit(n int, want byte, f func(i int)) error {
 	for done := 0; done < n; {
 		k := min(n-done, tileValues)
-		carried := 0
-		if t.skip > 0 {
-			carried = 1
+		carriedBytes := 0
+		if t.usedBits > 0 {
+			carriedBytes = 1
 		}
-		bytes := (t.skip + k + 7) / 8
-		if cap(t.buf) < bytes {
-			t.buf = append(make([]byte, 0, bytes), t.buf[:carried]...)
+		bytes := (t.usedBits + k + 7) / 8
+		if cap(t.bytes) < bytes {
+			t.bytes = append(make([]byte, 0, bytes), t.bytes[:carriedBytes]...)
 		}
-		t.buf = t.buf[:bytes]
-		if err := t.r.full(t.buf[carried:]); err != nil {
+		t.bytes = t.bytes[:bytes]
+		if err := t.r.readFull(t.bytes[carriedBytes:]); err != nil {
 			return err
 		}
 		for i := range k {
-			if at := t.skip + i; t.buf[at/8]>>(at%8)&1 == want {
+			if at := t.usedBits + i; t.bytes[at/8]>>(at%8)&1 == want {
 				f(done + i)
 			}
 		}
-		end := t.skip + k
-		if t.skip = end % 8; t.skip > 0 {
-			t.buf[0] = t.buf[bytes-1]
+		end := t.usedBits + k
+		if t.usedBits = end % 8; t.usedBits > 0 {
+			t.bytes[0] = t.bytes[bytes-1]
 		}
 		done += k
 	}

@@ -11,15 +11,14 @@ import (
 // column is one leaf of a schema and the arrays it is read from.
 type column struct {
 	format.Leaf
-	structs []*field // the structs around it, outermost first: a null one makes it null
-	own     *field   // the array of a value a row; nil for the entries of maps
-	list    *field   // the list whose elements it holds; nil for scalars
-	value   *field   // its numbers; nil where they cannot be decoded
-	text    *field   // its values for DecodeTexts; nil where NoClass says why
-	entries *[2]int  // of a map of integers to numbers: its keys and values as lists, behind the leaves
+	outerStructs []*field // the enclosing structs, outermost first: a null one makes it null
+	ownField     *field   // the array with one value a row; nil for the entries of maps
+	listField    *field   // the list that holds its elements; nil for scalars
+	valueField   *field   // its numbers; nil if they cannot be decoded
+	textField    *field   // its values for DecodeTexts; nil if NoClass gives a reason
+	entries      *[2]int  // of a map from integers to numbers: indices of its keys and values, lists after the leaves
 }
 
-// addColumns flattens one field into columns.
 func (s *schema) addColumns(f *field, name string, structs []*field) {
 	if f.kind == arrowStruct && f.index == nil && len(f.children) > 0 {
 		structs = append(structs[:len(structs):len(structs)], f)
@@ -28,7 +27,7 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 		}
 		return
 	}
-	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs, own: f}
+	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, outerStructs: structs, ownField: f}
 	if len(structs) > 0 {
 		for _, outer := range structs {
 			c.Path = append(c.Path, outer.name)
@@ -39,22 +38,22 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList:
 		if f.index == nil {
-			c.list, value = f, f.children[0]
+			c.listField, value = f, f.children[0]
 		}
 	case arrowListView, arrowLargeListView:
 		c.Why = "list view; rewrite it as an ordinary list"
-		c.Refused = f.index == nil && value.children[0].plainNumber()
+		c.Refused = f.index == nil && value.children[0].isPlainNumber()
 		c.Type = "list view"
 	}
 	if c.Why == "" {
-		c.Type, c.Why, c.Refused = value.describe(c.list != nil)
+		c.Type, c.Why, c.Refused = value.describeType(c.listField != nil)
 	}
 	if c.Why == "" {
-		c.value, c.Width = value, 1
-		n := value.number() // a decimal beyond float64 becomes ±Inf
+		c.valueField, c.Width = value, 1
+		n := value.numberField() // a decimal beyond float64 becomes ±Inf
 		c.MaybeNaN = n.kind == arrowFloat || n.kind == arrowDecimal && n.precision-n.scale > 308
 	} else {
-		c.list = nil
+		c.listField = nil
 	}
 	if f.index == nil && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) {
 		c.Type = "list<" + c.Type + ">"
@@ -67,8 +66,8 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 			}
 		}
 	}
-	if c.NoClass = f.asClass(); c.NoClass == "" {
-		c.text = f
+	if c.NoClass = f.whyNoClass(); c.NoClass == "" {
+		c.textField = f
 	}
 	if f.kind == arrowMap {
 		s.maps[len(s.columns)] = f
@@ -79,60 +78,57 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	s.columns = append(s.columns, c)
 }
 
-// addEntries adds the keys and values of maps as lists, behind the leaves.
+// addEntries adds the keys and values of maps as lists, after the leaves.
 func (s *schema) addEntries() {
-	s.visible = len(s.columns)
-	for i := range s.visible {
+	s.leafCount = len(s.columns)
+	for i := range s.leafCount {
 		c, f := &s.columns[i], s.maps[i]
 		if f == nil {
 			continue
 		}
-		if c.NoEntries = f.noEntries(); c.NoEntries != "" {
+		if c.NoEntries = f.whyNoEntries(); c.NoEntries != "" {
 			continue
 		}
 		pair := f.children[0].children
-		c.Entries, _, _ = pair[1].describe(true)
+		c.Entries, _, _ = pair[1].describeType(true)
 		c.entries = &[2]int{len(s.columns), len(s.columns) + 1}
-		name, structs := c.Name, c.structs
+		name, structs := c.Name, c.outerStructs
 		for _, side := range pair {
 			s.columns = append(s.columns, column{
-				Leaf:    format.Leaf{Name: name, List: true, Why: format.WhyVarying, NoClass: "a map", Nulls: -1},
-				structs: structs, list: f, value: side,
+				Leaf:         format.Leaf{Name: name, List: true, Why: format.WhyVarying, NoClass: "a map", Nulls: -1},
+				outerStructs: structs, listField: f, valueField: side,
 			})
 		}
 	}
 }
 
-// noEntries says why a map cannot be sparse rows; empty where it can.
-func (f *field) noEntries() string {
+func (f *field) whyNoEntries() string {
 	pair := f.children[0]
 	if f.index != nil || pair.kind != arrowStruct || pair.index != nil || len(pair.children) != 2 {
 		return "a malformed map, or one in a dictionary"
 	}
 	var types [2]string
-	var whys string
+	var reasons string
 	for i, side := range pair.children {
-		typ, why, refused := side.describe(true)
+		typ, why, refused := side.describeType(true)
 		if refused {
 			return why
 		}
 		types[i] = typ
-		whys += why
+		reasons += why
 	}
-	return format.NotEntries(types[0], types[1], whys)
+	return format.NotEntries(types[0], types[1], reasons)
 }
 
-// number is the field whose array holds the numbers of f: f itself, or the values of
-// a run-end encoded one.
-func (f *field) number() *field {
+// numberField returns the field whose array holds the numbers of f: f itself, or the values of a run-end encoded one.
+func (f *field) numberField() *field {
 	if f.kind == arrowRunEnd && f.index == nil {
 		return f.children[1]
 	}
 	return f
 }
 
-// plainNumber reports whether f holds numbers, dictionary-encoded or not, but no runs.
-func (f *field) plainNumber() bool {
+func (f *field) isPlainNumber() bool {
 	switch f.kind {
 	case arrowBool, arrowInt, arrowFloat, arrowDecimal:
 		return true
@@ -140,10 +136,9 @@ func (f *field) plainNumber() bool {
 	return false
 }
 
-// describe names the type of a value and says why it cannot be a feature, or refused
-// where it could be one if it were written otherwise. Extension types need no care:
-// the schema gives their storage.
-func (f *field) describe(inList bool) (typ, why string, refused bool) {
+// describeType names the type of a value and explains why it cannot be a feature; refused means that another encoding
+// of it could be one. Extension types need no special case: the schema has their storage.
+func (f *field) describeType(inList bool) (typ, why string, refused bool) {
 	switch f.kind {
 	case arrowBool:
 		return "bool", "", false
@@ -157,9 +152,9 @@ func (f *field) describe(inList bool) (typ, why string, refused bool) {
 	case arrowDecimal:
 		return fmt.Sprintf("decimal(%d,%d)", f.precision, f.scale), "", false
 	case arrowRunEnd:
-		typ, why, refused = f.children[1].describe(inList)
+		typ, why, refused = f.children[1].describeType(inList)
 		runs := f.children[0]
-		if why == "" && (inList || f.index != nil || !f.children[1].plainNumber() || runs.kind != arrowInt || runs.index != nil) {
+		if why == "" && (inList || f.index != nil || !f.children[1].isPlainNumber() || runs.kind != arrowInt || runs.index != nil) {
 			why, refused = "runs inside a list or dictionary; rewrite it without run-end encoding", true
 		}
 		return typ, why, refused
@@ -191,23 +186,23 @@ func (f *field) describe(inList bool) (typ, why string, refused bool) {
 	return fmt.Sprintf("type %d", f.kind), "unknown type", false
 }
 
-// arrays lists the arrays that a row of the column is read from, outermost first.
-func (c *column) arrays() []*field {
-	list := append([]*field(nil), c.structs...)
-	if c.list != nil {
-		list = append(list, c.list)
+// arrayFields lists the arrays that a row of the column is read from, outermost first.
+func (c *column) arrayFields() []*field {
+	list := append([]*field(nil), c.outerStructs...)
+	if c.listField != nil {
+		list = append(list, c.listField)
 	}
-	if c.value != nil {
-		list = append(list, c.value)
-		if c.value.kind == arrowRunEnd {
-			list = append(list, c.value.children...)
+	if c.valueField != nil {
+		list = append(list, c.valueField)
+		if c.valueField.kind == arrowRunEnd {
+			list = append(list, c.valueField.children...)
 		}
 	}
 	return list
 }
 
-// largestBatch stands for the batches of a stream. Only their codec is known beforehand,
-// and that arrays are read in tiles and windows.
+// largestBatch represents the batches of a stream. Only their codec is known beforehand, and arrays are read in tiles
+// and windows.
 func (s *schema) largestBatch(codec int) *batch {
 	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
 	for i := range b.nodes {
@@ -216,17 +211,17 @@ func (s *schema) largestBatch(codec int) *batch {
 	return b
 }
 
-// addNulls counts what a batch promises about the column's nulls: exact for scalars, and for whole values of
-// other types, whose structs are never null, 0 where nothing is null, else unknown.
+// addNulls adds a batch's null count to the column's: exact for scalars; for whole values of other types, whose
+// structs are never null, 0 if nothing is null, else unknown.
 func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map[int64]*textDictionary) {
 	if c.Nulls < 0 {
 		return
 	}
-	arrays, scalar := c.arrays(), c.value
-	if c.value == nil {
-		arrays, scalar = c.wholeArrays(), c.own
-		if c.own.kind == arrowUnion || c.own.index != nil && texts[c.own.dict].mayHaveNulls() {
-			c.Nulls = -1 // a union's are its children's, value by value
+	arrays, scalar := c.arrayFields(), c.valueField
+	if c.valueField == nil {
+		arrays, scalar = c.nullityFields(), c.ownField
+		if c.ownField.kind == arrowUnion || c.ownField.index != nil && texts[c.ownField.dict].mayHaveNulls() {
+			c.Nulls = -1 // a union is null if its child is, value by value
 			return
 		}
 	}
@@ -257,18 +252,18 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map
 	}
 }
 
-// wholeArrays lists the arrays that say whether a value that is no number is null, outermost first.
-func (c *column) wholeArrays() []*field {
-	list := append(append([]*field(nil), c.structs...), c.own)
-	if c.own.kind == arrowRunEnd && c.own.index == nil {
-		list = append(list, c.own.children...)
+// nullityFields lists the arrays that make a non-numeric value null, outermost first.
+func (c *column) nullityFields() []*field {
+	list := append(append([]*field(nil), c.outerStructs...), c.ownField)
+	if c.ownField.kind == arrowRunEnd && c.ownField.index == nil {
+		list = append(list, c.ownField.children...)
 	}
 	return list
 }
 
-func (s *schema) leaves() []format.Leaf {
-	list := make([]format.Leaf, s.visible)
-	for i, c := range s.columns[:s.visible] {
+func (s *schema) leafList() []format.Leaf {
+	list := make([]format.Leaf, s.leafCount)
+	for i, c := range s.columns[:s.leafCount] {
 		list[i] = c.Leaf
 		if c.entries != nil {
 			key, value := s.columns[c.entries[0]], s.columns[c.entries[1]]
@@ -281,14 +276,14 @@ func (s *schema) leaves() []format.Leaf {
 // widthUnknown marks a list column before its first row has been seen.
 const widthUnknown = -1
 
-// findWidths takes the length of the lists from a batch, for list columns whose length no
-// earlier batch told; later batches must have it too, which decoding checks. Of the others it looks at this
-// batch's lists as well with again, and where the number of their elements tells that lengths differ.
-func (s *schema) findWidths(ctx context.Context, g *group, again bool) error {
+// findWidths takes the length of the lists from a batch, for list columns whose length is not yet known; later
+// batches must have the same, which decoding checks. For the other columns it reads this batch's lists too if recheck
+// is set, or if their number of elements proves that lengths differ.
+func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 	for l := range s.columns {
 		c := &s.columns[l]
 		known := c.Width != widthUnknown
-		if !c.List || known && (c.Width == 0 || c.list.kind == arrowFixedList || !again && !c.miscounts(&g.batch)) {
+		if !c.List || known && (c.Width == 0 || c.listField.kind == arrowFixedList || !recheck && !c.hasOtherCount(&g.batch)) {
 			continue
 		}
 		width, err := g.listWidth(ctx, c)
@@ -304,22 +299,21 @@ func (s *schema) findWidths(ctx context.Context, g *group, again bool) error {
 	return nil
 }
 
-// miscounts reports whether a batch has more or fewer elements than lists of the column's length, which
-// is known, have in its rows.
-func (c *column) miscounts(b *batch) bool {
+// hasOtherCount reports whether a batch has more or fewer elements than its rows would have in lists of the column's
+// known length.
+func (c *column) hasOtherCount(b *batch) bool {
 	nulls := int64(0)
-	for _, f := range append(slices.Clone(c.structs), c.list) {
+	for _, f := range append(slices.Clone(c.outerStructs), c.listField) {
 		if b.nodes[f.node].nulls == unknownNulls {
 			return false
 		}
 		nulls += b.nodes[f.node].nulls
 	}
-	n, width := b.nodes[c.list.children[0].node].length, int64(c.Width)
+	n, width := b.nodes[c.listField.children[0].node].length, int64(c.Width)
 	return (n+width-1)/width > b.rows || n/width < b.rows-nulls
 }
 
-// seeksWidths reports whether a list column's length is still to be found.
-func (s *schema) seeksWidths() bool {
+func (s *schema) hasUnknownWidths() bool {
 	for _, c := range s.columns {
 		if c.List && c.Width == widthUnknown {
 			return true
@@ -328,7 +322,7 @@ func (s *schema) seeksWidths() bool {
 	return false
 }
 
-// settleWidths says why lists without one length are no features.
+// settleWidths gives the reason why lists without a common length are no features.
 func (s *schema) settleWidths() {
 	for l := range s.columns {
 		c := &s.columns[l]

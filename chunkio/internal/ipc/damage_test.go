@@ -86,7 +86,7 @@ func TestTruncated(t *testing.T) {
 		for _, isStream := range []bool{false, true} {
 			b := formattest.Arrow(t, isStream, smallRecords(), opts...)
 			if err := readEverything(b, isStream, 1<<20); err != nil {
-				t.Fatal(name, err)
+				t.Fatalf("%s: reading the undamaged input: %v", name, err)
 			}
 			step := 1
 			if opts != nil { // what differs is in the bodies
@@ -137,8 +137,8 @@ func TestFlipped(t *testing.T) {
 // afterSchema is a stream without its first message.
 func afterSchema(b []byte) []byte { return b[8+binary.LittleEndian.Uint32(b[4:]):] }
 
-// What a stream needs is planned by its first batch: where that is not compressed, no
-// room for decompressing is set aside.
+// The first batch of a stream determines its planned memory: if that batch is not compressed, no room for
+// decompressing is set aside.
 func TestStreamScratch(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -175,12 +175,12 @@ func TestStreamEnds(t *testing.T) {
 		err := readEverything(c.b, true, 1<<20)
 		if c.want == "" {
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: reading the stream: %v", name, err)
 			}
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestLegacyFraming(t *testing.T) {
 		legacy, b = append(legacy, b[4:end]...), b[end:]
 	}
 	if err := readEverything(append(legacy, 0, 0, 0, 0), true, 1<<20); err != nil {
-		t.Error(err)
+		t.Errorf("reading a stream without magic words: %v", err)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestPipe(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading the next batch: %v", err)
 		}
 		rows += n
 		g.Close()
@@ -303,18 +303,18 @@ func TestCancelled(t *testing.T) {
 	f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords())), 1<<20)
 	formattest.Must(t, err)
 	if _, err := f.Open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("opening a group after cancelling: error %v, want context.Canceled", err)
 	}
 	g, err := f.Open(context.Background(), 0, nil)
 	formattest.Must(t, err)
 	for i := range f.Leaves() {
 		if err := g.Decode(ctx, i, 0, 1, make([][]float64, 3)); !errors.Is(err, context.Canceled) && f.Leaves()[i].Why == "" {
-			t.Error(err)
+			t.Errorf("decoding leaf %d after cancelling: error %v, want context.Canceled", i, err)
 		}
 	}
 	s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords()[:1])), 1<<20, 1<<20, false)
 	formattest.Must(t, err)
-	s.peeked = nil
+	s.batchesAhead = nil
 	if _, _, err := s.Next(ctx, nil); err == nil {
 		t.Error("a cancelled stream goes on")
 	}
@@ -366,7 +366,7 @@ func TestConcurrent(t *testing.T) {
 			})
 		}
 		if err := work.Wait(); err != nil {
-			t.Error(err)
+			t.Errorf("decoding in parallel: %v", err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// BenchmarkDecode reads 64 columns of 65,536 rows; bytes are those of the float64 delivered.
+// BenchmarkDecode reads 64 columns of 65,536 rows; it counts the bytes of the delivered float64.
 func BenchmarkDecode(b *testing.B) {
 	const rows, cols = 1 << 16, 64
 	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Uint8} {

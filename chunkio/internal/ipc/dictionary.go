@@ -16,35 +16,34 @@ type numberDictionary struct {
 	nulls  int64
 }
 
-// valuesOf is the field whose dictionary has that id, nil where no column needs it.
-func (s *schema) valuesOf(dict int64) *field {
+func (s *schema) dictionaryField(dict int64) *field {
 	for _, c := range s.columns {
-		if c.value == nil {
+		if c.valueField == nil {
 			continue
 		}
-		if f := c.value.number(); f.index != nil && f.dict == dict {
+		if f := c.valueField.numberField(); f.index != nil && f.dict == dict {
 			return f
 		}
 	}
 	return nil
 }
 
-// addDictionary reads a dictionary of numbers into dicts, replacing the one there or
-// adding to it, and returns how many values it took; others are passed over. It takes
-// no more than limit values. Dictionaries that groups hold already do not change.
+// addDictionary reads a dictionary of numbers into dicts, replacing or extending an older one, and returns the number
+// of values read; other dictionaries are skipped. It reads at most limit values. Dictionaries that groups already
+// hold do not change.
 func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryBatch, body *bodyReader, limit int64) (int64, error) {
-	f := s.valuesOf(d.id)
+	f := s.dictionaryField(d.id)
 	if f == nil {
 		return 0, nil
 	}
-	plain := f.values()
+	plain := f.withoutIndex()
 	if len(d.nodes) < 1 || len(d.buffers) < 2 {
 		return 0, fmt.Errorf("damaged metadata (dictionary %d without values)", d.id)
 	}
 	n := d.nodes[0].length
-	mostValues := 8 * d.body // a value has a bit at least
+	mostValues := 8 * d.body // a value has at least a bit
 	if d.codec != plainCodec {
-		mostValues <<= 15 // to which zstd packs a block of zeros
+		mostValues <<= 15 // zstd packs a block of zeros this densely
 	}
 	if n > mostValues {
 		return 0, fmt.Errorf("damaged metadata (a dictionary of %d values in %d bytes)", n, d.body)
@@ -64,11 +63,11 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		all.values = all.values[:len(all.values):len(all.values)]
 	}
 	if g.mayBeNull(plain) {
-		all.nulls += max(d.nodes[0].nulls, 1) // 1 where the number is unknown: addNulls asks whether there is any
+		all.nulls += max(d.nodes[0].nulls, 1) // 1 if the number is unknown: addNulls needs only its sign
 	}
-	for n > 0 { // by tiles: the length is only what the file claims
+	for n > 0 { // by tiles: the file may claim a false length
 		tile := make([]float64, min(n, tileValues))
-		if err := r.next(tile); err != nil {
+		if err := r.readNumbers(tile); err != nil {
 			return 0, err
 		}
 		all.values = append(all.values, tile...)
@@ -78,10 +77,10 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 	return d.nodes[0].length, nil
 }
 
-// textDictionary is a dictionary whose values are read as text when a label first asks for
-// them, and kept. It is safe for concurrent use.
+// textDictionary is a dictionary whose values are read as text when a label first needs them, and kept. It is safe
+// for concurrent use.
 type textDictionary struct {
-	batches []textBatch // the definition, and what was added to it
+	batches []textBatch // the definition and its extensions
 
 	once   sync.Once
 	values *text.List
@@ -94,17 +93,16 @@ type textBatch struct {
 	body *bodyReader
 }
 
-// wantsTexts reports whether a column that can be a label has that dictionary.
-func (s *schema) wantsTexts(dict int64) bool {
+func (s *schema) isLabelDictionary(dict int64) bool {
 	for _, c := range s.columns {
-		if c.text != nil && c.text.index != nil && c.text.dict == dict {
+		if c.textField != nil && c.textField.index != nil && c.textField.dict == dict {
 			return true
 		}
 	}
 	return false
 }
 
-// addTexts defines a dictionary, or adds to it; groups that hold it keep theirs.
+// addTexts defines or extends a dictionary; groups that hold the old one keep it.
 func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyReader) {
 	next := &textDictionary{}
 	if old := dicts[d.id]; d.delta && old != nil {
@@ -114,21 +112,20 @@ func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyRea
 	dicts[d.id] = next
 }
 
-// mayHaveNulls reports whether some value is null, as far as known: of what was not read it may be.
+// mayHaveNulls treats a dictionary that was not read as one with nulls.
 func (d *textDictionary) mayHaveNulls() bool {
 	return d == nil || slices.ContainsFunc(d.batches, func(b textBatch) bool { return len(b.nodes) == 0 || b.nodes[0].nulls != 0 })
 }
 
-// size is the bytes of the messages.
-func (d *textDictionary) size() (n int64) {
+func (d *textDictionary) messageBytes() (n int64) {
 	for _, b := range d.batches {
 		n += b.batch.body
 	}
 	return n
 }
 
-// need estimates what the values take as text.
-func (d *textDictionary) need() (n int64) {
+// textBytes estimates the memory of the values as text.
+func (d *textDictionary) textBytes() (n int64) {
 	for _, b := range d.batches {
 		factor := int64(1)
 		if b.codec != plainCodec {
@@ -142,10 +139,9 @@ func (d *textDictionary) need() (n int64) {
 	return n
 }
 
-// load reads the values, of field f's type, the first time.
-func (d *textDictionary) load(ctx context.Context, f *field) (*text.List, error) {
+func (d *textDictionary) loadTexts(ctx context.Context, f *field) (*text.List, error) {
 	d.once.Do(func() {
-		plain := f.values()
+		plain := f.withoutIndex()
 		all := &text.List{}
 		for _, b := range d.batches {
 			if len(b.nodes) == 0 {
@@ -153,7 +149,7 @@ func (d *textDictionary) load(ctx context.Context, f *field) (*text.List, error)
 				return
 			}
 			g := &group{batch: b.batch, body: b.body}
-			// A dictionary is read to its end once it is begun, or every group would miss it.
+			// Once begun, a dictionary is read to its end, or every group would miss it.
 			d.err = g.plainTexts(context.WithoutCancel(ctx), plain, 0, b.nodes[0].length, all.AddAll)
 			if d.err != nil {
 				return

@@ -1,6 +1,6 @@
-// Package ipc reads Arrow IPC: files (file.go, Feather version 2) and streams (stream.go).
-// It parses the metadata itself (message.go, schema.go), and decodes the buffers of a
-// record batch tile by tile, as float64 (values.go, lists.go) or as text (texts.go).
+// Package ipc reads Arrow IPC: files (file.go, Feather version 2) and streams (stream.go). It parses the metadata
+// itself (message.go, schema.go), and decodes the buffers of a record batch tile by tile, as float64 (values.go,
+// lists.go) or as text (texts.go).
 package ipc
 
 import (
@@ -19,67 +19,65 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Magic is what a file begins and ends with.
+// Magic begins and ends a file.
 const Magic = "ARROW1"
 
 // File is an opened Arrow IPC file.
 type File struct {
-	in      format.Input
-	memory  int64
-	schema  *schema
-	blocks  []block // of the record batches
-	rows    []int64
-	dicts   map[int64]*numberDictionary
-	texts   map[int64]*textDictionary
-	codecs  *codecs
-	digest  uint64
-	parsed  int64 // bytes of the footer
-	fields  int64 // of the schema, in all
-	heap    int64 // that the parsed footer takes
-	numbers int64 // values in the dictionaries
-	largest int64 // bytes of the longest metadata of a batch
+	in               format.Input
+	memory           int64
+	schema           *schema
+	blocks           []block // of the record batches
+	rows             []int64
+	dicts            map[int64]*numberDictionary
+	texts            map[int64]*textDictionary
+	codecs           *codecs
+	digest           uint64
+	footerBytes      int64 // bytes of the footer
+	fieldCount       int64 // of the schema, nested ones included
+	heapBytes        int64 // memory of the parsed footer
+	dictionaryValues int64 // values in the dictionaries
+	largestMeta      int64 // bytes of the longest metadata of a batch
 }
 
 var _ format.File = (*File)(nil)
 
-// block is where a message lies in a file.
+// block is the position of a message in a file.
 type block struct {
 	offset int64
-	meta   int64 // bytes of metadata, with the length before and the padding behind
+	meta   int64 // bytes of metadata, with its length prefix and padding
 	body   int64
 }
 
-// Open reads the footer, the metadata of every batch, and the dictionaries of
-// numbers. The file holds them within memory bytes; in is closed with it, or by the
-// caller if Open fails.
+// Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The file holds them within
+// memory bytes; in is closed with it, or by the caller if Open fails.
 func Open(in format.Input, memory int64) (*File, error) {
 	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
-	if err := f.load(); err != nil {
-		return nil, placeWhole(in.Name(), err)
+	if err := f.loadMetadata(); err != nil {
+		return nil, placeWholeError(in.Name(), err)
 	}
 	return f, nil
 }
 
-// placeWhole places an error about a whole file or stream that is not placed yet.
-func placeWhole(path string, err error) error {
-	return (&group{path: path, index: -1}).place(err)
+func placeWholeError(path string, err error) error {
+	return (&group{path: path, index: -1}).placeError(err)
 }
 
-func (f *File) load() error {
+func (f *File) loadMetadata() error {
 	footer, err := f.readFooter()
 	if err != nil {
 		return err
 	}
-	f.digest, f.parsed = xxhash.Sum64(footer), int64(len(footer))
+	f.digest, f.footerBytes = xxhash.Sum64(footer), int64(len(footer))
 	var dicts []block
 	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
 	err = parseFlat(func() (err error) {
 		t := flatRoot(footer)
-		// Some writers before Arrow 1.0 left the footer's version at V1. The messages have theirs.
-		if err := checkVersion(max(t.int16(0), metadataV4)); err != nil {
+		// Some writers before Arrow 1.0 left the footer's version at V1. The messages have their own versions.
+		if err := checkVersion(max(t.int16Field(0), metadataV4)); err != nil {
 			return err
 		}
-		schema, ok := t.table(1)
+		schema, ok := t.tableField(1)
 		if !ok {
 			return errors.New("damaged metadata (no schema)")
 		}
@@ -87,9 +85,9 @@ func (f *File) load() error {
 		if err != nil {
 			return err
 		}
-		f.fields, f.heap = int64(shape.fields), shape.heap()+blockBytes*t.blocks()
-		if need := f.heap + f.parsed; need > f.memory {
-			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // who reads it holds more
+		f.fieldCount, f.heapBytes = int64(shape.fields), shape.heapBytes()+blockBytes*t.blockCount()
+		if need := f.heapBytes + f.footerBytes; need > f.memory {
+			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // its reader holds more
 		}
 		if f.schema, err = parseSchema(schema, shape); err != nil {
 			return err
@@ -111,28 +109,27 @@ func (f *File) load() error {
 	return f.readBatches()
 }
 
-// readFooter checks both ends of the file and returns the footer's bytes.
 func (f *File) readFooter() ([]byte, error) {
 	size := f.in.Size()
 	const ends = int64(2*len(Magic) + 4)
 	tail := make([]byte, 4+len(Magic))
 	head := tail[:len(Magic)]
 	if size < ends {
-		return nil, refuse("too short for an Arrow IPC file; write it again")
+		return nil, errRefused("too short for an Arrow IPC file; write it again")
 	}
-	if format.IsFar(f.in) { // what it ends with is enough, and one request less
+	if format.IsFar(f.in) { // the end is enough, and this saves a request
 		copy(head, Magic)
 	} else if err := format.ReadAt(f.in, head, 0); err != nil {
 		return nil, err
 	}
 	if string(head) != Magic {
-		return nil, refuse("not an Arrow IPC file (it does not begin with ARROW1)")
+		return nil, errRefused("not an Arrow IPC file (it does not begin with ARROW1)")
 	}
 	if err := format.ReadAt(f.in, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	if string(tail[4:]) != Magic {
-		return nil, refuse("the file has no footer: it ends early or is still being written; write it again")
+		return nil, errRefused("the file has no footer: it ends early or is still being written; write it again")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if n < 4 || n > size-ends {
@@ -145,23 +142,22 @@ func (f *File) readFooter() ([]byte, error) {
 	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
 }
 
-// blockBytes returns the memory of a block, with the number of its rows.
+// blockBytes is the memory of a block, with the number of its rows.
 const blockBytes = int64(unsafe.Sizeof(block{})) + 2*8
 
-// blocks counts the blocks of a footer.
-func (t *flat) blocks() int64 {
-	_, dicts := t.vector(2, 24)
-	_, batches := t.vector(3, 24)
+func (t *flat) blockCount() int64 {
+	_, dicts := t.vectorBytes(2, 24)
+	_, batches := t.vectorBytes(3, 24)
 	return int64(dicts) + int64(batches)
 }
 
 // parseBlocks reads a vector of Block structs; all must end before limit.
 func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
-	raw, n := t.vector(field, 24)
+	raw, n := t.vectorBytes(field, 24)
 	blocks := make([]block, n)
 	for i := range blocks {
 		r := raw[24*i:]
-		b := block{le64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), le64(r[16:])}
+		b := block{littleInt64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), littleInt64(r[16:])}
 		if b.offset < 0 || b.meta < 8 || b.body < 0 || b.offset > limit || b.meta > limit-b.offset || b.body > limit-b.offset-b.meta {
 			return nil, fmt.Errorf("damaged metadata (block %d lies outside the file)", i)
 		}
@@ -170,9 +166,9 @@ func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
 	return blocks, nil
 }
 
-// message reads the metadata of a block; its body begins at the position returned.
-func (f *File) message(b block) (m message, body int64, err error) {
-	if need := f.heap + 2*b.meta; need > f.memory { // raw and parsed
+// readMessage reads the metadata of a block; its body begins at the returned position.
+func (f *File) readMessage(b block) (m message, body int64, err error) {
+	if need := f.heapBytes + 2*b.meta; need > f.memory { // raw and parsed
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: need, Limit: f.memory}
 	}
 	meta := room.Make[byte](int(b.meta))
@@ -190,13 +186,12 @@ func (f *File) message(b block) (m message, body int64, err error) {
 	return m, b.offset + b.meta, err
 }
 
-// body is the bytes of a batch's body that begins at the position at.
-func (f *File) body(b *batch, at int64) *bodyReader {
+func (f *File) bodyReader(b *batch, at int64) *bodyReader {
 	return &bodyReader{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs, busy: format.BusyOf(f.in)}
 }
 
 func (f *File) loadDictionary(b block) error {
-	m, at, err := f.message(b)
+	m, at, err := f.readMessage(b)
 	if err != nil {
 		return err
 	}
@@ -207,21 +202,20 @@ func (f *File) loadDictionary(b block) error {
 	if f.dicts[d.id] != nil && !d.delta {
 		return fmt.Errorf("dictionary %d is defined twice", d.id)
 	}
-	if f.schema.wantsTexts(d.id) {
-		addTexts(f.texts, &d, f.body(&d.batch, at))
+	if f.schema.isLabelDictionary(d.id) {
+		addTexts(f.texts, &d, f.bodyReader(&d.batch, at))
 	}
-	n, err := f.schema.addDictionary(f.dicts, &d, f.body(&d.batch, at), (f.memory-f.heap)/8-f.numbers)
-	f.numbers += n
+	n, err := f.schema.addDictionary(f.dicts, &d, f.bodyReader(&d.batch, at), (f.memory-f.heapBytes)/8-f.dictionaryValues)
+	f.dictionaryValues += n
 	return err
 }
 
-// lookedAt is the rows of a file in which lists of another length are found before one is decoded, so that
-// the column is left out.
-const lookedAt = 1 << 16
+// widthCheckRows is the number of first rows of a file whose lists are checked for differing lengths before any is
+// decoded, so that the column is left out.
+const widthCheckRows = 1 << 16
 
-// readBatches reads the metadata of every batch for the rows, nulls and widths, and
-// the lists' offsets up to the first batch that tells a width, of the first rows, and where a batch has
-// another number of elements.
+// readBatches reads the metadata of every batch for the rows, nulls and widths. It reads the lists' offsets up to the
+// first batch that shows a width, in the first rows, and in batches with another number of elements.
 func (f *File) readBatches() error {
 	for i := range f.schema.columns {
 		f.schema.columns[i].Nulls = 0
@@ -229,44 +223,43 @@ func (f *File) readBatches() error {
 	ctx := context.Background()
 	total := int64(0)
 	for i := range f.blocks {
-		g, err := f.group(i)
+		g, err := f.openGroup(i)
 		if err != nil {
 			return err
 		}
 		f.rows = append(f.rows, g.batch.rows)
-		f.largest = max(f.largest, f.blocks[i].meta)
+		f.largestMeta = max(f.largestMeta, f.blocks[i].meta)
 		if total += g.batch.rows; total > maxLength {
 			return fmt.Errorf("damaged metadata (%d rows)", total)
 		}
 		for l := range f.schema.columns {
 			c := &f.schema.columns[l]
 			c.addNulls(&g.batch, f.dicts, f.texts)
-			c.Packed = max(c.Packed, format.Bytes(g.extents(c)))
-			if c.value != nil {
-				c.Scratch = max(c.Scratch, c.scratchFor(&g.batch))
+			c.Packed = max(c.Packed, format.Bytes(g.columnExtents(c)))
+			if c.valueField != nil {
+				c.Scratch = max(c.Scratch, c.decodeScratch(&g.batch))
 			}
-			if c.text != nil {
-				c.TextScratch = max(c.TextScratch, c.textScratchFor(&g.batch))
+			if c.textField != nil {
+				c.TextScratch = max(c.TextScratch, c.textDecodeScratch(&g.batch))
 			}
 		}
-		again := total <= lookedAt && !format.IsFar(f.in)
-		if err := f.schema.findWidths(ctx, g, again); err != nil {
+		recheck := total <= widthCheckRows && !format.IsFar(f.in)
+		if err := f.schema.findWidths(ctx, g, recheck); err != nil {
 			return err
 		}
 	}
 	for l := range f.schema.columns {
-		if c := &f.schema.columns[l]; c.text != nil && c.text.index != nil && f.texts[c.text.dict] != nil {
-			c.TextScratch += f.texts[c.text.dict].need()
+		if c := &f.schema.columns[l]; c.textField != nil && c.textField.index != nil && f.texts[c.textField.dict] != nil {
+			c.TextScratch += f.texts[c.textField.dict].textBytes()
 		}
 	}
 	f.schema.settleWidths()
 	return nil
 }
 
-// group reads the metadata of batch i.
-func (f *File) group(i int) (*group, error) {
-	g := &group{path: f.in.Name(), index: i, first: func() int64 { return format.GroupStart(f, i) }, schema: f.schema, dicts: f.dicts, texts: f.texts}
-	m, at, err := f.message(f.blocks[i])
+func (f *File) openGroup(i int) (*group, error) {
+	g := &group{path: f.in.Name(), index: i, firstRow: func() int64 { return format.GroupStart(f, i) }, schema: f.schema, dicts: f.dicts, texts: f.texts}
+	m, at, err := f.readMessage(f.blocks[i])
 	if err == nil {
 		g.batch, err = parseBatch(m)
 	}
@@ -274,17 +267,17 @@ func (f *File) group(i int) (*group, error) {
 		err = f.schema.checkBatch(&g.batch)
 	}
 	if err != nil {
-		return nil, g.place(err)
+		return nil, g.placeError(err)
 	}
-	g.body, g.at = f.body(&g.batch, at), at
+	g.body, g.bodyStart = f.bodyReader(&g.batch, at), at
 	return g, nil
 }
 
 // Leaves implements format.File.
-func (f *File) Leaves() []format.Leaf { return f.schema.leaves() }
+func (f *File) Leaves() []format.Leaf { return f.schema.leafList() }
 
-// Columns is the number of leaves.
-func (f *File) Columns() int { return f.schema.visible }
+// Columns returns the number of leaves.
+func (f *File) Columns() int { return f.schema.leafCount }
 
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
@@ -299,21 +292,21 @@ func (f *File) FooterDigest() uint64 { return f.digest }
 func (f *File) Close() error { return f.in.Close() }
 
 // HeldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
-func (f *File) HeldBytes() int64 { return f.heap + 8*f.numbers + 2*f.largest }
+func (f *File) HeldBytes() int64 { return f.heapBytes + 8*f.dictionaryValues + 2*f.largestMeta }
 
-// Input is what the file is read from.
+// Input returns the input of the file.
 func (f *File) Input() format.Input { return f.in }
 
-// Extent is the bytes of batch g.
+// Extent returns the byte range of batch g.
 func (f *File) Extent(g int) format.Extent {
 	b := f.blocks[g]
 	return format.Extent{At: b.offset, Size: b.meta + b.body}
 }
 
-// BatchBytes is what batch g takes whole and decompressed, as its buffers say, which the
-// library believes.
+// BatchBytes returns the memory of batch g whole and decompressed, according to its buffers, which the library
+// trusts.
 func (f *File) BatchBytes(g int) (int64, error) {
-	opened, err := f.group(g)
+	opened, err := f.openGroup(g)
 	if err != nil {
 		return 0, err
 	}
@@ -329,7 +322,7 @@ func (f *File) BatchBytes(g int) (int64, error) {
 		if err := format.ReadAt(opened.body.r, word[:], b.offset); err != nil {
 			return 0, err
 		}
-		if n := le64(word[:]); n > 0 {
+		if n := littleInt64(word[:]); n > 0 {
 			total += min(n, math.MaxInt64-total)
 		}
 	}
@@ -341,5 +334,5 @@ func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return f.group(g)
+	return f.openGroup(g)
 }

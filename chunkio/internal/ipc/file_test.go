@@ -111,8 +111,8 @@ func check(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *ran
 
 func allNull(a arrow.Array) bool { return a.NullN() == a.Len() }
 
-// Arrow JS writes -1 as the number of nulls of slices, where it has not counted them,
-// with a validity bitmap or without: what is read stays the same.
+// Arrow JS writes -1 as the number of nulls of slices, if it has not counted them, with a validity bitmap or without:
+// the values stay the same.
 func TestUnknownNulls(t *testing.T) {
 	const rows = 1013 // as no buffer's length is, so that bytes of it mark the arrays
 	types, _ := numericTypes()

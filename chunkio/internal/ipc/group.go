@@ -12,47 +12,47 @@ import (
 
 var remedyDamaged = stream.Textf("the data is damaged: write it again")
 
-// refusal is an error whose own text says what to do.
+// refusal is an error whose own text contains the remedy.
 type refusal struct{ error }
 
-func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
+func errRefused(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
-// group is one record batch. It reads the buffers it needs, a tile at a time, so it
-// holds nothing but its metadata (16 bytes an array, 16 a buffer).
+// group is one record batch. It reads its buffers on demand, a tile at a time, so it holds nothing but its metadata
+// (16 bytes an array, 16 a buffer).
 type group struct {
-	path   string
-	index  int          // of the batch
-	first  func() int64 // row of the file that its first row is
-	schema *schema
-	batch  batch
-	body   *bodyReader
-	at     int64 // where the body begins in the file
-	dicts  map[int64]*numberDictionary
-	texts  map[int64]*textDictionary
+	path      string
+	index     int          // of the batch
+	firstRow  func() int64 // row of the file at which the group begins
+	schema    *schema
+	batch     batch
+	body      *bodyReader
+	bodyStart int64 // in the file
+	dicts     map[int64]*numberDictionary
+	texts     map[int64]*textDictionary
 }
 
 var _ format.Group = (*group)(nil)
 
-// checkBatch makes sure that the arrays and buffers that columns are read from exist,
-// so that these can be taken by place, and that their lengths fit together.
+// checkBatch verifies that the arrays and buffers that columns are read from exist, so that they can be indexed, and
+// that their lengths are consistent.
 func (s *schema) checkBatch(b *batch) error {
 	if len(b.nodes) < s.nodes {
 		return fmt.Errorf("damaged metadata (%d arrays where the schema has %d)", len(b.nodes), s.nodes)
 	}
 	for _, c := range s.columns {
-		for _, f := range c.arrays() {
-			if n := f.buffers(); n > 0 && b.bufferAt(f, n-1) >= len(b.buffers) {
+		for _, f := range c.arrayFields() {
+			if n := f.bufferCount(); n > 0 && b.bufferAt(f, n-1) >= len(b.buffers) {
 				return fmt.Errorf("damaged metadata (%d buffers are too few)", len(b.buffers))
 			}
 		}
-		for _, f := range append(c.structs[:len(c.structs):len(c.structs)], c.list, c.value) {
+		for _, f := range append(c.outerStructs[:len(c.outerStructs):len(c.outerStructs)], c.listField, c.valueField) {
 			if f == nil {
 				continue
 			}
 			if n := b.nodes[f.node].length; n != b.rows {
 				return fmt.Errorf("damaged metadata (column %q has %d values for %d rows)", c.Name, n, b.rows)
 			}
-			if f == c.list {
+			if f == c.listField {
 				if w := int64(f.width); w > 0 && b.rows > b.nodes[f.children[0].node].length/w {
 					return fmt.Errorf("damaged metadata (column %q has too few elements)", c.Name)
 				}
@@ -63,19 +63,19 @@ func (s *schema) checkBatch(b *batch) error {
 	return nil
 }
 
-// mayBeNull reports whether an array's validity must be read: unless the batch says
-// that nothing is null, or does not say and there is no bitmap.
+// mayBeNull reports whether an array's validity must be read: unless the batch has no nulls, or has an unknown number
+// of them and no bitmap.
 func (g *group) mayBeNull(f *field) bool {
 	switch n := g.batch.nodes[f.node].nulls; {
 	case n != unknownNulls:
 		return n != 0
-	case f.buffers() == 0:
+	case f.bufferCount() == 0:
 		return false
 	}
-	return g.buffer(f, 0).length > 0
+	return g.bufferOf(f, 0).length > 0
 }
 
-func (g *group) buffer(f *field, i int) buffer {
+func (g *group) bufferOf(f *field, i int) buffer {
 	return g.batch.buffers[g.batch.bufferAt(f, i)]
 }
 
@@ -84,34 +84,34 @@ func (g *group) Extents(leaves []int) []format.Extent {
 	var all []format.Extent
 	for _, l := range leaves {
 		c := &g.schema.columns[l]
-		all = append(all, g.extents(c)...)
+		all = append(all, g.columnExtents(c)...)
 		if c.entries != nil {
 			for _, side := range c.entries {
-				all = append(all, g.extents(&g.schema.columns[side])...)
+				all = append(all, g.columnExtents(&g.schema.columns[side])...)
 			}
 		}
 	}
 	return all
 }
 
-// extents are the buffers of a column in the file; those that a damaged batch lacks are
-// missed when they are read.
-func (g *group) extents(c *column) (all []format.Extent) {
-	arrays := c.arrays()
-	if c.text != nil && c.text != c.value {
-		arrays = append(arrays, c.text)
+// columnExtents lists the buffers of a column in the file; buffers missing from a damaged batch are reported when
+// they are read.
+func (g *group) columnExtents(c *column) (all []format.Extent) {
+	arrays := c.arrayFields()
+	if c.textField != nil && c.textField != c.valueField {
+		arrays = append(arrays, c.textField)
 	}
 	for _, f := range arrays {
-		buffers := f.buffers()
+		buffers := f.bufferCount()
 		switch {
-		case f != c.text || f.index != nil:
+		case f != c.textField || f.index != nil:
 		case f.kind == arrowBinary, f.kind == arrowUtf8, f.kind == arrowLargeBinary, f.kind == arrowLargeUtf8:
 			buffers = 3 // with the bytes of the texts
 		}
 		for i := range buffers {
 			if at := g.batch.bufferAt(f, i); at < len(g.batch.buffers) {
 				b := g.batch.buffers[at]
-				all = append(all, format.Extent{At: g.at + b.offset, Size: b.length})
+				all = append(all, format.Extent{At: g.bodyStart + b.offset, Size: b.length})
 			}
 		}
 	}
@@ -121,16 +121,15 @@ func (g *group) extents(c *column) (all []format.Extent) {
 // Close has nothing to give back: a stream's message goes with its group.
 func (g *group) Close() {}
 
-// place places an error of the batch as a whole; limits have no place.
-func (g *group) place(err error) error {
+func (g *group) placeError(err error) error {
 	if m := new(stream.MemoryError); errors.As(err, &m) {
 		return err
 	}
-	return g.fail(nil, -1, err, remedyDamaged)
+	return g.placeValueError(nil, -1, err, remedyDamaged)
 }
 
-// fail places err, if it is one; row counts within the batch, -1 where unknown.
-func (g *group) fail(c *column, row int64, err error, remedy stream.Text) error {
+// placeValueError places err, if it is not nil; row counts within the batch, -1 if unknown.
+func (g *group) placeValueError(c *column, row int64, err error, remedy stream.Text) error {
 	if _, placed := errors.AsType[*stream.DataError](err); err == nil || placed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -142,27 +141,26 @@ func (g *group) fail(c *column, row int64, err error, remedy stream.Text) error 
 		e.Column = c.Name
 	}
 	if row >= 0 {
-		e.Row = g.first() + row
+		e.Row = g.firstRow() + row
 	}
 	return e
 }
 
-// check refuses rows the batch does not have and columns that cannot be decoded.
-func (g *group) check(ctx context.Context, l int, from, to int64) (*column, error) {
+func (g *group) checkRows(ctx context.Context, l int, from, to int64) (*column, error) {
 	c := &g.schema.columns[l]
-	if c.value == nil {
-		return nil, g.fail(c, -1, errors.New(c.Why), stream.Text{})
+	if c.valueField == nil {
+		return nil, g.placeValueError(c, -1, errors.New(c.Why), stream.Text{})
 	}
 	if from < 0 || from > to || to > g.batch.rows {
-		return nil, g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
+		return nil, g.placeValueError(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	}
 	return c, ctx.Err()
 }
 
 // Decode implements format.Group.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
-	defer g.body.decoded(time.Now())
-	c, err := g.check(ctx, l, from, to)
+	defer g.body.addDecodeTime(time.Now())
+	c, err := g.checkRows(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
@@ -172,33 +170,32 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	if dst[0] == nil {
 		return nil
 	}
-	return g.fail(c, -1, g.decodeScalars(c, from, to, dst[0][:to-from]), remedyDamaged)
+	return g.placeValueError(c, -1, g.decodeScalars(c, from, to, dst[0][:to-from]), remedyDamaged)
 }
 
 func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {
-	values, err := g.openNumbers(c.value, from, to)
+	values, err := g.openNumbers(c.valueField, from, to)
 	if err != nil {
 		return err
 	}
 	defer values.close()
-	if err := values.next(dst); err != nil {
+	if err := values.readNumbers(dst); err != nil {
 		return err
 	}
-	return g.eachNull(c.structs, from, to, func(i int) { dst[i] = format.Null })
+	return g.eachNull(c.outerStructs, from, to, func(i int) { dst[i] = format.Null })
 }
 
-// eachNull calls f for every row of [from, to), counted from from, that is null in one
-// of the arrays.
+// eachNull calls f for every row of [from, to), counted from from, that is null in one of the arrays.
 func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	for _, a := range arrays {
 		if !g.mayBeNull(a) {
 			continue
 		}
-		bits, err := g.body.openBits(g.buffer(a, 0), from, to)
+		bits, err := g.body.openBits(g.bufferOf(a, 0), from, to)
 		if err != nil {
 			return err
 		}
-		err = bits.next(int(to-from), 0, f)
+		err = bits.eachBit(int(to-from), 0, f)
 		bits.close()
 		if err != nil {
 			return err
@@ -207,10 +204,9 @@ func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	return nil
 }
 
-// scratchFor bounds what one decode call of the column holds for a batch.
-func (c *column) scratchFor(b *batch) int64 {
+func (c *column) decodeScratch(b *batch) int64 {
 	need := 8 * int64(max(c.Width, 0))
-	for _, f := range c.arrays() {
+	for _, f := range c.arrayFields() {
 		bits := f.bits
 		switch {
 		case f.index != nil:

@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wideSchemas are schemas whose parsed form is many times as large as what they are parsed from, or as others of as
-// many bytes.
+// wideSchemas are schemas whose parsed form is many times as large as their bytes, or as the parsed form of other
+// schemas of as many bytes.
 func wideSchemas(n int) map[string]*arrow.Schema {
 	number := arrow.PrimitiveTypes.Float64
 	fields := make([]arrow.Field, n)
@@ -43,8 +43,8 @@ func wideSchemas(n int) map[string]*arrow.Schema {
 	}
 }
 
-// TestSchemaIsCounted: what a file or stream holds once it is open is no more than it says, one that needs more than
-// the memory is refused before its schema is parsed, and in as much as the refusal names it is opened.
+// TestSchemaIsCounted: an open file or stream holds no more memory than HeldBytes; one that needs more than the limit
+// is refused before its schema is parsed; and with the memory named in the refusal it is opened.
 func TestSchemaIsCounted(t *testing.T) {
 	const n = 20_000
 	for what, schema := range wideSchemas(n) {
@@ -58,9 +58,9 @@ func TestSchemaIsCounted(t *testing.T) {
 		}
 		runtime.KeepAlive(in)
 		short := (*stream.MemoryError)(nil)
-		took := allocated(func() { _, err = Open(in, f.heap-1) })
-		if !errors.As(err, &short) || short.Need != f.heap+f.parsed || took > f.parsed+1<<20 {
-			t.Errorf("%s: in %d bytes, of which %d were allocated for a footer of %d: %v, want a need of %d", what, f.heap-1, took, f.parsed, err, f.heap+f.parsed)
+		took := allocated(func() { _, err = Open(in, f.heapBytes-1) })
+		if !errors.As(err, &short) || short.Need != f.heapBytes+f.footerBytes || took > f.footerBytes+1<<20 {
+			t.Errorf("%s: in %d bytes, of which %d were allocated for a footer of %d: %v, want a need of %d", what, f.heapBytes-1, took, f.footerBytes, err, f.heapBytes+f.footerBytes)
 		}
 		if _, err = Open(in, short.Need); err != nil {
 			t.Errorf("%s: in the %d bytes that are said to do: %v", what, short.Need, err)
@@ -84,12 +84,12 @@ func allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestViewBuffersAreSummedOnce: the buffers of view arrays stand between the others, and where they end is known
-// without adding up all before.
+// TestViewBuffersAreSummedOnce: the buffers of view arrays stand between the others, and their end is known without
+// adding up all earlier ones.
 func TestViewBuffersAreSummedOnce(t *testing.T) {
 	b := &batch{version: metadataV5, viewEnds: []int64{2, 2, 5}}
 	for views, want := range []int{7, 9, 9, 12, 12} {
-		if at := b.bufferAt(&field{place: place{buffer: 6, views: views}}, 1); at != want {
+		if at := b.bufferAt(&field{arrayPlace: arrayPlace{buffer: 6, viewsBefore: views}}, 1); at != want {
 			t.Errorf("behind %d views a buffer is at %d, want %d", views, at, want)
 		}
 	}

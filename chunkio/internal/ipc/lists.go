@@ -12,8 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listRow is one row of a list column: its elements are [from, to) of the child array.
-// It takes listRowBytes.
+// listRow is one row of a list column: its elements are [from, to) of the child array. It takes listRowBytes.
 type listRow struct {
 	null     bool
 	from, to int64
@@ -21,20 +20,19 @@ type listRow struct {
 
 const listRowBytes = 24
 
-// eachList calls f for rows [from, to) of a list column, a tile of rows at a time.
 func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(first int64, rows []listRow) error) error {
-	child := g.batch.nodes[c.list.children[0].node].length
-	offsets, err := g.openOffsets(c.list, from, to)
+	child := g.batch.nodes[c.listField.children[0].node].length
+	offsets, err := g.openOffsets(c.listField, from, to)
 	if err != nil {
 		return err
 	}
 	defer offsets.close()
-	arrays := append(slices.Clone(c.structs), c.list)
+	arrays := append(slices.Clone(c.outerStructs), c.listField)
 	rows := make([]listRow, 0, min(to-from, tileValues))
 	ends := make([]float64, cap(rows))
 	last := int64(0)
 	if offsets != nil && from < to {
-		if err := offsets.next(ends[:1]); err != nil {
+		if err := offsets.readNumbers(ends[:1]); err != nil {
 			return err
 		}
 		last = int64(ends[0])
@@ -45,18 +43,18 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 		}
 		rows = rows[:min(to-at, int64(cap(rows)))]
 		if offsets != nil {
-			if err := offsets.next(ends[:len(rows)]); err != nil {
+			if err := offsets.readNumbers(ends[:len(rows)]); err != nil {
 				return err
 			}
 		}
 		for i := range rows {
 			r := listRow{from: last, to: int64(ends[i])}
 			if offsets == nil {
-				r.from = (at + int64(i)) * int64(c.list.width)
-				r.to = r.from + int64(c.list.width)
+				r.from = (at + int64(i)) * int64(c.listField.width)
+				r.to = r.from + int64(c.listField.width)
 			}
 			if r.from < 0 || r.from > r.to || r.to > child {
-				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), remedyDamaged)
+				return g.placeValueError(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), remedyDamaged)
 			}
 			rows[i], last = r, r.to
 		}
@@ -80,7 +78,7 @@ func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) 
 		f.bits = 64
 	}
 	size := int64(f.bits / 8)
-	bytes, err := g.body.open(g.buffer(list, 1), from*size, (to+1)*size)
+	bytes, err := g.body.openBuffer(g.bufferOf(list, 1), from*size, (to+1)*size)
 	return &numberReader{field: f, left: to + 1 - from, bytes: bytes}, err
 }
 
@@ -90,9 +88,8 @@ type listValues struct {
 	pos int64
 }
 
-// openElements begins at element from of a list column.
 func (g *group) openElements(c *column, from int64) (*listValues, error) {
-	r, err := g.openNumbers(c.value, from, g.batch.nodes[c.value.node].length)
+	r, err := g.openNumbers(c.valueField, from, g.batch.nodes[c.valueField.node].length)
 	return &listValues{r, from}, err
 }
 
@@ -102,16 +99,15 @@ func (v *listValues) close() {
 	}
 }
 
-// row reads the elements of one row into dst, as long as the row.
-func (v *listValues) row(r listRow, dst []float64) error {
-	if err := v.skip(r.from - v.pos); err != nil { // what a null row hides
+// readRow reads the elements of one row into dst, as long as the row.
+func (v *listValues) readRow(r listRow, dst []float64) error {
+	if err := v.skipNumbers(r.from - v.pos); err != nil { // elements hidden by a null row
 		return err
 	}
 	v.pos = r.to
-	return v.next(dst)
+	return v.readNumbers(dst)
 }
 
-// decodeFixed decodes a list column all of whose rows have the same length.
 func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
 	var values *listValues
 	defer func() { values.close() }()
@@ -128,14 +124,14 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 				continue
 			}
 			if n := r.to - r.from; n != int64(c.Width) {
-				return g.fail(c, first+int64(i), format.UnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.LeaveOut(c.Name))
+				return g.placeValueError(c, first+int64(i), format.UnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.LeaveOut(c.Name))
 			}
 			if values == nil {
 				if values, err = g.openElements(c, r.from); err != nil {
 					return err
 				}
 			}
-			if err := values.row(r, elements); err != nil {
+			if err := values.readRow(r, elements); err != nil {
 				return err
 			}
 			for e, d := range dst {
@@ -146,7 +142,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 		}
 		return nil
 	})
-	return g.fail(c, -1, err, remedyDamaged)
+	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
 // DecodeLists implements format.Group.
@@ -166,16 +162,16 @@ func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *form
 }
 
 func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	defer g.body.decoded(time.Now())
-	c, err := g.check(ctx, l, from, to)
+	defer g.body.addDecodeTime(time.Now())
+	c, err := g.checkRows(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
 	if !c.List {
-		return g.fail(c, -1, errors.New("not a list"), stream.Text{})
+		return g.placeValueError(c, -1, errors.New("not a list"), stream.Text{})
 	}
-	if n := g.batch.nodes[c.list.children[0].node].nulls; c.list.kind == arrowMap && n > 0 {
-		return g.fail(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
+	if n := g.batch.nodes[c.listField.children[0].node].nulls; c.listField.kind == arrowMap && n > 0 {
+		return g.placeValueError(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	var values *listValues
@@ -190,11 +186,11 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 					return err
 				}
 			}
-			for r.from < r.to { // by tiles: a row's length is only what the file claims
+			for r.from < r.to { // by tiles: the file may claim a false length
 				part := listRow{from: r.from, to: min(r.to, r.from+tileValues)}
 				n := len(dst.Values)
 				dst.Values = append(dst.Values, make([]float64, part.to-part.from)...)
-				if err := values.row(part, dst.Values[n:]); err != nil {
+				if err := values.readRow(part, dst.Values[n:]); err != nil {
 					return err
 				}
 				r.from = part.to
@@ -204,11 +200,11 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 		}
 		return nil
 	})
-	return g.fail(c, -1, err, remedyDamaged)
+	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
-// listWidth is the one length of the lists of this batch: -1 where no row has any, 0
-// where they differ.
+// listWidth returns the common length of the lists of this batch: -1 if all are null or empty, 0 if their lengths
+// differ.
 func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
 	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
@@ -224,5 +220,5 @@ func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 		}
 		return nil
 	})
-	return int(min(width, math.MaxInt32)), g.fail(c, -1, err, remedyDamaged)
+	return int(min(width, math.MaxInt32)), g.placeValueError(c, -1, err, remedyDamaged)
 }

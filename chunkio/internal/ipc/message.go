@@ -13,11 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// Arrow IPC metadata, read straight from its flatbuffers: format/Message.fbs and
-// format/File.fbs of Arrow name the tables and number their fields as here. The
-// library's own reader is not used, because it loads and copies every column of a
-// batch, its dictionaries are not safe to use from several goroutines, and it
-// panics on damaged files.
+// Arrow IPC metadata, read directly from its flatbuffers: format/Message.fbs and format/File.fbs of Arrow define the
+// tables and the numbers of their fields. The library's own reader is not used, because it loads and copies every
+// column of a batch, its dictionaries are not safe to use from several goroutines, and it panics on damaged files.
 
 const continuation = 0xFFFFFFFF // begins a message since Arrow 0.15
 
@@ -41,14 +39,13 @@ const (
 // maxLength bounds the length of an array, so that sizes in bits do not overflow.
 const maxLength = 1 << 48
 
-// alignment is the number of bytes that every buffer of a body is padded to.
+// alignment is the number of bytes to whose multiple every buffer of a body is padded.
 const alignment = 8
 
-// flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one
-// panics with a runtime error: parse inside parseFlat.
+// flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one panics with a runtime error:
+// parse inside parseFlat.
 type flat struct{ flatbuffers.Table }
 
-// parseFlat turns the panics of damaged flatbuffers into an error.
 func parseFlat(parse func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -66,47 +63,44 @@ func flatRoot(b []byte) flat {
 	return flat{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
 }
 
-func slot(field int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*field) }
+func fieldSlot(field int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*field) }
 
-func (t *flat) int64(field int) int64          { return t.GetInt64Slot(slot(field), 0) }
-func (t *flat) int32(field int, d int32) int32 { return t.GetInt32Slot(slot(field), d) }
-func (t *flat) int16(field int) int16          { return t.GetInt16Slot(slot(field), 0) }
-func (t *flat) byte(field int) byte            { return t.GetByteSlot(slot(field), 0) }
-func (t *flat) bool(field int) bool            { return t.GetBoolSlot(slot(field), false) }
+func (t *flat) int64Field(field int) int64          { return t.GetInt64Slot(fieldSlot(field), 0) }
+func (t *flat) int32Field(field int, d int32) int32 { return t.GetInt32Slot(fieldSlot(field), d) }
+func (t *flat) int16Field(field int) int16          { return t.GetInt16Slot(fieldSlot(field), 0) }
+func (t *flat) byteField(field int) byte            { return t.GetByteSlot(fieldSlot(field), 0) }
+func (t *flat) boolField(field int) bool            { return t.GetBoolSlot(fieldSlot(field), false) }
 
-// at is the position of a field's value; ok is false where it is absent.
-func (t *flat) at(field int) (pos flatbuffers.UOffsetT, ok bool) {
-	o := t.Offset(slot(field))
+func (t *flat) fieldPosition(field int) (pos flatbuffers.UOffsetT, ok bool) {
+	o := t.Offset(fieldSlot(field))
 	return t.Pos + flatbuffers.UOffsetT(o), o != 0
 }
 
-// stringLength returns the length of the text that string makes.
+// stringLength returns the length of stringField's result without allocating it.
 func (t *flat) stringLength(field int) int {
-	if pos, ok := t.at(field); ok {
+	if pos, ok := t.fieldPosition(field); ok {
 		return len(t.ByteVector(pos))
 	}
 	return 0
 }
 
-func (t *flat) string(field int) string {
-	if pos, ok := t.at(field); ok {
+func (t *flat) stringField(field int) string {
+	if pos, ok := t.fieldPosition(field); ok {
 		return string(t.ByteVector(pos))
 	}
 	return ""
 }
 
-// table is the table a field points to; ok is false where it is absent.
-func (t *flat) table(field int) (sub flat, ok bool) {
-	pos, ok := t.at(field)
+func (t *flat) tableField(field int) (sub flat, ok bool) {
+	pos, ok := t.fieldPosition(field)
 	if !ok {
 		return flat{}, false
 	}
 	return flat{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(pos)}}, true
 }
 
-// vector is the bytes of a field's vector of n elements of size bytes each.
-func (t *flat) vector(field, size int) (elements []byte, n int) {
-	o := flatbuffers.UOffsetT(t.Offset(slot(field)))
+func (t *flat) vectorBytes(field, size int) (elements []byte, n int) {
+	o := flatbuffers.UOffsetT(t.Offset(fieldSlot(field)))
 	if o == 0 {
 		return nil, 0
 	}
@@ -114,14 +108,14 @@ func (t *flat) vector(field, size int) (elements []byte, n int) {
 	return t.Bytes[t.Vector(o):][: n*size : n*size], n
 }
 
-// tables are the tables of a field's vector. A list of them would take 32 bytes each.
-func (t *flat) tables(field int) iter.Seq[flat] {
+// eachTable iterates over the tables of a field's vector. A list of them would take 32 bytes each.
+func (t *flat) eachTable(field int) iter.Seq[flat] {
 	return func(yield func(flat) bool) {
-		b, n := t.vector(field, 4)
+		b, n := t.vectorBytes(field, 4)
 		if n == 0 {
 			return
 		}
-		start := t.Vector(flatbuffers.UOffsetT(t.Offset(slot(field))))
+		start := t.Vector(flatbuffers.UOffsetT(t.Offset(fieldSlot(field))))
 		for i := range n {
 			pos := start + flatbuffers.UOffsetT(4*i)
 			if !yield(flat{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}) {
@@ -131,7 +125,7 @@ func (t *flat) tables(field int) iter.Seq[flat] {
 	}
 }
 
-// message is the envelope of a message: what it is and how long its body is.
+// message is the envelope of a message: its kind and the length of its body.
 type message struct {
 	version int16
 	kind    byte
@@ -142,9 +136,9 @@ type message struct {
 func parseMessage(meta []byte) (m message, err error) {
 	err = parseFlat(func() error {
 		t := flatRoot(meta)
-		m.version, m.kind, m.body = t.int16(0), t.byte(1), t.int64(3)
+		m.version, m.kind, m.body = t.int16Field(0), t.byteField(1), t.int64Field(3)
 		var ok bool
-		m.header, ok = t.table(2)
+		m.header, ok = t.tableField(2)
 		switch {
 		case !ok:
 			return errors.New("damaged metadata (a message without a header)")
@@ -159,9 +153,9 @@ func parseMessage(meta []byte) (m message, err error) {
 func checkVersion(v int16) error {
 	switch {
 	case v < metadataV4:
-		return refuse("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
+		return errRefused("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
 	case v > metadataV5:
-		return refuse("metadata version V%d is newer than this program, which reads V4 and V5; write it again in one of these", v+1)
+		return errRefused("metadata version V%d is newer than this program, which reads V4 and V5; write it again in one of these", v+1)
 	}
 	return nil
 }
@@ -169,7 +163,7 @@ func checkVersion(v int16) error {
 // unknownNulls is written by Arrow JS for slices, whose nulls it has not counted.
 const unknownNulls = -1
 
-// node tells the length of one array of a batch and its nulls (or unknownNulls).
+// node is the length of one array of a batch and its nulls (or unknownNulls).
 type node struct{ length, nulls int64 }
 
 // buffer is a range of a batch's body.
@@ -183,7 +177,7 @@ type batch struct {
 	codec    int   // plainCodec, lz4Codec or zstdCodec
 	nodes    []node
 	buffers  []buffer
-	viewEnds []int64 // by view array: the buffers of the views up to and with it, which stand between the others
+	viewEnds []int64 // by view array: total data buffers of it and the view arrays before it
 }
 
 func parseBatch(m message) (b batch, err error) {
@@ -191,7 +185,7 @@ func parseBatch(m message) (b batch, err error) {
 		return b, fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
 	}
 	err = parseFlat(func() error {
-		b, err = batchOf(m, m.header)
+		b, err = parseRecordBatch(m, m.header)
 		return err
 	})
 	return b, err
@@ -209,47 +203,47 @@ func parseDictionary(m message) (d dictionaryBatch, err error) {
 		return d, fmt.Errorf("message of kind %d where a dictionary was expected", m.kind)
 	}
 	err = parseFlat(func() error {
-		data, ok := m.header.table(1)
+		data, ok := m.header.tableField(1)
 		if !ok {
 			return errors.New("damaged metadata (a dictionary without data)")
 		}
-		d.id, d.delta = m.header.int64(0), m.header.bool(2)
-		d.batch, err = batchOf(m, data)
+		d.id, d.delta = m.header.int64Field(0), m.header.boolField(2)
+		d.batch, err = parseRecordBatch(m, data)
 		return err
 	})
 	return d, err
 }
 
-// batchOf reads a RecordBatch table and checks it against the body's length.
-func batchOf(m message, t flat) (batch, error) {
-	b := batch{version: m.version, rows: t.int64(0), body: m.body, codec: plainCodec}
-	if c, ok := t.table(3); ok {
-		b.codec = int(c.byte(0))
-		if b.codec > zstdCodec || c.byte(1) != 0 {
-			return b, refuse("unknown body compression %d; write it again with zstd or lz4", b.codec)
+// parseRecordBatch reads a RecordBatch table and checks it against the body's length.
+func parseRecordBatch(m message, t flat) (batch, error) {
+	b := batch{version: m.version, rows: t.int64Field(0), body: m.body, codec: plainCodec}
+	if c, ok := t.tableField(3); ok {
+		b.codec = int(c.byteField(0))
+		if b.codec > zstdCodec || c.byteField(1) != 0 {
+			return b, errRefused("unknown body compression %d; write it again with zstd or lz4", b.codec)
 		}
 	}
 	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
 	}
-	// Arrays of no type and run-end encoded ones may take no bytes a row, so that a small batch could claim rows that
-	// take days to go through. One of more rows than every implementation can read has more words in its body.
+	// Null arrays and run-end encoded ones may take no bytes a row, so a small batch could claim rows that take days
+	// to traverse. A batch of more rows than every implementation can read must have more words in its body.
 	if b.rows/math.MaxInt32 > 1+m.body/alignment {
 		return b, fmt.Errorf("damaged metadata (%d rows in a body of %d bytes)", b.rows, m.body)
 	}
-	raw, n := t.vector(1, 16)
+	raw, n := t.vectorBytes(1, 16)
 	b.nodes = make([]node, n)
 	for i := range b.nodes {
-		b.nodes[i] = node{le64(raw[16*i:]), le64(raw[16*i+8:])}
+		b.nodes[i] = node{littleInt64(raw[16*i:]), littleInt64(raw[16*i+8:])}
 		if x := b.nodes[i]; x.length < 0 || x.nulls < unknownNulls || x.nulls > x.length || x.length > maxLength {
 			return b, fmt.Errorf("damaged metadata (%d nulls among %d values)", x.nulls, x.length)
 		}
 	}
-	raw, n = t.vector(2, 16)
+	raw, n = t.vectorBytes(2, 16)
 	b.buffers = make([]buffer, n)
 	end := int64(0)
 	for i := range b.buffers {
-		b.buffers[i] = buffer{le64(raw[16*i:]), le64(raw[16*i+8:])}
+		b.buffers[i] = buffer{littleInt64(raw[16*i:]), littleInt64(raw[16*i+8:])}
 		if x := b.buffers[i]; x.offset < 0 || x.length < 0 || x.offset > m.body || x.length > m.body-x.offset {
 			return b, fmt.Errorf("damaged metadata (bytes %d+%d of a body of %d)", x.offset, x.length, m.body)
 		}
@@ -259,11 +253,11 @@ func batchOf(m message, t flat) (batch, error) {
 	if m.body-end > padding {
 		return b, fmt.Errorf("damaged metadata (a body of %d bytes whose buffers end at %d)", m.body, end)
 	}
-	raw, n = t.vector(4, 8)
+	raw, n = t.vectorBytes(4, 8)
 	b.viewEnds = make([]int64, n)
 	views := int64(0)
 	for i := range b.viewEnds {
-		buffers := le64(raw[8*i:])
+		buffers := littleInt64(raw[8*i:])
 		if buffers < 0 || buffers > int64(len(b.buffers)) {
 			return b, fmt.Errorf("damaged metadata (%d buffers of a view)", buffers)
 		}
@@ -273,4 +267,4 @@ func batchOf(m message, t flat) (batch, error) {
 	return b, nil
 }
 
-func le64(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }
+func littleInt64(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }

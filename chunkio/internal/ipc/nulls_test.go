@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// TestNullsOfOtherTypes: a file tells the nulls of columns that are no features too, added up over its batches, and
-// that they are unknown where its arrays do not count them row by row.
+// TestNullsOfOtherTypes: a file has null counts for columns that are no features too, summed over its batches, and
+// they are unknown if its arrays do not count them row by row.
 func TestNullsOfOtherTypes(t *testing.T) {
 	p, fw, bin := arrow.PrimitiveTypes, arrow.FixedWidthTypes, arrow.BinaryTypes
 	words := &arrow.DictionaryType{IndexType: p.Int8, ValueType: bin.String}

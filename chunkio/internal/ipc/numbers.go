@@ -8,10 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw:
-// integers beyond 2^53 rounded to nearest, decimals to the float64 nearest their
-// decimal value. Bools are no bytes and not for here.
-func (f *field) numbersTo(dst []float64, raw []byte) {
+// convertNumbers converts the len(dst) little-endian numbers of an Arrow array in raw: integers beyond 2^53 rounded to
+// nearest, decimals to the float64 nearest their decimal value. It does not handle bools, which are bits.
+func (f *field) convertNumbers(dst []float64, raw []byte) {
 	le := binary.LittleEndian
 	switch size := f.bits / 8; {
 	case f.kind == arrowDecimal:
@@ -31,14 +30,14 @@ func (f *field) numbersTo(dst []float64, raw []byte) {
 			dst[i] = format.Half(le.Uint16(raw[2*i:]))
 		}
 	case f.signed:
-		integersTo[int8, int16, int32, int64](dst, raw, size)
+		convertIntegers[int8, int16, int32, int64](dst, raw, size)
 	default:
-		integersTo[uint8, uint16, uint32, uint64](dst, raw, size)
+		convertIntegers[uint8, uint16, uint32, uint64](dst, raw, size)
 	}
 }
 
-// integersTo converts integers of size bytes: T1 to T8 are the types of 1 to 8 bytes.
-func integersTo[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 | uint64](dst []float64, raw []byte, size int) {
+// convertIntegers converts integers of size bytes: T1 to T8 are the types of 1 to 8 bytes.
+func convertIntegers[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 | uint64](dst []float64, raw []byte, size int) {
 	le := binary.LittleEndian
 	switch size {
 	case 1:
@@ -60,15 +59,15 @@ func integersTo[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 
 	}
 }
 
-// decimalFloat converts unscaled·10^(−scale), unscaled a little-endian two's
-// complement integer, to the nearest float64.
+// decimalFloat converts unscaled·10^(−scale), unscaled a little-endian two's complement integer, to the nearest
+// float64.
 func decimalFloat(b []byte, scale int) float64 {
 	sign := byte(int8(b[len(b)-1]) >> 7) // 0 or 0xFF
 	small := true
 	for _, x := range b[min(8, len(b)):] {
 		small = small && x == sign
 	}
-	if low := int64(binary.LittleEndian.Uint64(padded(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
+	if low := int64(binary.LittleEndian.Uint64(extendSign(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
 		return format.Scaled(low, scale)
 	}
 	big := slices.Clone(b)
@@ -76,8 +75,8 @@ func decimalFloat(b []byte, scale int) float64 {
 	return format.Decimal(big, scale)
 }
 
-// padded is the first 8 bytes of b, extended by its sign where it is shorter.
-func padded(b []byte, sign byte) []byte {
+// extendSign returns the first 8 bytes of b, extended by its sign if it is shorter.
+func extendSign(b []byte, sign byte) []byte {
 	if len(b) >= 8 {
 		return b[:8]
 	}

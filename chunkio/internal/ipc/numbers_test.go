@@ -23,7 +23,7 @@ func TestIntegerExtremes(t *testing.T) {
 		} {
 			f := field{kind: arrowInt, bits: bits, signed: c.signed}
 			got := make([]float64, 1)
-			if f.numbersTo(got, c.raw); got[0] != c.want {
+			if f.convertNumbers(got, c.raw); got[0] != c.want {
 				t.Errorf("%x as %d bits, signed %v: %v, want %v", c.raw, bits, c.signed, got[0], c.want)
 			}
 		}

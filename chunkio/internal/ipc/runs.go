@@ -5,15 +5,14 @@ import (
 	"sort"
 )
 
-// runReader reads a run-end encoded array: run i holds value i up to (not including)
-// position ends[i].
+// runReader reads a run-end encoded array: run i holds value i up to (not including) position ends[i].
 type runReader struct {
 	ends, values *numberReader
 	left         int64 // runs not read yet
 	pos          int64 // next position
 	end          []float64
 	value        []float64
-	at           int // run of the tile that pos is in
+	current      int // run of the tile that contains pos
 }
 
 // openRuns begins at position from. Ends are read from the first run on, a tile at a time.
@@ -31,28 +30,28 @@ func (g *group) openRuns(f *field, from int64) (*runReader, error) {
 	return &runReader{ends: ends, values: values, left: n, pos: from}, nil
 }
 
-func (r *runReader) next(dst []float64) error {
+func (r *runReader) readValues(dst []float64) error {
 	for len(dst) > 0 {
-		for r.at == len(r.end) {
-			if err := r.fill(); err != nil {
+		for r.current == len(r.end) {
+			if err := r.readRuns(); err != nil {
 				return err
 			}
 		}
-		n := int(min(int64(r.end[r.at])-r.pos, int64(len(dst))))
+		n := int(min(int64(r.end[r.current])-r.pos, int64(len(dst))))
 		for i := range n {
-			dst[i] = r.value[r.at]
+			dst[i] = r.value[r.current]
 		}
 		dst = dst[n:]
 		r.pos += int64(n)
-		if r.pos == int64(r.end[r.at]) {
-			r.at++
+		if r.pos == int64(r.end[r.current]) {
+			r.current++
 		}
 	}
 	return nil
 }
 
-// fill reads the next tile of runs and goes to the one that holds pos.
-func (r *runReader) fill() error {
+// readRuns reads the next tile of runs and moves to the run that contains pos.
+func (r *runReader) readRuns() error {
 	n := min(r.left, tileValues)
 	if n == 0 {
 		return fmt.Errorf("runs end before position %d", r.pos)
@@ -61,14 +60,14 @@ func (r *runReader) fill() error {
 		r.end, r.value = make([]float64, n), make([]float64, n)
 	}
 	last := -1.0
-	if len(r.end) > 0 && r.at > 0 {
+	if len(r.end) > 0 && r.current > 0 {
 		last = r.end[len(r.end)-1]
 	}
 	r.end, r.value = r.end[:n], r.value[:n]
-	if err := r.ends.next(r.end); err != nil {
+	if err := r.ends.readNumbers(r.end); err != nil {
 		return err
 	}
-	if err := r.values.next(r.value); err != nil {
+	if err := r.values.readNumbers(r.value); err != nil {
 		return err
 	}
 	for _, e := range r.end {
@@ -78,7 +77,7 @@ func (r *runReader) fill() error {
 		last = e
 	}
 	r.left -= n
-	r.at = sort.Search(len(r.end), func(i int) bool { return int64(r.end[i]) > r.pos })
+	r.current = sort.Search(len(r.end), func(i int) bool { return int64(r.end[i]) > r.pos })
 	return nil
 }
 

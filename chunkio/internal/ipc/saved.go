@@ -16,11 +16,11 @@ import (
 // StreamMagic begins a stream, since Arrow 0.15.
 const StreamMagic = "\xFF\xFF\xFF\xFF"
 
-// longestSchema bounds the schema of a stream without a magic word, where any bytes may be a length.
-const longestSchema = 1 << 20
+// maxSchemaBytes bounds the schema of a stream without a magic word, in which any bytes may be a length.
+const maxSchemaBytes = 1 << 20
 
-// IsStream reports whether an input that begins with head is a stream: it has the magic word, or, as Arrow
-// before 0.15 wrote it, the length of its schema and that.
+// IsStream reports whether an input that begins with head is a stream: it begins with the magic word, or, as written
+// by Arrow before 0.15, with the length of its schema and the schema.
 func IsStream(in format.Input, head string) bool {
 	if strings.HasPrefix(head, StreamMagic) {
 		return true
@@ -29,7 +29,7 @@ func IsStream(in format.Input, head string) bool {
 		return false
 	}
 	length := int64(binary.LittleEndian.Uint32([]byte(head)))
-	if length < 16 || length%4 != 0 || length > min(in.Size()-4, longestSchema) {
+	if length < 16 || length%4 != 0 || length > min(in.Size()-4, maxSchemaBytes) {
 		return false
 	}
 	meta := make([]byte, length)
@@ -40,36 +40,36 @@ func IsStream(in format.Input, head string) bool {
 	return err == nil && m.kind == schemaMessage && m.body == 0
 }
 
-// headBytes is what a file has before its messages: the magic, padded.
+// headBytes is the length of a file's beginning before its messages: the magic, padded.
 const headBytes = 8
 
-// OpenStream is Open for a stream that was saved to a file: its messages are found one after the
-// other, and a footer is made of them, as a file has it.
+// OpenStream is Open for a stream that was saved to a file: it finds the messages one after the other and builds the
+// footer that a file has.
 func OpenStream(in format.Input, memory int64) (*File, error) {
-	s := &saved{Input: in}
-	if err := s.index(memory); err != nil {
-		return nil, placeWhole(in.Name(), err)
+	s := &savedStream{Input: in}
+	if err := s.indexMessages(memory); err != nil {
+		return nil, placeWholeError(in.Name(), err)
 	}
 	return Open(s, memory)
 }
 
-// saved is a saved stream as a file: the magic, the stream, the footer.
-type saved struct {
+// savedStream presents a saved stream as a file: the magic, the stream, the footer.
+type savedStream struct {
 	format.Input
 	tail []byte // the footer, its length and the magic
 }
 
 // Size implements format.Input.
-func (s *saved) Size() int64 { return headBytes + s.Input.Size() + int64(len(s.tail)) }
+func (s *savedStream) Size() int64 { return headBytes + s.Input.Size() + int64(len(s.tail)) }
 
 // Busy implements format.Measured.
-func (s *saved) Busy() *stream.Busy { return format.BusyOf(s.Input) }
+func (s *savedStream) Busy() *stream.Busy { return format.BusyOf(s.Input) }
 
 // Far implements format.Far.
-func (s *saved) Far() bool { return format.IsFar(s.Input) }
+func (s *savedStream) Far() bool { return format.IsFar(s.Input) }
 
 // ReadAt implements format.Input.
-func (s *saved) ReadAt(p []byte, at int64) (n int, err error) {
+func (s *savedStream) ReadAt(p []byte, at int64) (n int, err error) {
 	head := [headBytes]byte{}
 	copy(head[:], Magic)
 	end := headBytes + s.Input.Size()
@@ -96,15 +96,14 @@ func (s *saved) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// index finds the messages and makes the footer of them.
-func (s *saved) index(memory int64) error {
+func (s *savedStream) indexMessages(memory int64) error {
 	var dicts, batches []block
 	var schemaMeta []byte
 	var schemaAt uint32
 	defined := map[int64]uint64{} // digests of dictionaries
 	size := s.Input.Size()
 	for at := int64(0); ; {
-		prefix, length, err := s.prefix(at)
+		prefix, length, err := s.readPrefix(at)
 		if err != nil {
 			return err
 		}
@@ -114,8 +113,8 @@ func (s *saved) index(memory int64) error {
 		if length > size-at-prefix {
 			return errNoEnd
 		}
-		if held := 5 * (length + 24*int64(len(dicts)+len(batches))); held > memory {
-			return &stream.MemoryError{What: "the messages of " + s.Name(), Need: held, Limit: memory}
+		if need := 5 * (length + 24*int64(len(dicts)+len(batches))); need > memory {
+			return &stream.MemoryError{What: "the messages of " + s.Name(), Need: need, Limit: memory}
 		}
 		meta := make([]byte, length)
 		if err := format.ReadAt(s.Input, meta, at+prefix); err != nil {
@@ -142,15 +141,15 @@ func (s *saved) index(memory int64) error {
 				return err
 			}
 			// Some writers send a dictionary again before every batch.
-			sum, err := s.sum(b)
+			sum, err := s.messageDigest(b)
 			if err != nil {
 				return err
 			}
-			known, again := defined[d.id]
+			known, isRepeated := defined[d.id]
 			switch {
-			case again && !d.delta && known != sum:
-				return refuse("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-), to a method that reads it once, as greedy")
-			case !again || d.delta:
+			case isRepeated && !d.delta && known != sum:
+				return errRefused("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-), to a method that reads it once, as greedy")
+			case !isRepeated || d.delta:
 				dicts = append(dicts, b)
 			}
 			if !d.delta {
@@ -168,9 +167,9 @@ func (s *saved) index(memory int64) error {
 	return nil
 }
 
-// prefix reads what stands before the metadata of the message at byte at, and its length: with the magic
-// word in front, or as before Arrow 0.15 without.
-func (s *saved) prefix(at int64) (prefix, length int64, err error) {
+// readPrefix reads the bytes before the metadata of the message at byte at, and the metadata's length: with the magic
+// word, or without, as before Arrow 0.15.
+func (s *savedStream) readPrefix(at int64) (prefix, length int64, err error) {
 	var word [4]byte
 	for prefix < 8 {
 		if at+prefix+4 > s.Input.Size() {
@@ -187,8 +186,7 @@ func (s *saved) prefix(at int64) (prefix, length int64, err error) {
 	return 0, 0, fmt.Errorf("no message of a stream at byte %d", at)
 }
 
-// sum is the digest of a message.
-func (s *saved) sum(b block) (uint64, error) {
+func (s *savedStream) messageDigest(b block) (uint64, error) {
 	d := xxhash.New()
 	if _, err := io.Copy(d, io.NewSectionReader(s.Input, b.offset-headBytes, b.meta+b.body)); err != nil {
 		return 0, err
@@ -196,8 +194,8 @@ func (s *saved) sum(b block) (uint64, error) {
 	return d.Sum64(), nil
 }
 
-// appendFooter appends a Footer table (format/File.fbs) whose schema is the table at schemaAt of
-// the flatbuffer meta, which is copied as it is: offsets within it are relative.
+// appendFooter appends a Footer table (format/File.fbs) whose schema is the table at schemaAt of the flatbuffer meta,
+// which is copied unchanged: offsets within it are relative.
 func appendFooter(to, meta []byte, schemaAt uint32, dicts, batches []block) []byte {
 	const vtable, table = 4, 16
 	const dictsAt = table + 20 // the vector's length; its blocks are 8 bytes aligned

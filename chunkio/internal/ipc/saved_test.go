@@ -96,7 +96,7 @@ func TestOldStream(t *testing.T) {
 		b := formattest.Arrow(t, false, []arrow.Record{rec})
 		n := int(binary.LittleEndian.Uint32(b[len(b)-10:]))
 		footer := flatRoot(b[len(b)-10-n : len(b)-10])
-		at, _ := footer.at(0)
+		at, _ := footer.fieldPosition(0)
 		footer.Bytes[at] = version
 		_, err := Open(formattest.NewMemory(b), 1<<20)
 		if (err == nil) != reads || err != nil && !strings.Contains(err.Error(), "V6 is newer") {

@@ -41,8 +41,8 @@ const (
 // Arrow's own limit; deeper schemas are damaged.
 const maxNesting = 64
 
-// field is one field of a schema, and where its array lies in a batch: arrays and
-// their buffers stand in the order of a walk over the schema, parents first.
+// field is one field of a schema, and the place of its array in a batch: arrays and their buffers are ordered by a
+// walk over the schema, parents first.
 type field struct {
 	name      string
 	kind      byte
@@ -53,65 +53,64 @@ type field struct {
 	width     int  // of a fixed-size list, or of binary of one size in bytes
 	dense     bool // of a union
 	children  []*field
-	index     *field // the integers that stand for the values of a dictionary; nil for others
+	index     *field // the indices into its dictionary; nil for others
 	dict      int64  // its dictionary
 	perSecond int64  // units of a time, a timestamp or a date in milliseconds
 	utc       bool   // of a timestamp: it has a time zone
 
-	place
+	arrayPlace
 }
 
-// place is where the array of a field lies in a batch.
-type place struct {
-	node   int // among the batch's nodes
-	buffer int // its first buffer, but for the two counts below
-	views  int // view arrays before it: each has a number of buffers that the batch tells
-	unions int // unions before it: each has one buffer more in version V4
+// arrayPlace is the place of a field's array in a batch.
+type arrayPlace struct {
+	node         int // among the batch's nodes
+	buffer       int // its first buffer, without the buffers of the two counts below
+	viewsBefore  int // view arrays before it: the batch has the number of buffers of each
+	unionsBefore int // unions before it: each has one buffer more in version V4
 }
 
-// values is the field of a dictionary's values: the one array of a dictionary batch.
-func (f *field) values() *field {
+// withoutIndex returns the field of a dictionary's values: the one array of a dictionary batch.
+func (f *field) withoutIndex() *field {
 	plain := *f
-	plain.index, plain.place = nil, place{}
+	plain.index, plain.arrayPlace = nil, arrayPlace{}
 	return &plain
 }
 
 // schema is the schema of a file or stream.
 type schema struct {
-	fields  []*field // top level
-	columns []column
-	visible int            // columns that are leaves; the keys and values of maps follow
-	maps    map[int]*field // by column
-	nodes   int            // arrays in a batch
+	fields    []*field // top level
+	columns   []column
+	leafCount int            // columns that are leaves; the keys and values of maps follow
+	maps      map[int]*field // by column
+	nodes     int            // arrays in a batch
 }
 
 // schemaShape has the counts that make a parsed schema large.
 type schemaShape struct {
-	top, fields int   // at the top level, and in all
-	texts       int64 // bytes of the names of the columns and fields, and of the paths to them
+	topFields, fields int   // at the top level, and in all
+	textBytes         int64 // bytes of the names of the columns and fields, and of the paths to them
 }
 
-// heap returns the memory of the parsed schema, with the list of its leaves.
-func (s schemaShape) heap() int64 {
+// heapBytes bounds the memory of the parsed schema, with the list of its leaves.
+func (s schemaShape) heapBytes() int64 {
 	const each = unsafe.Sizeof(field{}) + unsafe.Sizeof(&field{}) + unsafe.Sizeof(column{}) + unsafe.Sizeof(format.Leaf{})
-	return int64(each)*int64(s.fields) + s.texts
+	return int64(each)*int64(s.fields) + s.textBytes
 }
 
-// measureSchema validates the depth of a schema and counts its parts, so that there is memory for it before
-// it is parsed.
+// measureSchema validates the depth of a schema and counts its parts, to reserve memory before it is parsed.
 func measureSchema(t flat) (s schemaShape, err error) {
-	budget := len(t.Bytes) / 8 // a field takes more bytes than that: shared tables cannot multiply
-	for f := range t.tables(1) {
-		if err := s.add(f, 0, 0, &budget); err != nil {
+	budget := len(t.Bytes) / 8 // a field takes more bytes: shared tables cannot multiply
+	for f := range t.eachTable(1) {
+		if err := s.addField(f, 0, 0, &budget); err != nil {
 			return s, err
 		}
-		s.top++
+		s.topFields++
 	}
 	return s, nil
 }
 
-// add counts a field whose name follows prefix bytes of the names of the structs around it.
-func (s *schemaShape) add(t flat, depth int, prefix int64, budget *int) error {
+// addField counts a field whose name follows prefix bytes of the enclosing structs' names.
+func (s *schemaShape) addField(t flat, depth int, prefix int64, budget *int) error {
 	if *budget--; *budget < 0 || depth > maxNesting {
 		return errors.New("damaged metadata (a schema too deep)")
 	}
@@ -121,109 +120,107 @@ func (s *schemaShape) add(t flat, depth int, prefix int64, budget *int) error {
 	)
 	name := int64(t.stringLength(0))
 	s.fields++
-	if _, ok := t.table(4); ok { // a dictionary, whose integers are a field too
-		s.texts += int64(unsafe.Sizeof(field{}))
+	if _, ok := t.tableField(4); ok { // a dictionary, whose integers are a field too
+		s.textBytes += int64(unsafe.Sizeof(field{}))
 	}
-	s.texts += name + allocation
+	s.textBytes += name + allocation
 	if depth > 0 {
-		s.texts += prefix + 1 + name + allocation + step*int64(depth+1)
+		s.textBytes += prefix + 1 + name + allocation + step*int64(depth+1)
 	}
-	for c := range t.tables(5) {
-		if err := s.add(c, depth+1, prefix+1+name, budget); err != nil {
+	for c := range t.eachTable(5) {
+		if err := s.addField(c, depth+1, prefix+1+name, budget); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parseSchema parses a schema that was measured.
 func parseSchema(t flat, shape schemaShape) (*schema, error) {
-	if t.int16(0) != 0 {
-		return nil, refuse("big-endian data; write it again on a little-endian machine")
+	if t.int16Field(0) != 0 {
+		return nil, errRefused("big-endian data; write it again on a little-endian machine")
 	}
-	s := &schema{maps: map[int]*field{}, fields: make([]*field, 0, shape.top), columns: make([]column, 0, shape.fields)}
-	for f := range t.tables(1) {
+	s := &schema{maps: map[int]*field{}, fields: make([]*field, 0, shape.topFields), columns: make([]column, 0, shape.fields)}
+	for f := range t.eachTable(1) {
 		field, err := parseField(f)
 		if err != nil {
 			return nil, err
 		}
 		s.fields = append(s.fields, field)
 	}
-	var end place
+	var end arrayPlace
 	for _, f := range s.fields {
-		end.lay(f)
+		end.layOut(f)
 	}
 	s.nodes = end.node
 	for _, f := range s.fields {
 		s.addColumns(f, f.name, nil)
 	}
 	s.addEntries()
-	pandas, found := flat{}, false // one value is made of many that a hostile file may name
-	for pair := range t.tables(2) {
-		if pair.stringLength(0) == len(format.PandasKey) && pair.string(0) == format.PandasKey {
+	pandas, found := flat{}, false // only one value is allocated: a hostile file may repeat the key
+	for pair := range t.eachTable(2) {
+		if pair.stringLength(0) == len(format.PandasKey) && pair.stringField(0) == format.PandasKey {
 			pandas, found = pair, true
 		}
 	}
 	value := ""
 	if found {
-		value = pandas.string(1)
+		value = pandas.stringField(1)
 	}
 	format.MarkIndex(func(yield func(*format.Leaf) bool) {
-		for i := 0; i < s.visible && yield(&s.columns[i].Leaf); i++ {
+		for i := 0; i < s.leafCount && yield(&s.columns[i].Leaf); i++ {
 		}
 	}, value)
 	return s, nil
 }
 
 func parseField(t flat) (*field, error) {
-	f := &field{name: t.string(0), kind: t.byte(2)}
-	typ, _ := t.table(3)
+	f := &field{name: t.stringField(0), kind: t.byteField(2)}
+	typ, _ := t.tableField(3)
 	if typ.Bytes == nil {
 		return nil, fmt.Errorf("damaged metadata (column %q without a type)", f.name)
 	}
 	switch f.kind {
 	case arrowInt:
-		f.bits, f.signed = int(typ.int32(0, 0)), typ.bool(1)
+		f.bits, f.signed = int(typ.int32Field(0, 0)), typ.boolField(1)
 	case arrowFloat:
-		f.bits = 16 << typ.int16(0)
+		f.bits = 16 << typ.int16Field(0)
 	case arrowDecimal:
-		f.precision, f.scale, f.bits = int(typ.int32(0, 0)), int(typ.int32(1, 0)), int(typ.int32(2, 128))
+		f.precision, f.scale, f.bits = int(typ.int32Field(0, 0)), int(typ.int32Field(1, 0)), int(typ.int32Field(2, 128))
 	case arrowFixedList:
-		f.width = int(typ.int32(0, 0))
+		f.width = int(typ.int32Field(0, 0))
 	case arrowUnion:
-		f.dense = typ.int16(0) == 1
+		f.dense = typ.int16Field(0) == 1
 	case arrowBool:
 		f.bits = 1
 	}
 	f.parseUnits(typ)
-	if err := f.check(); err != nil {
+	if err := f.checkSize(); err != nil {
 		return nil, err
 	}
-	for c := range t.tables(5) {
+	for c := range t.eachTable(5) {
 		child, err := parseField(c)
 		if err != nil {
 			return nil, err
 		}
 		f.children = append(f.children, child)
 	}
-	if n := f.wantChildren(); n >= 0 && n != len(f.children) {
+	if n := f.requiredChildren(); n >= 0 && n != len(f.children) {
 		return nil, fmt.Errorf("damaged metadata (column %q with %d children)", f.name, len(f.children))
 	}
-	if enc, ok := t.table(4); ok {
+	if enc, ok := t.tableField(4); ok {
 		f.index = &field{name: f.name, kind: arrowInt, bits: 32, signed: true}
-		f.dict = enc.int64(0)
-		if in, ok := enc.table(1); ok {
-			f.index.bits, f.index.signed = int(in.int32(0, 0)), in.bool(1)
+		f.dict = enc.int64Field(0)
+		if in, ok := enc.tableField(1); ok {
+			f.index.bits, f.index.signed = int(in.int32Field(0, 0)), in.boolField(1)
 		}
-		if err := f.index.check(); err != nil {
+		if err := f.index.checkSize(); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
 }
 
-// check refuses sizes that no type has.
-func (f *field) check() error {
+func (f *field) checkSize() error {
 	ok := true
 	switch f.kind {
 	case arrowInt:
@@ -241,8 +238,7 @@ func (f *field) check() error {
 	return nil
 }
 
-// wantChildren is the number of children a type must have; -1 for any.
-func (f *field) wantChildren() int {
+func (f *field) requiredChildren() int {
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView, arrowMap:
 		return 1
@@ -252,8 +248,7 @@ func (f *field) wantChildren() int {
 	return -1
 }
 
-// buffers is the number of buffers of a field that columns are read from.
-func (f *field) buffers() int {
+func (f *field) bufferCount() int {
 	switch {
 	case f.index != nil:
 		return 2
@@ -265,12 +260,12 @@ func (f *field) buffers() int {
 	return 2
 }
 
-// lay places f here, its children behind it, and moves on to the place behind them.
-func (w *place) lay(f *field) {
-	f.place = *w
+// layOut places f here and its children after it, and moves past them.
+func (w *arrayPlace) layOut(f *field) {
+	f.arrayPlace = *w
 	w.node++
 	if f.index != nil { // the batch holds the indices; the values lie in the dictionary
-		f.index.place = f.place
+		f.index.arrayPlace = f.arrayPlace
 		w.buffer += 2
 		return
 	}
@@ -282,29 +277,28 @@ func (w *place) lay(f *field) {
 		w.buffer += 3
 	case arrowBinaryView, arrowUtf8View:
 		w.buffer += 2
-		w.views++
+		w.viewsBefore++
 	case arrowUnion:
 		w.buffer++
 		if f.dense {
 			w.buffer++
 		}
-		w.unions++
+		w.unionsBefore++
 	default:
 		w.buffer += 2
 	}
 	for _, c := range f.children {
-		w.lay(c)
+		w.layOut(c)
 	}
 }
 
-// bufferAt is the place of buffer i of field f among a batch's buffers.
 func (b *batch) bufferAt(f *field, i int) int {
 	at := f.buffer + i
-	if n := min(f.views, len(b.viewEnds)); n > 0 {
+	if n := min(f.viewsBefore, len(b.viewEnds)); n > 0 {
 		at += int(b.viewEnds[n-1])
 	}
 	if b.version < metadataV5 {
-		at += f.unions
+		at += f.unionsBefore
 	}
 	return at
 }

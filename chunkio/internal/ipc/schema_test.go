@@ -33,8 +33,8 @@ func fromJSON(t testing.TB, columns ...any) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), cols, -1)
 }
 
-// Columns of every other type stand before numbers, so that these are found only if
-// the layout of what stands before is known; and each says why it is left out.
+// Columns of every other type precede numbers, so that these are found only if the layout of the preceding ones is
+// known; and each has a reason for being left out.
 func TestLeftOut(t *testing.T) {
 	p, fw := arrow.PrimitiveTypes, arrow.FixedWidthTypes
 	text := arrow.BinaryTypes.String
@@ -148,9 +148,9 @@ func TestStructs(t *testing.T) {
 	}
 }
 
-// The first batch of a stream with a row tells the length of a list; a row of another length in a
-// batch behind is an error at its row, but sparse reading takes any length. A file's column is left out, where
-// it is among the rows that are looked at.
+// The first batch of a stream with a row determines the length of a list; a row of another length in a later batch is
+// an error at its row, but sparse reading takes any length. A file's column is left out if such a row is among the
+// rows that are checked.
 func TestListLengths(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	records := []arrow.Record{
@@ -163,7 +163,7 @@ func TestListLengths(t *testing.T) {
 				want = format.Leaf{Why: format.WhyVarying}
 			}
 			if l.Width != want.Width || !l.List || l.Why != want.Why {
-				t.Fatalf("%+v", l)
+				t.Fatalf("the leaf is %+v, want a list of width %d with reason %q", l, want.Width, want.Why)
 			}
 			if isStream {
 				_, err := decodeRows(g, l, 0, 0, rows)
@@ -186,27 +186,27 @@ func TestListLengths(t *testing.T) {
 				t.Errorf("lists are %v", got)
 			}
 		})
-		long := fromJSON(t, list, "[[1,2]"+strings.Repeat(",[1,2]", lookedAt)+"]")
+		long := fromJSON(t, list, "[[1,2]"+strings.Repeat(",[1,2]", widthCheckRows)+"]")
 		readGroups(t, formattest.Arrow(t, isStream, []arrow.Record{long, fromJSON(t, list, `[[3,4],[5],[6,7,8]]`)}), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			_, err := decodeRows(g, leaves[0], 0, 0, rows)
-			if d, ok := errors.AsType[*stream.DataError](err); ok != (i == 1) || ok && (d.Row != lookedAt+2 || d.RowGroup != 1) {
+			if d, ok := errors.AsType[*stream.DataError](err); ok != (i == 1) || ok && (d.Row != widthCheckRows+2 || d.RowGroup != 1) {
 				t.Errorf("batch %d: %v", i, err)
 			}
 		})
 		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
-				t.Errorf("%+v", l)
+				t.Errorf("the leaf is %+v, want lists of varying length", l)
 			}
 		})
 	}
 }
 
-// Behind the first rows the number of elements in a batch's metadata tells that lists of a file have other lengths; where it
-// does not, the row is an error.
+// After the first rows, the number of elements in a batch's metadata may show that lists of a file have other
+// lengths; if it does not, the row is an error.
 func TestListLengthsBehind(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	first := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float64)
-	for range lookedAt + 1 {
+	for range widthCheckRows + 1 {
 		first.Append(true)
 		first.ValueBuilder().(*array.Float64Builder).AppendValues([]float64{1, 2}, nil)
 	}
@@ -222,13 +222,13 @@ func TestListLengthsBehind(t *testing.T) {
 		readGroups(t, formattest.Arrow(t, false, records), false, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			l := leaves[0]
 			if l.Why != c.why {
-				t.Fatalf("%s: %q", c.rows, l.Why)
+				t.Fatalf("%s: the reason is %q, want %q", c.rows, l.Why, c.why)
 			}
 			if i == 0 || c.why != "" {
 				return
 			}
 			if _, err := decodeRows(g, l, 0, 0, rows); (err != nil) != (c.fault != "") || err != nil && !strings.Contains(err.Error(), c.fault) {
-				t.Errorf("%s: %v", c.rows, err)
+				t.Errorf("%s: decoding gives error %v, want one with %q", c.rows, err, c.fault)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestDictionaries(t *testing.T) {
 			if !grow {
 				values = nil
 			}
-			// Two more values: those before stay where they are, or are gone.
+			// Two more values: the earlier ones stay in their places, or are gone.
 			values = append(values, float64(i), float64(10*i))
 			v := array.NewFloat64Builder(memory.DefaultAllocator)
 			v.AppendValues(values, nil)

@@ -14,41 +14,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StreamName is what messages call the input of a stream.
+// StreamName is the name of a stream's input in messages.
 const StreamName = "standard input"
 
-var errNoEnd = refuse("the stream ends without its end-of-stream marker: was the producer killed?")
+var errNoEnd = errRefused("the stream ends without its end-of-stream marker: was the producer killed?")
 
-// Stream reads an Arrow IPC stream, front to back. Not safe for concurrent use;
-// the groups it returns are, and outlive its next step.
+// Stream reads an Arrow IPC stream, front to back. Not safe for concurrent use; the groups it returns are, and
+// outlive its next step.
 type Stream struct {
-	r      *bufio.Reader
-	memory int64
-	schema *schema
-	heap   int64 // that it takes
-	dicts  map[int64]*numberDictionary
-	texts  bool                      // labels are kept
-	labels map[int64]*textDictionary // the dictionaries of labels
-	values int64                     // values in the dictionaries
-	codecs *codecs
-	busy   *stream.Busy // of the batches
+	r                *bufio.Reader
+	memory           int64
+	schema           *schema
+	heapBytes        int64 // memory of the schema
+	dicts            map[int64]*numberDictionary
+	keepTexts        bool                      // labels are kept
+	labels           map[int64]*textDictionary // the dictionaries of labels
+	dictionaryValues int64                     // values in the dictionaries
+	codecs           *codecs
+	busy             *stream.Busy // of the batches
 
-	peeked []*group // batches read ahead: one for its codec, more for the lists' lengths
-	codec  int      // of the first batch, and of all others that are compressed
-	batch  int      // batches read
-	rows   int64    // and their rows
-	err    error    // first failure, or io.EOF; every later call returns it
+	batchesAhead []*group // batches read ahead: one for its codec, more for the lists' lengths
+	codec        int      // of the first batch, and of all others that are compressed
+	batch        int      // batches read
+	rows         int64    // and their rows
+	err          error    // first failure, or io.EOF; every later call returns it
 }
 
-// NewStream reads the schema, the first batch, and as many more as it takes to know
-// the length of every list column, usually none. memory bounds a single message, and the
-// batches read ahead together; every group holds its message until it is closed. forSchema bounds what the
-// parsed schema takes.
-// texts keeps the dictionaries that DecodeTexts needs.
+// NewStream reads the schema, the first batch, and further ones until the length of every list column is known,
+// usually none. memory bounds a single message, and the batches read ahead together; every group holds its message
+// until it is closed. forSchema bounds the parsed schema. texts keeps the dictionaries that DecodeTexts needs.
 func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
-	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, texts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
-	if err := s.begin(forSchema); err != nil {
-		return nil, placeWhole(StreamName, err)
+	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
+	if err := s.readStart(forSchema); err != nil {
+		return nil, placeWholeError(StreamName, err)
 	}
 	return s, nil
 }
@@ -56,18 +54,18 @@ func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error
 // Limit changes the memory for a single message.
 func (s *Stream) Limit(memory int64) { s.memory = memory }
 
-// Measure has the decoding of the batches to come measured, from before the first is asked for.
+// Measure enables the measurement of decoding for all batches; call it before the first Next.
 func (s *Stream) Measure(b *stream.Busy) {
 	s.busy = b
-	for _, g := range s.peeked {
+	for _, g := range s.batchesAhead {
 		g.body.busy = b
 	}
 }
 
-func (s *Stream) begin(forSchema int64) error {
-	m, err := s.message()
+func (s *Stream) readStart(forSchema int64) error {
+	m, err := s.readMessage()
 	if errors.Is(err, io.EOF) {
-		return refuse("an empty stream: it has no schema")
+		return errRefused("an empty stream: it has no schema")
 	} else if err != nil {
 		return err
 	}
@@ -79,8 +77,8 @@ func (s *Stream) begin(forSchema int64) error {
 		if err != nil {
 			return err
 		}
-		if s.heap = shape.heap(); s.heap > forSchema {
-			return &stream.MemoryError{What: "the schema of the stream", Need: s.heap, Limit: forSchema}
+		if s.heapBytes = shape.heapBytes(); s.heapBytes > forSchema {
+			return &stream.MemoryError{What: "the schema of the stream", Need: s.heapBytes, Limit: forSchema}
 		}
 		s.schema, err = parseSchema(m.header, shape)
 		return err
@@ -88,15 +86,15 @@ func (s *Stream) begin(forSchema int64) error {
 		return err
 	}
 	ctx := context.Background()
-	for peekedBytes := int64(0); len(s.peeked) == 0 || s.schema.seeksWidths(); {
-		g, err := s.read(ctx)
+	for peekedBytes := int64(0); len(s.batchesAhead) == 0 || s.schema.hasUnknownWidths(); {
+		g, err := s.readBatch(ctx)
 		if errors.Is(err, io.EOF) {
 			s.err = io.EOF
 			break
 		} else if err != nil {
 			return err
 		}
-		s.peeked = append(s.peeked, g)
+		s.batchesAhead = append(s.batchesAhead, g)
 		if peekedBytes += g.batch.body; peekedBytes > s.memory {
 			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: peekedBytes, Limit: s.memory}
 		}
@@ -107,34 +105,34 @@ func (s *Stream) begin(forSchema int64) error {
 	s.schema.settleWidths()
 	for i := range s.schema.columns {
 		c := &s.schema.columns[i]
-		c.Scratch = c.scratchFor(s.schema.largestBatch(s.codec))
-		if c.text != nil {
-			c.TextScratch = c.textScratchFor(s.schema.largestBatch(s.codec))
+		c.Scratch = c.decodeScratch(s.schema.largestBatch(s.codec))
+		if c.textField != nil {
+			c.TextScratch = c.textDecodeScratch(s.schema.largestBatch(s.codec))
 		}
 	}
 	return nil
 }
 
-// Leaves lists the columns; nothing is known of their nulls.
-func (s *Stream) Leaves() []format.Leaf { return s.schema.leaves() }
+// Leaves lists the columns; their nulls are unknown.
+func (s *Stream) Leaves() []format.Leaf { return s.schema.leafList() }
 
 // HeldBytes counts the parsed schema.
-func (s *Stream) HeldBytes() int64 { return s.heap }
+func (s *Stream) HeldBytes() int64 { return s.heapBytes }
 
 // Next returns the next record batch, or io.EOF after the stream's proper end.
 func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error) {
-	if len(s.peeked) > 0 {
-		g := s.peeked[0]
-		s.peeked = s.peeked[1:]
+	if len(s.batchesAhead) > 0 {
+		g := s.batchesAhead[0]
+		s.batchesAhead = s.batchesAhead[1:]
 		return g, g.batch.rows, nil
 	}
 	if s.err != nil {
 		return nil, 0, s.err
 	}
-	g, err := s.read(ctx)
+	g, err := s.readBatch(ctx)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			err = (&group{path: StreamName, index: s.batch}).place(err)
+			err = (&group{path: StreamName, index: s.batch}).placeError(err)
 		}
 		s.err = err
 		return nil, 0, err
@@ -142,18 +140,18 @@ func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error)
 	return g, g.batch.rows, nil
 }
 
-// read reads messages up to the next record batch, taking in dictionaries.
-func (s *Stream) read(ctx context.Context) (*group, error) {
+// readBatch reads messages up to the next record batch, including dictionaries.
+func (s *Stream) readBatch(ctx context.Context) (*group, error) {
 	for {
-		m, err := s.message()
+		m, err := s.readMessage()
 		if err != nil {
 			return nil, err
 		}
 		switch m.kind {
 		case dictionaryMessage:
-			err = s.dictionary(ctx, m)
+			err = s.readDictionary(ctx, m)
 		case batchMessage:
-			return s.record(ctx, m)
+			return s.openBatch(ctx, m)
 		default:
 			err = fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
 		}
@@ -163,9 +161,9 @@ func (s *Stream) read(ctx context.Context) (*group, error) {
 	}
 }
 
-func (s *Stream) record(ctx context.Context, m message) (*group, error) {
-	rows := s.rows // which goes on
-	g := &group{path: StreamName, index: s.batch, first: func() int64 { return rows }, schema: s.schema}
+func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
+	rows := s.rows // a copy: s.rows changes later
+	g := &group{path: StreamName, index: s.batch, firstRow: func() int64 { return rows }, schema: s.schema}
 	var err error
 	if g.batch, err = parseBatch(m); err != nil {
 		return nil, err
@@ -178,9 +176,9 @@ func (s *Stream) record(ctx context.Context, m message) (*group, error) {
 		s.codec = g.batch.codec
 	case g.batch.codec != plainCodec && g.batch.codec != s.codec:
 		// Memory has been planned for the codec of the first batch.
-		return nil, refuse("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
+		return nil, errRefused("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
 	}
-	body, err := s.body(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
+	body, err := s.readBody(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
 	if err != nil {
 		return nil, err
 	}
@@ -193,115 +191,113 @@ func (s *Stream) record(ctx context.Context, m message) (*group, error) {
 	return g, nil
 }
 
-func (s *Stream) dictionary(ctx context.Context, m message) error {
+func (s *Stream) readDictionary(ctx context.Context, m message) error {
 	d, err := parseDictionary(m)
 	if err != nil {
 		return err
 	}
-	asText := s.texts && s.schema.wantsTexts(d.id)
-	if s.schema.valuesOf(d.id) == nil && !asText { // of text, say
+	asText := s.keepTexts && s.schema.isLabelDictionary(d.id)
+	if s.schema.dictionaryField(d.id) == nil && !asText { // of text, for example
 		_, err := io.CopyN(io.Discard, onlyReader{s.r}, m.body)
-		return cutStream(err)
+		return errStreamCut(err)
 	}
-	body, err := s.body(ctx, m.body, "a dictionary of the stream")
+	body, err := s.readBody(ctx, m.body, "a dictionary of the stream")
 	if err != nil {
 		return err
 	}
 	if asText {
 		addTexts(s.labels, &d, &bodyReader{r: bytes.NewReader(body), codec: d.codec, codecs: s.codecs})
-		if size := s.labels[d.id].size(); size > s.memory/8 {
+		if size := s.labels[d.id].messageBytes(); size > s.memory/8 {
 			return &stream.MemoryError{What: "a dictionary of the stream", Need: size, Limit: s.memory / 8}
 		}
 	}
 	if old := s.dicts[d.id]; old != nil && !d.delta {
-		s.values -= int64(len(old.values))
+		s.dictionaryValues -= int64(len(old.values))
 	}
-	n, err := s.schema.addDictionary(s.dicts, &d, &bodyReader{r: bytes.NewReader(body), codec: d.codec, codecs: s.codecs}, s.memory/8-s.values)
-	s.values += n
+	n, err := s.schema.addDictionary(s.dicts, &d, &bodyReader{r: bytes.NewReader(body), codec: d.codec, codecs: s.codecs}, s.memory/8-s.dictionaryValues)
+	s.dictionaryValues += n
 	return err
 }
 
-// mostMetadata bounds a message's metadata: a length that is garbage is damage, and no reason to raise
-// the limit. 256 MiB describe some three million columns.
-const mostMetadata = 256 << 20
+// maxMetadata bounds a message's metadata: a garbage length is damage, and no reason to raise the limit. 256 MiB
+// describe some three million columns.
+const maxMetadata = 256 << 20
 
-// message reads the metadata of the next message; io.EOF is the end-of-stream marker.
-// The message's body follows in the stream.
-func (s *Stream) message() (m message, err error) {
+// readMessage reads the metadata of the next message; io.EOF is the end-of-stream marker. The message's body follows
+// in the stream.
+func (s *Stream) readMessage() (m message, err error) {
 	var word [4]byte
 	if _, err := io.ReadFull(s.r, word[:]); err != nil {
-		return m, cutStream(err)
+		return m, errStreamCut(err)
 	}
 	length := binary.LittleEndian.Uint32(word[:])
 	switch {
 	case string(word[:]) == Magic[:4]:
-		return m, refuse("this is an Arrow file, not a stream; give it by its path")
+		return m, errRefused("this is an Arrow file, not a stream; give it by its path")
 	case string(word[:]) == "PAR1":
-		return m, refuse("this is a Parquet file, not an Arrow IPC stream; give it by its path")
+		return m, errRefused("this is a Parquet file, not an Arrow IPC stream; give it by its path")
 	case length == continuation: // else the length itself, as before Arrow 0.15
 		if _, err := io.ReadFull(s.r, word[:]); err != nil {
-			return m, cutStream(err)
+			return m, errStreamCut(err)
 		}
 		length = binary.LittleEndian.Uint32(word[:])
 	}
 	if length == 0 {
-		return m, s.end()
+		return m, s.checkEnd()
 	}
-	if length > mostMetadata {
+	if length > maxMetadata {
 		return m, fmt.Errorf("damaged metadata (a message of %d bytes)", length)
 	}
 	if int64(length) > s.memory {
 		return m, &stream.MemoryError{What: "a message's metadata", Need: int64(length), Limit: s.memory}
 	}
-	meta, err := s.take(int64(length))
+	meta, err := s.readBytes(int64(length))
 	if err != nil {
 		return m, err
 	}
 	return parseMessage(meta)
 }
 
-// end makes sure that the marker is the end: what follows would be lost silently.
-func (s *Stream) end() error {
+// checkEnd verifies that nothing follows the marker: further data would be lost silently.
+func (s *Stream) checkEnd() error {
 	switch _, err := s.r.ReadByte(); err {
 	case nil:
-		return refuse("more data follows the end-of-stream marker: are these several streams? Send them one by one")
+		return errRefused("more data follows the end-of-stream marker: are these several streams? Send them one by one")
 	default:
 		return err
 	}
 }
 
-// body reads a message body of n bytes.
-func (s *Stream) body(ctx context.Context, n int64, what string) ([]byte, error) {
+func (s *Stream) readBody(ctx context.Context, n int64, purpose string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if n > s.memory {
-		return nil, &stream.MemoryError{What: what, Need: n, Limit: s.memory}
+		return nil, &stream.MemoryError{What: purpose, Need: n, Limit: s.memory}
 	}
-	return s.take(n)
+	return s.readBytes(n)
 }
 
-// takeStep is what a length that the stream only claims may allocate at a time.
-const takeStep = 64 << 20
+// readStep is the most that is allocated at a time for a length that the stream claims.
+const readStep = 64 << 20
 
-// take reads n bytes.
-func (s *Stream) take(n int64) ([]byte, error) {
-	b := make([]byte, 0, min(n, takeStep))
+func (s *Stream) readBytes(n int64) ([]byte, error) {
+	b := make([]byte, 0, min(n, readStep))
 	for int64(len(b)) < n {
 		if len(b) == cap(b) {
 			b = append(make([]byte, 0, min(n, 2*int64(cap(b)))), b...)
 		}
 		next := b[len(b):cap(b)]
 		if _, err := io.ReadFull(s.r, next); err != nil {
-			return nil, cutStream(err)
+			return nil, errStreamCut(err)
 		}
 		b = b[:cap(b)]
 	}
 	return b, nil
 }
 
-// cutStream says in words that the stream has ended before its end.
-func cutStream(err error) error {
+// errStreamCut replaces an EOF, which here means that the stream was cut off.
+func errStreamCut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errNoEnd
 	}

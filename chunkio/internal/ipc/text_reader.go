@@ -12,19 +12,19 @@ import (
 
 // textReader reads consecutive values of one array as text.
 type textReader struct {
-	field   *field
-	valid   *bitReader // nil where nothing is null
-	bits    *bitReader // bools
-	fixed   *bufferReader
-	offsets *bufferReader // of bytes of any length
-	data    *bufferReader
-	ends    *bufio.Reader // over offsets
-	ahead   *bufio.Reader // over data
-	at      int64         // the last offset
-	raw     []byte
+	field        *field
+	valid        *bitReader // nil if nothing is null
+	bits         *bitReader // bools
+	fixed        *bufferReader
+	offsets      *bufferReader // of bytes of any length
+	data         *bufferReader
+	offsetsAhead *bufio.Reader // over offsets
+	dataAhead    *bufio.Reader // over data
+	lastOffset   int64         // the last offset
+	raw          []byte
 }
 
-// textTile is what the texts decoded at a time take, but for the last of them.
+// textTile bounds the texts decoded at a time, except the last of them.
 const textTile = 1 << 20
 
 func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
@@ -42,38 +42,37 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 			r.close()
 		}
 	}()
-	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.buffer(f, 0).length > 0 {
-		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
+	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.bufferOf(f, 0).length > 0 {
+		if r.valid, err = g.body.openBits(g.bufferOf(f, 0), from, to); err != nil {
 			return r, err // not nil, which could not be closed
 		}
 	}
 	switch {
 	case f.kind == arrowBool:
-		r.bits, err = g.body.openBits(g.buffer(f, 1), from, to)
+		r.bits, err = g.body.openBits(g.bufferOf(f, 1), from, to)
 	case size > 0 && to > 1<<62/size:
 		err = errShortBuffer
 	case size > 0:
-		r.fixed, err = g.body.open(g.buffer(f, 1), from*size, to*size)
+		r.fixed, err = g.body.openBuffer(g.bufferOf(f, 1), from*size, to*size)
 	default:
 		err = g.openBytes(r, from, to)
 	}
 	return r, err
 }
 
-// openBytes opens the offsets of bytes of any length, and the bytes between the first
-// and the last of them.
+// openBytes opens the offsets of byte texts, and the bytes between the first and the last of them.
 func (g *group) openBytes(r *textReader, from, to int64) error {
 	width := r.field.offsetSize()
-	offsets := g.buffer(r.field, 1)
+	offsets := g.bufferOf(r.field, 1)
 	end := func(at int64) (int64, error) {
-		b, err := g.body.open(offsets, at*width, (at+1)*width)
+		b, err := g.body.openBuffer(offsets, at*width, (at+1)*width)
 		if err != nil {
 			return 0, err
 		}
 		defer b.close()
 		raw := make([]byte, width)
-		err = b.full(raw)
-		return offsetAt(raw), err
+		err = b.readFull(raw)
+		return decodeOffset(raw), err
 	}
 	first, err := end(from)
 	if err != nil {
@@ -86,32 +85,31 @@ func (g *group) openBytes(r *textReader, from, to int64) error {
 	if first < 0 || last < first {
 		return fmt.Errorf("offsets from %d to %d", first, last)
 	}
-	r.at = first
-	if r.offsets, err = g.body.open(offsets, (from+1)*width, (to+1)*width); err != nil {
+	r.lastOffset = first
+	if r.offsets, err = g.body.openBuffer(offsets, (from+1)*width, (to+1)*width); err != nil {
 		return err
 	}
-	if r.data, err = g.body.open(g.buffer(r.field, 2), first, last); err != nil {
+	if r.data, err = g.body.openBuffer(g.bufferOf(r.field, 2), first, last); err != nil {
 		return err
 	}
-	r.ends, r.ahead = bufio.NewReaderSize(r.offsets, codecInput), bufio.NewReaderSize(r.data, codecInput)
+	r.offsetsAhead, r.dataAhead = bufio.NewReaderSize(r.offsets, codecInput), bufio.NewReaderSize(r.data, codecInput)
 	return nil
 }
 
-func offsetAt(raw []byte) int64 {
+func decodeOffset(raw []byte) int64 {
 	if len(raw) == 4 {
 		return int64(int32(binary.LittleEndian.Uint32(raw)))
 	}
-	return le64(raw)
+	return littleInt64(raw)
 }
 
-// next appends values to t, and writes their numbers to ids: at most as many, and
-// fewer where they are long.
-func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
+// readTexts appends values to t and writes their numbers to ids: at most len(ids), and fewer if they are long.
+func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	switch {
 	case r.bits != nil:
 		n = len(ids)
 		set := make([]bool, n)
-		if err := r.bits.next(n, 1, func(i int) { set[i] = true }); err != nil {
+		if err := r.bits.eachBit(n, 1, func(i int) { set[i] = true }); err != nil {
 			return 0, err
 		}
 		for i, x := range set {
@@ -122,7 +120,7 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 		size := r.field.fixedSize()
 		n = min(len(ids), textTile/size)
 		r.raw = format.Sized(r.raw, n*size)
-		if err := r.fixed.full(r.raw); err != nil {
+		if err := r.fixed.readFull(r.raw); err != nil {
 			return 0, err
 		}
 		for i := range n {
@@ -130,38 +128,38 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 			ids[i] = int32(t.End())
 		}
 	default:
-		if n, err = r.nextBytes(t, ids); err != nil {
+		if n, err = r.readByteTexts(t, ids); err != nil {
 			return 0, err
 		}
 	}
 	if r.valid == nil {
 		return n, nil
 	}
-	return n, r.valid.next(n, 0, func(i int) { ids[i] = -1 })
+	return n, r.valid.eachBit(n, 0, func(i int) { ids[i] = -1 })
 }
 
-// nextBytes is next for bytes of any length. It cuts values that are too long for a class,
-// but keeps enough to show it.
-func (r *textReader) nextBytes(t *text.List, ids []int32) (int, error) {
+// readByteTexts is readTexts for bytes of any length. It truncates values that are too long for a class, but keeps
+// enough to recognize that.
+func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
 	r.raw = format.Sized(r.raw, int(r.field.offsetSize()))
 	for i := range ids {
-		if _, err := io.ReadFull(r.ends, r.raw); err != nil {
-			return 0, cutShort(err)
+		if _, err := io.ReadFull(r.offsetsAhead, r.raw); err != nil {
+			return 0, errDataShort(err)
 		}
-		next := offsetAt(r.raw)
-		n := next - r.at
+		next := decodeOffset(r.raw)
+		n := next - r.lastOffset
 		if n < 0 {
-			return 0, fmt.Errorf("offset %d after %d", next, r.at)
+			return 0, fmt.Errorf("offset %d after %d", next, r.lastOffset)
 		}
-		r.at = next
+		r.lastOffset = next
 		keep := int(min(n, format.MaxClassText+1))
 		start := len(t.Text)
 		t.Text = append(t.Text, make([]byte, keep)...)
-		if _, err := io.ReadFull(r.ahead, t.Text[start:]); err != nil {
-			return 0, cutShort(err)
+		if _, err := io.ReadFull(r.dataAhead, t.Text[start:]); err != nil {
+			return 0, errDataShort(err)
 		}
-		if _, err := io.CopyN(io.Discard, onlyReader{r.ahead}, n-int64(keep)); err != nil {
-			return 0, cutShort(err)
+		if _, err := io.CopyN(io.Discard, onlyReader{r.dataAhead}, n-int64(keep)); err != nil {
+			return 0, errDataShort(err)
 		}
 		ids[i] = int32(t.End())
 		if len(t.Text) >= textTile {

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// asClass says why the values of the field cannot be classes; "" if they can.
-func (f *field) asClass() string {
+// whyNoClass returns the reason why the values of the field cannot be classes; "" if they can.
+func (f *field) whyNoClass() string {
 	switch f.kind {
 	case arrowBool, arrowInt, arrowFloat, arrowDecimal, arrowBinary, arrowUtf8, arrowLargeBinary, arrowLargeUtf8,
 		arrowDate, arrowTime, arrowTimestamp, arrowDuration:
@@ -29,28 +29,28 @@ func (f *field) asClass() string {
 	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView:
 		return "a list"
 	}
-	_, why, _ := f.describe(false)
+	_, why, _ := f.describeType(false)
 	return why
 }
 
-// parseUnits reads what only text needs to know of a type.
+// parseUnits reads the parts of a type that only texts need.
 func (f *field) parseUnits(typ flat) {
 	const millis = 1 // the default of some types
 	var unit int16
 	switch f.kind {
 	case arrowFixedBinary:
-		f.width = int(typ.int32(0, 0))
+		f.width = int(typ.int32Field(0, 0))
 		return
 	case arrowDate:
-		if f.bits = 32; typ.GetInt16Slot(slot(0), millis) == millis {
+		if f.bits = 32; typ.GetInt16Slot(fieldSlot(0), millis) == millis {
 			f.bits, f.perSecond = 64, 1e3
 		}
 		return
 	case arrowTime:
-		f.bits, unit = int(typ.int32(1, 32)), typ.GetInt16Slot(slot(0), millis)
+		f.bits, unit = int(typ.int32Field(1, 32)), typ.GetInt16Slot(fieldSlot(0), millis)
 	case arrowTimestamp:
-		f.bits, unit = 64, typ.int16(0)
-		f.utc = typ.string(1) != ""
+		f.bits, unit = 64, typ.int16Field(0)
+		f.utc = typ.stringField(1) != ""
 	case arrowDuration:
 		f.bits = 64
 		return
@@ -64,7 +64,7 @@ func (f *field) parseUnits(typ flat) {
 	}
 }
 
-// fixedSize is the bytes of one value; 0 for values of any length, and bools.
+// fixedSize returns the bytes of one value; 0 for values of any length, and bools.
 func (f *field) fixedSize() int {
 	switch f.kind {
 	case arrowBool:
@@ -75,7 +75,6 @@ func (f *field) fixedSize() int {
 	return f.bits / 8
 }
 
-// offsetSize is the bytes of an offset into values of any length.
 func (f *field) offsetSize() int64 {
 	if f.kind == arrowLargeUtf8 || f.kind == arrowLargeBinary {
 		return 8
@@ -83,7 +82,6 @@ func (f *field) offsetSize() int64 {
 	return 4
 }
 
-// appendText writes the value of a fixed size that raw holds.
 func (f *field) appendText(b, raw []byte) []byte {
 	switch f.kind {
 	case arrowFixedBinary:

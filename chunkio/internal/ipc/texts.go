@@ -13,33 +13,33 @@ import (
 
 // DecodeTexts implements format.Group.
 func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
-	defer g.body.decoded(time.Now())
+	defer g.body.addDecodeTime(time.Now())
 	c := &g.schema.columns[l]
 	var err error
 	switch {
-	case c.text == nil:
-		return g.fail(c, -1, errors.New(c.NoClass), stream.Text{})
+	case c.textField == nil:
+		return g.placeValueError(c, -1, errors.New(c.NoClass), stream.Text{})
 	case from < 0 || from > to || to > g.batch.rows:
-		return g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
+		return g.placeValueError(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	case from == to:
 		return ctx.Err()
-	case c.text.index != nil:
-		err = g.dictionaryTexts(ctx, c, from, to, g.withoutNulls(c, from, to, emit))
+	case c.textField.index != nil:
+		err = g.dictionaryTexts(ctx, c, from, to, g.markNullStructs(c, from, to, emit))
 	default:
-		err = g.plainTexts(ctx, c.text, from, to, g.withoutNulls(c, from, to, emit))
+		err = g.plainTexts(ctx, c.textField, from, to, g.markNullStructs(c, from, to, emit))
 	}
-	return g.fail(c, -1, err, remedyDamaged)
+	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
-// withoutNulls marks, before emit, the rows that are inside a null struct.
-func (g *group) withoutNulls(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
-	if len(c.structs) == 0 {
+// markNullStructs marks the rows inside a null struct before it calls emit.
+func (g *group) markNullStructs(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
+	if len(c.outerStructs) == 0 {
 		return emit
 	}
 	at := from
 	return func(ids []int32, values *text.List) error {
 		n := int64(len(ids))
-		if err := g.eachNull(c.structs, at, at+n, func(i int) { ids[i] = -1 }); err != nil {
+		if err := g.eachNull(c.outerStructs, at, at+n, func(i int) { ids[i] = -1 }); err != nil {
 			return err
 		}
 		at += n
@@ -47,20 +47,20 @@ func (g *group) withoutNulls(c *column, from, to int64, emit func([]int32, *text
 	}
 }
 
-// dictionaryTexts reads the indices as numbers and gives them as they are.
+// dictionaryTexts emits the indices of the rows together with the dictionary's texts.
 func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, emit func([]int32, *text.List) error) error {
-	d := g.texts[c.text.dict]
+	d := g.texts[c.textField.dict]
 	if d == nil {
-		return fmt.Errorf("dictionary %d is missing", c.text.dict)
+		return fmt.Errorf("dictionary %d is missing", c.textField.dict)
 	}
-	values, err := d.load(ctx, c.text)
+	values, err := d.loadTexts(ctx, c.textField)
 	if err != nil {
 		return err
 	}
-	if !g.hasBuffers(c.text, 2) {
+	if !g.hasBuffers(c.textField, 2) {
 		return errShortBuffer
 	}
-	r, err := g.openNumbers(c.text.index, from, to)
+	r, err := g.openNumbers(c.textField.index, from, to)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, 
 			return err
 		}
 		n := int(min(to-at, tileValues))
-		if err := r.next(tile[:n]); err != nil {
+		if err := r.readNumbers(tile[:n]); err != nil {
 			return err
 		}
 		for i, x := range tile[:n] {
@@ -95,12 +95,10 @@ func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, 
 	return nil
 }
 
-// hasBuffers reports whether the batch has f's node and so many of its buffers.
 func (g *group) hasBuffers(f *field, buffers int) bool {
 	return f.node < len(g.batch.nodes) && g.batch.bufferAt(f, buffers-1) < len(g.batch.buffers)
 }
 
-// plainTexts reads values [from, to) of an array that is no dictionary's.
 func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
 	r, err := g.openTexts(f, from, to)
 	if err != nil {
@@ -114,7 +112,7 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 			return err
 		}
 		t.Cut(0)
-		n, err := r.next(&t, ids[:min(int64(len(ids)), to-at)])
+		n, err := r.readTexts(&t, ids[:min(int64(len(ids)), to-at)])
 		if err != nil {
 			return err
 		}
@@ -126,16 +124,15 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 	return nil
 }
 
-// textScratchFor bounds what DecodeTexts holds for a batch beside dictionaries, or to
-// read one.
-func (c *column) textScratchFor(b *batch) int64 {
-	n := b.nodes[c.text.node].length
+// textDecodeScratch bounds the memory of DecodeTexts for a batch, without dictionaries, or of reading one.
+func (c *column) textDecodeScratch(b *batch) int64 {
+	n := b.nodes[c.textField.node].length
 	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratch(b.codec, n/8)
-	if size := int64(c.text.fixedSize()); size > 0 || c.text.kind == arrowBool {
+	if size := int64(c.textField.fixedSize()); size > 0 || c.textField.kind == arrowBool {
 		return need + codecScratch(b.codec, min(n, maxZstdWindow)*max(size, 1))
 	}
 	bytes := int64(maxZstdWindow)
-	if at := b.bufferAt(c.text, 2); c.text.index == nil && at < len(b.buffers) {
+	if at := b.bufferAt(c.textField, 2); c.textField.index == nil && at < len(b.buffers) {
 		bytes = min(bytes, 256*b.buffers[at].length) // text does not shrink more
 	}
 	return need + codecScratch(b.codec, min(n, maxZstdWindow)*8) + codecScratch(b.codec, bytes)

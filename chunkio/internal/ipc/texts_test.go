@@ -69,7 +69,7 @@ func libraryText(a arrow.Array, i int) string {
 	return a.ValueStr(i)
 }
 
-// labelTypes are the Arrow types that can be labels, beside those of numbers.
+// labelTypes are the Arrow types that can be labels, except the numeric ones.
 func labelTypes() []arrow.DataType {
 	p, f := arrow.PrimitiveTypes, arrow.FixedWidthTypes
 	return []arrow.DataType{

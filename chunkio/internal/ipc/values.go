@@ -11,17 +11,17 @@ const tileValues = 8192
 
 // numberReader reads consecutive values of one array as float64, nulls as format.Null.
 type numberReader struct {
-	field *field // what the bytes are
+	field *field // type of the bytes
 	left  int64  // values to come
 
 	bits  *bitReader    // bools
 	bytes *bufferReader // other numbers
-	valid *bitReader    // nil where nothing is null
+	valid *bitReader    // nil if nothing is null
 	dict  []float64     // the values are indices into it; nil for plain values
 	runs  *runReader    // run-end encoded; all of the above are nil then
 
-	raw        []byte
-	tile, rest []float64 // values decoded ahead
+	raw                []byte
+	tile, decodedAhead []float64 // values decoded ahead
 }
 
 // openNumbers begins at value from of field f, and reads at most up to value to.
@@ -53,29 +53,28 @@ func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err erro
 		}
 	}()
 	if g.mayBeNull(f) {
-		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
+		if r.valid, err = g.body.openBits(g.bufferOf(f, 0), from, to); err != nil {
 			return nil, err
 		}
 	}
 	if r.field.kind == arrowBool {
-		r.bits, err = g.body.openBits(g.buffer(f, 1), from, to)
+		r.bits, err = g.body.openBits(g.bufferOf(f, 1), from, to)
 	} else if size := int64(r.field.bits / 8); to > 1<<62/size {
 		err = errShortBuffer
 	} else {
-		r.bytes, err = g.body.open(g.buffer(f, 1), from*size, to*size)
+		r.bytes, err = g.body.openBuffer(g.bufferOf(f, 1), from*size, to*size)
 	}
 	return r, err
 }
 
-// next fills dst with the next values.
-func (r *numberReader) next(dst []float64) error {
+func (r *numberReader) readNumbers(dst []float64) error {
 	if int64(len(dst)) > r.left {
 		return fmt.Errorf("%d values where %d are left", len(dst), r.left)
 	}
 	for len(dst) > 0 {
-		if len(r.rest) == 0 {
+		if len(r.decodedAhead) == 0 {
 			if direct := min(int64(tileValues), r.left); int64(len(dst)) >= direct {
-				if err := r.decode(dst[:direct]); err != nil {
+				if err := r.decodeTile(dst[:direct]); err != nil {
 					return err
 				}
 				r.left -= direct
@@ -87,50 +86,48 @@ func (r *numberReader) next(dst []float64) error {
 			if r.tile == nil {
 				r.tile = make([]float64, n)
 			}
-			if err := r.decode(r.tile[:n]); err != nil {
+			if err := r.decodeTile(r.tile[:n]); err != nil {
 				return err
 			}
-			r.rest = r.tile[:n]
+			r.decodedAhead = r.tile[:n]
 		}
-		n := copy(dst, r.rest)
-		dst, r.rest = dst[n:], r.rest[n:]
+		n := copy(dst, r.decodedAhead)
+		dst, r.decodedAhead = dst[n:], r.decodedAhead[n:]
 		r.left -= int64(n)
 	}
 	return nil
 }
 
-// skip passes over n values.
-func (r *numberReader) skip(n int64) error {
+func (r *numberReader) skipNumbers(n int64) error {
 	scratch := make([]float64, min(n, tileValues))
 	for ; n > 0; n -= int64(len(scratch)) {
 		scratch = scratch[:min(n, int64(len(scratch)))]
-		if err := r.next(scratch); err != nil {
+		if err := r.readNumbers(scratch); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decode decodes at most a tile straight into dst.
-func (r *numberReader) decode(dst []float64) error {
+func (r *numberReader) decodeTile(dst []float64) error {
 	if r.runs != nil {
-		return r.runs.next(dst)
+		return r.runs.readValues(dst)
 	}
 	if r.bits != nil {
 		clear(dst)
-		if err := r.bits.next(len(dst), 1, func(i int) { dst[i] = 1 }); err != nil {
+		if err := r.bits.eachBit(len(dst), 1, func(i int) { dst[i] = 1 }); err != nil {
 			return err
 		}
 	} else {
 		n := len(dst) * r.field.bits / 8
 		r.raw = format.Sized(r.raw, n)
-		if err := r.bytes.full(r.raw); err != nil {
+		if err := r.bytes.readFull(r.raw); err != nil {
 			return err
 		}
-		r.field.numbersTo(dst, r.raw)
+		r.field.convertNumbers(dst, r.raw)
 	}
 	if r.valid != nil {
-		if err := r.valid.next(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {
+		if err := r.valid.eachBit(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {
 			return err
 		}
 	}

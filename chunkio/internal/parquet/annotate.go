@@ -7,29 +7,29 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// Annotations are the logical types of nodes that the library has no name for, as their fields stand in a
-// SchemaElement, by [AnnotationPath].
+// Annotations are the logical types of the schema nodes whose type the library does not know, each as its encoded
+// SchemaElement fields, by [AnnotationPath].
 type Annotations map[string][]byte
 
-// AnnotationPath names a node by the fields that lead to it from the top level down.
+// AnnotationPath names a node by the field names that lead to it from the top level down.
 func AnnotationPath(path ...string) string { return strings.Join(path, "\x00") }
 
-// Annotations are those of a node of the schema and of all below it, for a copy of that name at the
-// top level; nil for none.
+// Annotations returns the annotations of a schema node and of all nodes below it, for a copy of the node with this
+// name at the top level; nil if there are none.
 func (f *File) Annotations(n schema.Node, name string) Annotations {
-	if len(f.foot.strange) == 0 {
+	if len(f.footer.strange) == 0 {
 		return nil
 	}
 	found := Annotations{}
 	eachPath(n, name, func(path string, n schema.Node) {
-		if strange := f.foot.strange[n]; strange != nil {
+		if strange := f.footer.strange[n]; strange != nil {
 			found[path] = strange.annotation
 		}
 	})
 	return found
 }
 
-// eachPath calls f with a node and all below it, and with the paths that they have where the node is named name.
+// eachPath calls f with a node and all nodes below it, and with their paths if the node itself is called name.
 func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
 	f(name, n)
 	if g, ok := n.(*schema.GroupNode); ok {
@@ -39,8 +39,8 @@ func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
 	}
 }
 
-// Shared returns a path of the annotations that several nodes have, of some at the top level and all below them,
-// and whether there is one: the annotation of one would be that of the others too.
+// Shared finds an annotated path that several nodes have, among the given top-level nodes and all below them: an
+// annotation for one of them would apply to the others too.
 func (a Annotations) Shared(fields schema.FieldList) (path []string, found bool) {
 	if len(a) == 0 {
 		return nil, false
@@ -57,7 +57,7 @@ func (a Annotations) Shared(fields schema.FieldList) (path []string, found bool)
 	return path, found
 }
 
-// Annotate adds annotations to a footer that the library has written without them.
+// Annotate adds the annotations to a footer that the library has written without them.
 func (a Annotations) Annotate(footer []byte) ([]byte, error) {
 	if len(a) == 0 {
 		return footer, nil
@@ -65,13 +65,13 @@ func (a Annotations) Annotate(footer []byte) ([]byte, error) {
 	c := compact{b: footer}
 	var out []byte
 	copied := 0
-	c.record(nil, func(id int64, typ byte) bool {
+	c.readStruct(nil, func(id int64, typ byte) bool {
 		if id != 2 || typ != thriftList {
 			return false
 		}
 		var path []string
 		var left []int64 // children still to come, of the root and of each node of the path
-		_, n := c.list()
+		_, n := c.listHeader()
 		for range n {
 			e := c.schemaElement()
 			if c.err != nil {
@@ -81,7 +81,7 @@ func (a Annotations) Annotate(footer []byte) ([]byte, error) {
 				left[len(left)-1]--
 				path = append(path[:len(left)-1], e.name)
 				if fields, ok := a[AnnotationPath(path...)]; ok {
-					end := c.pos - 1 // in front of the element's last byte
+					end := c.pos - 1 // before the element's last byte
 					out = slices.Concat(out, footer[copied:end], fields)
 					copied = end
 				}

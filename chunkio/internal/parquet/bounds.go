@@ -12,10 +12,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// Bounds implements format.Bounded by the statistics of a column chunk.
+// Bounds implements format.Bounded with the statistics of a column chunk.
 func (f *File) Bounds(g, l int) (b format.Bounds) {
 	col := &f.columns[l]
-	m := &f.foot.groups[g].chunks[col.index]
+	m := &f.footer.groups[g].chunks[col.index]
 	b = format.Bounds{Rows: f.rows[g], Nulls: -1}
 	if col.def == 0 {
 		b.Nulls = 0
@@ -24,15 +24,15 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 		return b
 	}
 	if n := m.nulls; 0 <= n && n <= m.Values && (col.rep == 0 || n == 0) {
-		b.Nulls = n // of a list, a null may be the whole list or an entry
+		b.Nulls = n // in a list, a null may be the whole list or an element
 	}
-	s := parseStatistics(f.foot.raw, m.statistics)
+	s := parseStatistics(f.footer.rawFooter, m.statistics)
 	low, high := s.low, s.high
-	if !f.ordered(col) {
-		// Without a word on the order these fields mean nothing. Their predecessors were
-		// written in the order of signed numbers, whatever the type.
+	if !f.hasTypeOrder(col) {
+		// If the footer does not state the order, these fields mean nothing. Their predecessors were written in the
+		// order of signed numbers, for every type.
 		low, high = s.oldLow, s.oldHigh
-		if !col.signed() {
+		if !col.hasSignedOrder() {
 			return b
 		}
 	}
@@ -40,14 +40,13 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 	if read == nil {
 		return b
 	}
-	if low, high := read(low), read(high); !crossed(col, low, high) {
+	if low, high := read(low), read(high); !boundsCross(col, low, high) {
 		b.Min, b.Max = low, high
 	}
 	return b
 }
 
-// crossed reports bounds that nothing lies between: whoever wrote them was mistaken.
-func crossed(c *column, low, high format.Bound) bool {
+func boundsCross(c *column, low, high format.Bound) bool {
 	switch {
 	case !low.Known || !high.Known:
 		return false
@@ -57,14 +56,13 @@ func crossed(c *column, low, high format.Bound) bool {
 	return low.Number > high.Number
 }
 
-// ordered reports whether the footer says that the column's bounds are in the order of its
-// type; the library takes the order for granted.
-func (f *File) ordered(c *column) bool {
-	return c.index < len(f.foot.ordered) && f.foot.ordered[c.index]
+// hasTypeOrder reports whether the footer states that the column's bounds are in the order of its type; the library
+// takes this for granted.
+func (f *File) hasTypeOrder(c *column) bool {
+	return c.index < len(f.footer.hasTypeOrder) && f.footer.hasTypeOrder[c.index]
 }
 
-// signed reports whether the column's values stand in the order of signed numbers.
-func (c *column) signed() bool {
+func (c *column) hasSignedOrder() bool {
 	switch c.physical {
 	case parquet.Types.Boolean, parquet.Types.Float, parquet.Types.Double:
 		return true
@@ -78,7 +76,6 @@ func (c *column) signed() bool {
 	return false
 }
 
-// boundReader returns what reads a bound of the column; nil where none has a meaning.
 func (c *column) boundReader() func([]byte) format.Bound {
 	switch c.physical {
 	case parquet.Types.Boolean:
@@ -86,7 +83,7 @@ func (c *column) boundReader() func([]byte) format.Bound {
 			if len(raw) != 1 {
 				return format.Bound{}
 			}
-			return number(float64(raw[0] & 1))
+			return numberBound(float64(raw[0] & 1))
 		}
 	case parquet.Types.Int32:
 		return c.intBound(4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
@@ -97,14 +94,14 @@ func (c *column) boundReader() func([]byte) format.Bound {
 			if len(raw) != 4 {
 				return format.Bound{}
 			}
-			return number(float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+			return numberBound(float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
 		}
 	case parquet.Types.Double:
 		return func(raw []byte) format.Bound {
 			if len(raw) != 8 {
 				return format.Bound{}
 			}
-			return number(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+			return numberBound(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
 		}
 	case parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
 		return c.bytesBound()
@@ -112,12 +109,11 @@ func (c *column) boundReader() func([]byte) format.Bound {
 	return nil // INT96 has no order
 }
 
-// number is a bound of numbers. NaN bounds nothing; zeros of both signs are equal.
-func number(x float64) format.Bound { return format.Bound{Known: x == x, Number: x} }
+// numberBound treats NaN as unknown; zeros of both signs are equal.
+func numberBound(x float64) format.Bound { return format.Bound{Known: x == x, Number: x} }
 
-// intBound reads bounds that are integers of so many bytes.
 func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) format.Bound {
-	meaning := func(v int64) format.Bound { return number(float64(v)) }
+	meaning := func(v int64) format.Bound { return numberBound(float64(v)) }
 	switch t := c.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
 		meaning = func(v int64) format.Bound { return format.Bound{Known: true, Instant: text.InstantOfDays(v)} }
@@ -130,13 +126,13 @@ func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) for
 	default:
 		switch c.kind {
 		case asUint8:
-			meaning = func(v int64) format.Bound { return number(float64(uint8(v))) }
+			meaning = func(v int64) format.Bound { return numberBound(float64(uint8(v))) }
 		case asUint16:
-			meaning = func(v int64) format.Bound { return number(float64(uint16(v))) }
+			meaning = func(v int64) format.Bound { return numberBound(float64(uint16(v))) }
 		case asUint32:
-			meaning = func(v int64) format.Bound { return number(float64(uint32(v))) }
+			meaning = func(v int64) format.Bound { return numberBound(float64(uint32(v))) }
 		case asUint64:
-			meaning = func(v int64) format.Bound { return number(float64(uint64(v))) }
+			meaning = func(v int64) format.Bound { return numberBound(float64(uint64(v))) }
 		case asDecimal:
 			write := intText(c)
 			meaning = func(v int64) format.Bound {
@@ -152,19 +148,19 @@ func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) for
 	}
 }
 
-// bytesBound reads bounds that are bytes. Texts may be cut; they bound all the same.
+// bytesBound returns a reader of bounds that are bytes. A truncated text is still a bound.
 func (c *column) bytesBound() func([]byte) format.Bound {
 	write := bytesText(c)
 	fixed := c.physical == parquet.Types.FixedLenByteArray
 	_, uuid := c.desc.LogicalType().(schema.UUIDLogicalType)
 	return func(raw []byte) format.Bound {
 		switch {
-		case raw == nil: // an empty text bounds as well
+		case raw == nil: // an empty text is a bound too
 			return format.Bound{}
 		case (fixed && (c.kind != notNumber || uuid)) && len(raw) != c.size, c.kind == asDecimal && len(raw) == 0:
 			return format.Bound{}
 		case c.kind == asHalf:
-			return number(format.Half(binary.LittleEndian.Uint16(raw)))
+			return numberBound(format.Half(binary.LittleEndian.Uint16(raw)))
 		}
 		b := format.Bound{Known: true, Text: write(nil, raw)}
 		if c.kind == asDecimal {

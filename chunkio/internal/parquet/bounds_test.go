@@ -20,8 +20,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Every value of every type lies within what Bounds promises, in files of three writers,
-// and nulls are as many as it says. It promises something for most types.
+// Every value of every type lies within its Bounds, in files of three writers, and the null counts are right. Most
+// types have bounds.
 func TestBoundsHoldEveryValue(t *testing.T) {
 	every := filepath.Join(t.TempDir(), "every.parquet")
 	formattest.WriteEveryType(t, every, 1, 700, 300)
@@ -109,8 +109,8 @@ func checkBounds(t *testing.T, f *parquet.File, g, l int, leaf format.Leaf, b fo
 	}))
 }
 
-// What an unsigned or text column says in the deprecated fields, in the order of signed
-// numbers, is not believed; nor is anything else where the footer has no orders.
+// The deprecated bounds of an unsigned or text column, in the order of signed numbers, are ignored; without column
+// orders in the footer all of its bounds are.
 func TestBoundsNeedAnOrder(t *testing.T) {
 	fields := schema.FieldList{
 		must.Get(schema.NewPrimitiveNodeLogical("u", arrowparquet.Repetitions.Required, schema.NewIntLogicalType(32, false), arrowparquet.Types.Int32, 0, -1))(t),
@@ -129,11 +129,11 @@ func TestBoundsNeedAnOrder(t *testing.T) {
 	f := must.Get(parquet.Open(formattest.NewMemory(file), 1<<30))(t)
 	for l, want := range []struct{ low, high float64 }{{7, 1<<32 - 5}, {-5, 7}} {
 		if b := f.Bounds(0, l); !b.Min.Known || b.Min.Number != want.low || b.Max.Number != want.high || b.Nulls != 0 {
-			t.Errorf("%s: %+v", f.Leaves()[l].Name, b)
+			t.Errorf("%s: bounds are %+v, want %v to %v without nulls", f.Leaves()[l].Name, b, want.low, want.high)
 		}
 	}
 	if b := f.Bounds(0, 2); string(b.Min.Text) != "a" || string(b.Max.Text) != "ž" {
-		t.Errorf("s: %+v", b)
+		t.Errorf("s: bounds are %+v, want a to ž", b)
 	}
 	f.DropOrders()
 	for l, known := range []bool{false, true, false} {

@@ -15,9 +15,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codec decompresses pages into memory that the caller sized: a page that holds more
-// or less than it declared is an error, so a decompression bomb costs nothing. It
-// keeps its tables between pages; the zero value is ready. Not for concurrent use.
+// codec decompresses pages into memory that the caller sized. A page that holds more or less than it declared is an
+// error, so a decompression bomb costs nothing. The tables are kept between pages; the zero value is ready. Not for
+// concurrent use.
 type codec struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
@@ -25,13 +25,12 @@ type codec struct {
 	src    bytes.Reader
 }
 
-// Codecs of parquet.thrift that v15 has no name for, or does not decode.
+// Codecs of parquet.thrift that v15 has no name for or does not decode.
 const (
-	lz4Hadoop compress.Compression = 5 // as Hadoop frames it; some writers left the frame out
+	lz4Hadoop compress.Compression = 5 // Hadoop's framing; some writers left the frame out
 	lz4Raw    compress.Compression = 7
 )
 
-// codecName names a codec of parquet.thrift for messages, also where v15 has no name.
 func codecName(c compress.Compression) string {
 	if c == lz4Raw {
 		return "LZ4_RAW"
@@ -39,21 +38,20 @@ func codecName(c compress.Compression) string {
 	return c.String()
 }
 
-// codecOf is the codec of a number in the footer.
-func codecOf(n int64) compress.Compression {
+func codecByNumber(n int64) compress.Compression {
 	if n != int64(int32(n)) {
 		n = -1
 	}
 	return compress.Compression(n)
 }
 
-// decodable are the codecs whose pages can be read.
-var decodable = []compress.Compression{
+// decodableCodecs are the codecs whose pages can be read.
+var decodableCodecs = []compress.Compression{
 	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
 	lz4Hadoop, lz4Raw,
 }
 
-// decompress fills the whole of dst from src. Checksums that a codec has (gzip, zstd) are verified.
+// decompress fills all of dst from src. Checksums of a codec (gzip, zstd) are verified.
 func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
 	var err error
 	switch kind {
@@ -111,7 +109,6 @@ func snappyDecode(dst, src []byte) error {
 	return err
 }
 
-// lz4Decode decodes a block.
 func lz4Decode(dst, src []byte) error {
 	n, err := lz4.UncompressBlock(src, dst)
 	if err == nil && n != len(dst) {
@@ -120,7 +117,6 @@ func lz4Decode(dst, src []byte) error {
 	return err
 }
 
-// lz4Frames decodes blocks that each have their two sizes in front: decompressed and compressed.
 func lz4Frames(dst, src []byte) error {
 	for len(src) > 0 {
 		if len(src) < 8 {
@@ -144,7 +140,7 @@ func lz4Frames(dst, src []byte) error {
 
 func (c *codec) zstdDecode(dst, src []byte) error {
 	if c.zstd == nil {
-		// One page at a time, into memory that is there: no goroutines, no growth.
+		// One page at a time, into existing memory: no goroutines, no growth.
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
@@ -162,7 +158,7 @@ func (c *codec) zstdDecode(dst, src []byte) error {
 	return nil
 }
 
-// readExactly fills dst and then wants the stream's end, where checksums are verified.
+// readExactly fills dst and then requires the stream's end, at which checksums are verified.
 func readExactly(r io.Reader, dst []byte) error {
 	if n, err := io.ReadFull(r, dst); err != nil {
 		return fmt.Errorf("after %d of %d bytes: %w", n, len(dst), err)

@@ -6,16 +6,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What to do about bytes that are not as they should be, of a whole file and of a column.
+// Remedies for damaged bytes of a whole file and of one column.
 const (
-	again        = "copy or write the file again"
-	againWithout = again + ", or leave the column out"
+	remedyCopyAgain = "copy or write the file again"
+	remedyLeaveOut  = remedyCopyAgain + ", or leave the column out"
 )
 
-// advise adds what to do to an error of the data that does not say it; an error of the input is none.
-func advise(err error, remedy string) error {
+// addRemedy adds a remedy to a data error that has none; errors of the input stay as they are.
+func addRemedy(err error, remedy string) error {
 	d, ok := errors.AsType[*stream.DataError](err)
-	if !ok || d.Remedy.Format != "" || readError(err) != nil {
+	if !ok || d.Remedy.Format != "" || inputError(err) != nil {
 		return err
 	}
 	advised := *d

@@ -41,41 +41,40 @@ func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	return extents
 }
 
-// Decode implements format.Group. A row range that does not begin with the group costs a walk
-// over the headers of the pages once; pages outside the range are not decompressed.
+// Decode implements format.Group. A row range that does not begin with the group costs a walk over the headers of the
+// pages once; pages outside the range are not decompressed.
 func (g *rowGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	buf := g.file.pool.Get().(*scratch)
 	defer g.file.pool.Put(buf)
-	return g.decode(ctx, l, from, to, dst, buf)
+	return g.decodeColumn(ctx, l, from, to, dst, buf)
 }
 
-// DecodeAll implements format.Batched. Column chunks that are small and stand side by side are
-// read together.
+// DecodeAll implements format.Batched. Small column chunks that are adjacent in the file are read together.
 func (g *rowGroup) DecodeAll(ctx context.Context, leaves []format.Decoding, from, to int64) {
 	buf := g.file.pool.Get().(*scratch)
 	defer g.file.pool.Put(buf)
 	defer func() { buf.stretch = stretch{} }()
 	for i := range leaves {
 		d := &leaves[i]
-		if buf.stretch.of(g.file.Chunk(g.number, g.file.columns[d.Leaf].index)) == nil {
+		if buf.stretch.chunkBytes(g.file.Chunk(g.number, g.file.columns[d.Leaf].index)) == nil {
 			g.readStretch(leaves[i:], buf)
 		}
-		d.Err = g.decode(ctx, d.Leaf, from, to, d.Dst, buf)
+		d.Err = g.decodeColumn(ctx, d.Leaf, from, to, d.Dst, buf)
 	}
 }
 
-func (g *rowGroup) decode(ctx context.Context, l int, from, to int64, dst [][]float64, buf *scratch) error {
-	lf, col := &g.file.leaf[l], &g.file.columns[l]
-	return g.guard(lf, from, to, buf, func() error {
+func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst [][]float64, buf *scratch) error {
+	lf, col := &g.file.leaves[l], &g.file.columns[l]
+	return g.guardDecoding(lf, from, to, buf, func() error {
 		if lf.Why != "" || len(dst) != lf.Width {
 			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
 		}
 		width := int64(lf.Width)
-		e := g.entries(col, buf)
+		e := g.startEntries(col, buf)
 		if lf.List && e.pages.info.Values != width*g.file.rows[g.number] {
 			return g.decodeGaps(ctx, e, l, from, to, dst)
 		}
-		if err := g.seek(e, l, from*width, to*width); err != nil {
+		if err := g.seekEntries(e, l, from*width, to*width); err != nil {
 			return err
 		}
 		if !lf.List {
@@ -88,19 +87,19 @@ func (g *rowGroup) decode(ctx context.Context, l int, from, to int64, dst [][]fl
 	})
 }
 
-// decodeFixed reads lists that all have the same length into one column an element.
+// decodeFixed reads lists that all have the same length; each element becomes a column.
 func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf, from, to int64, dst [][]float64) error {
 	width := lf.Width
 	e.width = width
 	perBatch := max(1, batchValues/width)
-	table := grow(&e.buf.table, perBatch*width)
+	table := resizeBuffer(&e.buf.table, perBatch*width)
 	for row := from; row < to; {
 		n := int(min(int64(perBatch), to-row))
 		if err := e.read(ctx, table[:n*width]); err != nil {
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
 					RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + uneven.entry/int64(width),
-					Err: format.UnevenList(e.lengthOf(ctx, uneven, from), width), Remedy: format.LeaveOut(lf.Name),
+					Err: format.UnevenList(e.describeLength(ctx, uneven, from), width), Remedy: format.LeaveOut(lf.Name),
 				}
 			}
 			return err
@@ -119,8 +118,8 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 	return nil
 }
 
-// DecodeLists implements format.Group. A row range that does not begin with the group costs
-// counting the rows of all its pages once.
+// DecodeLists implements format.Group. A row range that does not begin with the group costs counting the rows of all
+// its pages once.
 func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if at, ok := g.file.entries[l]; ok {
 		l = at + 1
@@ -136,28 +135,28 @@ func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *f
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeTextKeys implements format.TextKeyed. The number of a key in a dictionary is asked for once.
+// DecodeTextKeys implements format.TextKeyed. It asks for the number of each key in a dictionary once.
 func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
 	at, ok := g.file.entries[l]
-	if !ok || !g.file.leaf[l].TextKeys {
-		return g.file.place(errors.New("no map of texts"), g.number, g.file.leaf[l].Name)
+	if !ok || !g.file.leaves[l].TextKeys {
+		return g.file.placeError(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
 	}
-	lf, col := &g.file.leaf[at], g.file.columns[at]
-	if why := g.file.undecodable(g.number, &col); why != "" {
-		return g.file.place(errors.New(why), g.number, lf.Name)
+	lf, col := &g.file.leaves[at], g.file.columns[at]
+	if why := g.file.whyUndecodable(g.number, &col); why != "" {
+		return g.file.placeError(errors.New(why), g.number, lf.Name)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	return g.run(lf, from, to, func(buf *scratch) error {
+	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		listed := g.file.foot.groups[g.number].chunks[col.index].encodings
-		col.texts, col.single = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
-		e := g.entries(&col, buf)
+		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings
+		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
+		e := g.startEntries(&col, buf)
 		row, err := g.seekRow(e, at, from)
 		if err != nil {
 			return err
 		}
-		var known []float64 // of the dictionary; NaN where it was not asked for
-		e.numbers = func(found []float64) {
+		var known []float64 // of the dictionary's keys; NaN: not asked for yet
+		e.replaceTexts = func(found []float64) {
 			for len(known) < t.Fixed {
 				known = append(known, math.NaN())
 			}
@@ -180,13 +179,13 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 }
 
 func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	lf, col := &g.file.leaf[l], &g.file.columns[l]
+	lf, col := &g.file.leaves[l], &g.file.columns[l]
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	return g.run(lf, from, to, func(buf *scratch) error {
+	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		if !lf.List || lf.Refused || col.kind == notNumber {
 			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
-		e := g.entries(col, buf)
+		e := g.startEntries(col, buf)
 		row, err := g.seekRow(e, l, from)
 		if err != nil {
 			return err
@@ -195,16 +194,15 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 	})
 }
 
-// run calls f with scratch memory, guarded.
-func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
+func (g *rowGroup) withScratch(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
 	buf := g.file.pool.Get().(*scratch)
 	defer g.file.pool.Put(buf)
-	return g.guard(lf, from, to, buf, func() error { return f(buf) })
+	return g.guardDecoding(lf, from, to, buf, func() error { return f(buf) })
 }
 
-// guard calls f, which uses buf, and gives its error, or the library's panic, a place. Its
-// time is measured: that of reading, and the rest as decoding.
-func (g *rowGroup) guard(lf *format.Leaf, from, to int64, buf *scratch, f func() error) error {
+// guardDecoding calls f, which uses buf, and adds a place to its error or to a panic of the library. It measures the
+// time spent on reading; the rest counts as decoding.
+func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, f func() error) error {
 	err := format.Guard(func() error {
 		if from < 0 || from > to || to > g.file.rows[g.number] {
 			return fmt.Errorf("rows %d to %d of a row group of %d", from, to, g.file.rows[g.number])
@@ -221,21 +219,20 @@ func (g *rowGroup) guard(lf *format.Leaf, from, to int64, buf *scratch, f func()
 		}()
 		return f()
 	})
-	return advise(g.file.place(err, g.number, lf.Name), againWithout)
+	return addRemedy(g.file.placeError(err, g.number, lf.Name), remedyLeaveOut)
 }
 
-// entries starts with a column chunk, in the memory of the one before.
-func (g *rowGroup) entries(col *column, buf *scratch) *entries {
-	buf.pages = g.file.pages(g.number, col, buf)
+// startEntries starts a column chunk in the memory of the previous one.
+func (g *rowGroup) startEntries(col *column, buf *scratch) *entries {
+	buf.pages = g.file.newChunkPages(g.number, col, buf)
 	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }
 
-// seek prepares e to read the entries [from, to).
-func (g *rowGroup) seek(e *entries, l int, from, to int64) error {
+func (g *rowGroup) seekEntries(e *entries, l int, from, to int64) error {
 	e.pos, e.end = from, to
 	whole := from == 0 && to == e.pages.info.Values
-	if whole || e.col.chained() || e.pages.info.Size <= readAhead { // a read brings all of it: passing over pages costs nothing
+	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read brings all of it: no need to skip pages
 		return nil
 	}
 	marks, err := g.pageMarks(markKey{l, false}, e.col, e.buf)
@@ -244,12 +241,12 @@ func (g *rowGroup) seek(e *entries, l int, from, to int64) error {
 	}
 	first, last := 0, len(marks)
 	for i, m := range marks {
-		if m.seen <= from {
+		if m.entriesBefore <= from {
 			first = i
 		}
-		if m.seen >= to {
+		if m.entriesBefore >= to {
 			last = min(last, i)
 		}
 	}
-	return e.pages.jump(marks, first, last)
+	return e.pages.restrictTo(marks, first, last)
 }

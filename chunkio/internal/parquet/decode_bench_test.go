@@ -75,7 +75,7 @@ func gramOf(tb testing.TB, path string, threads int) {
 	m := gram.NewMoments(len(ds.Columns()), gram.Options{Threads: threads})
 	formattest.Must(tb, stream.Fold(tb.Context(), ds, stream.FoldOptions{}, m))
 	if _, err := m.Finish(ds.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard}); err != nil {
-		tb.Fatal(err)
+		tb.Fatalf("finishing the Gram matrix: %v", err)
 	}
 }
 
@@ -93,7 +93,7 @@ func ourReading(tb testing.TB, path string, threads int) (values int64) {
 		formattest.Must(tb, err)
 		shareColumns(threads, len(f.Leaves()), func(worker, i int) {
 			if err := group.Decode(context.Background(), i, 0, n, [][]float64{dst[worker][:n]}); err != nil {
-				tb.Error(err)
+				tb.Errorf("decoding leaf %d: %v", i, err)
 			}
 		})
 		values += n * int64(len(f.Leaves()))
@@ -116,7 +116,7 @@ func bareReading(tb testing.TB, path string, threads int) int64 {
 				err = workers[worker].read(c)
 			}
 			if err != nil {
-				tb.Error(err)
+				tb.Errorf("reading column %d with the library: %v", i, err)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ func tryDecodeLeaf(f format.File, l int, step int64) ([][]float64, error) {
 
 func leafNamed(t testing.TB, f *File, name string) int {
 	t.Helper()
-	for i, l := range f.leaf {
+	for i, l := range f.leaves {
 		if l.Name == name {
 			return i
 		}
@@ -70,7 +70,7 @@ func leafNamed(t testing.TB, f *File, name string) int {
 	return -1
 }
 
-// TestMessy compares what its README says of messy.parquet with what is decoded.
+// TestMessy compares the decoded messy.parquet with its README.
 func TestMessy(t *testing.T) {
 	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
 	for _, want := range []struct {
@@ -98,7 +98,7 @@ func TestMessy(t *testing.T) {
 		{name: "label", typ: "int32", lo: 0, hi: 2},
 	} {
 		i := leafNamed(t, f, want.name)
-		l := f.leaf[i]
+		l := f.leaves[i]
 		if l.Type != want.typ || l.Why != "" || l.Width != 1 || l.Nulls != int64(want.nulls) {
 			t.Errorf("%s: leaf %+v", want.name, l)
 		}
@@ -130,7 +130,7 @@ func TestMessy(t *testing.T) {
 		}
 	}
 	for name, why := range map[string]string{"ts": "timestamp", "category": "text", "day": "date", "vals": "lists of varying length"} {
-		if l := f.leaf[leafNamed(t, f, name)]; !strings.HasPrefix(l.Why, why) || l.Width != 0 || l.Refused {
+		if l := f.leaves[leafNamed(t, f, name)]; !strings.HasPrefix(l.Why, why) || l.Width != 0 || l.Refused {
 			t.Errorf("%s: leaf %+v", name, l)
 		}
 	}
@@ -145,7 +145,7 @@ func TestMessy(t *testing.T) {
 func TestMessyLists(t *testing.T) {
 	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
 	emb := leafNamed(t, f, "emb")
-	if l := f.leaf[emb]; l.Width != 16 || !l.List || l.Why != "" || l.Type != "list<float>" || l.Nulls != 0 {
+	if l := f.leaves[emb]; l.Width != 16 || !l.List || l.Why != "" || l.Type != "list<float>" || l.Nulls != 0 {
 		t.Fatalf("emb: leaf %+v", l)
 	}
 	fixed := decodeLeaf(t, f, emb, 5000)
@@ -217,7 +217,7 @@ func allLists(f *File, l int, step int64) (*format.Lists, error) {
 // TestSplits decodes every leaf whole and in ranges: the bits must be the same.
 func TestSplits(t *testing.T) {
 	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
-	for i, l := range f.leaf {
+	for i, l := range f.leaves {
 		if l.List && l.Why != "" {
 			whole, err := allLists(f, i, 5000)
 			formattest.Must(t, err)
@@ -252,8 +252,7 @@ func equalBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
 
-// TestDatasets decodes a few leaves of every dataset, and their nulls must be those
-// of the footer.
+// TestDatasets decodes a few leaves of every dataset and compares their nulls with the footer's counts.
 func TestDatasets(t *testing.T) {
 	for _, name := range []string{
 		"coil20", "orl", "usps", "isolet", "warppie10p", "mnist10k", "prostate_ge", "basehock", "basehock_sparse",
@@ -261,8 +260,8 @@ func TestDatasets(t *testing.T) {
 		f := openTest(t, fixtures.Dataset(t, name+".parquet"))
 		random := rand.New(rand.NewPCG(1, 2))
 		for range 20 {
-			i := random.IntN(len(f.leaf))
-			l := f.leaf[i]
+			i := random.IntN(len(f.leaves))
+			l := f.leaves[i]
 			if l.Why != "" {
 				if name != "basehock_sparse" {
 					t.Errorf("%s: %s is left out: %s", name, l.Name, l.Why)
@@ -311,7 +310,7 @@ func TestConcurrentDecode(t *testing.T) {
 		})
 	}
 	if err := work.Wait(); err != nil {
-		t.Error(err)
+		t.Errorf("decoding in parallel: %v", err)
 	}
 }
 

@@ -9,43 +9,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// dictionary decodes dictionary-encoded pages: each distinct value is converted to
-// float64 once, and the indices are looked up here. The library's own look-up makes
-// garbage for every batch of indices; without it decoding mnist70k takes three fifths
-// of the time and allocates a tenth.
+// dictionary decodes dictionary-encoded pages: each distinct value is converted to float64 once, and the indices are
+// looked up here. The library's own look-up makes garbage for every batch of indices; without it decoding mnist70k
+// takes three fifths of the time and allocates a tenth.
 //
-// Decoding E-MNIST spends a quarter of its time on zstd, an eighth on runs of zeros and a tenth on
-// packed indices, both held up by writing to memory, and a fifth on footers and page headers.
+// Decoding E-MNIST spends a quarter of its time on zstd, an eighth on runs of zeros and a tenth on packed indices
+// (both limited by writing to memory), and a fifth on footers and page headers.
 type dictionary struct {
 	plain []byte    // the dictionary page
-	size  int       // distinct values; -1 where there is no dictionary
+	size  int       // distinct values; -1: no dictionary
 	table []float64 // the distinct values, once a page has needed them
-	index hybrid    // of the page under way
+	index hybrid    // of the current page
 }
 
-// usesDictionary reports whether values so encoded are indices into a dictionary.
 func usesDictionary(e parquet.Encoding) bool {
 	return e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict
 }
 
-// startPage goes to the indices of the next page, one byte of width and then runs, and
-// passes over the first skip of them. The page was checked.
+// startPage moves to the indices of the next page (one byte of width, then runs) and skips the first ones. The page
+// was checked.
 func (d *dictionary) startPage(indices []byte, skip int) error {
-	d.index = hybrid{b: indices[1:], width: int(indices[0])}
+	d.index = hybrid{rest: indices[1:], width: int(indices[0])}
 	return d.index.skip(skip)
 }
 
-// read fills dst with the values of the next indices.
-func (d *dictionary) read(dst []float64) error {
+func (d *dictionary) readValues(dst []float64) error {
 	h := &d.index
 	for len(dst) > 0 {
-		if err := h.run(); err != nil {
+		if err := h.loadRun(); err != nil {
 			return err
 		}
 		run := dst[:min(len(dst), h.left)]
 		if h.packed == nil {
 			if uint64(h.value) >= uint64(len(d.table)) {
-				return d.outside(uint64(h.value))
+				return d.errIndexOutside(uint64(h.value))
 			}
 			x := d.table[h.value]
 			if math.Float64bits(x) == 0 { // the common long run
@@ -55,7 +52,7 @@ func (d *dictionary) read(dst []float64) error {
 					run[i] = x
 				}
 			}
-		} else if err := d.unpack(run); err != nil {
+		} else if err := d.lookUpPacked(run); err != nil {
 			return err
 		}
 		h.left -= len(run)
@@ -64,17 +61,16 @@ func (d *dictionary) read(dst []float64) error {
 	return nil
 }
 
-// unpack looks up the next indices of a bit-packed run.
-func (d *dictionary) unpack(dst []float64) error {
+func (d *dictionary) lookUpPacked(dst []float64) error {
 	h := &d.index
 	n := kernel.Lookup(dst, d.table, h.packed, h.bit, h.width)
 	h.bit += n * h.width
 	if n < len(dst) {
-		return d.outside(uint64(h.next()))
+		return d.errIndexOutside(uint64(h.nextPacked()))
 	}
 	return nil
 }
 
-func (d *dictionary) outside(index uint64) error {
+func (d *dictionary) errIndexOutside(index uint64) error {
 	return fmt.Errorf("index %d into a dictionary of %d values", index, d.size)
 }

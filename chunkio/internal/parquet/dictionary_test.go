@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// Indices of every width, in runs of either kind, skipped and read in pieces of any
-// length; and one that points behind the table, wherever it stands.
+// Indices of every width, in runs of either kind, skipped and read in pieces of any length; and an index beyond the
+// table, at any position.
 func TestDictionary(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for width := 0; width <= 32; width++ {
@@ -29,7 +29,7 @@ func TestDictionary(t *testing.T) {
 			formattest.Must(t, d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), skip))
 			for at := skip; at < len(values); {
 				got := make([]float64, 1+r.IntN(len(values)-at))
-				formattest.Must(t, d.read(got))
+				formattest.Must(t, d.readValues(got))
 				for i, x := range got {
 					if want := table[values[at+i]]; x != want {
 						t.Fatalf("width %d: value %d is %g, want %g", width, at+i, x, want)
@@ -41,7 +41,7 @@ func TestDictionary(t *testing.T) {
 				values[r.IntN(len(values))] = uint32(len(table))
 				d := dictionary{size: len(table), table: table}
 				formattest.Must(t, d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), 0))
-				if err := d.read(make([]float64, len(values))); err == nil {
+				if err := d.readValues(make([]float64, len(values))); err == nil {
 					t.Fatalf("width %d: an index behind the table went unnoticed", width)
 				}
 			}

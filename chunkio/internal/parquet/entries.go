@@ -12,79 +12,77 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// entries reads the entries of a column chunk one after the other: values, nulls, and
-// what stands for a list without elements.
+// entries reads the entries of a column chunk in order: values, nulls, and the placeholders of lists without
+// elements.
 type entries struct {
 	pages    *pages
 	col      *column
 	buf      *scratch
 	values   *values
-	width    int   // of a column of lists that must all have this length; 0 for others
-	pos, end int64 // next entry, and where to stop
+	width    int   // the length that all lists must have; 0 for other columns
+	pos, end int64 // next entry, and the end of the range
 	left     int   // entries left in the current page
-	full     bool  // none of them is null
+	noNulls  bool  // none of the remaining entries is null
 	def, rep hybrid
 
-	numbers func(found []float64) // puts the numbers of texts in place of the numbers of a list; nil for others
+	replaceTexts func(found []float64) // replaces indices of texts by the texts' numbers; nil for other columns
 }
 
-// unevenError says that an entry does not belong to a whole list of the width expected.
+// unevenError reports an entry that does not belong to a whole list of the expected width.
 type unevenError struct {
-	entry  int64
-	length int  // of the list; -1 for a null one
-	longer bool // it goes on behind the entries read last
+	entry     int64
+	length    int  // length of the list; -1 for a null one
+	continues bool // the list continues after the entries read last
 }
 
 func (e *unevenError) Error() string { return fmt.Sprintf("a list of %d values", e.length) }
 
-// nextPage goes to the next page that has entries at or behind pos, once the current one
-// is used up.
+// nextPage moves to the next page that has entries at or after pos, once the current page is used up.
 func (e *entries) nextPage(ctx context.Context) error {
 	for e.left == 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		more, err := e.pages.next()
+		more, err := e.pages.nextDataPage()
 		switch {
 		case err != nil:
 			return err
 		case !more:
 			return errors.New("column chunk ends before the row group's last row")
-		case e.pages.seen+int64(e.pages.header.Values) <= e.pos && !e.col.chained():
-			e.pages.pass()
+		case e.pages.entriesBefore+int64(e.pages.header.Values) <= e.pos && !e.col.hasChainedPages():
+			e.pages.skipPage()
 			continue
 		}
-		if err := e.pages.load(); err != nil {
+		if err := e.pages.loadPage(); err != nil {
 			return err
 		}
-		if err := e.begin(&e.pages.page); err != nil {
+		if err := e.startPage(&e.pages.page); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// begin starts with page p at entry pos.
-func (e *entries) begin(p *page) (err error) {
+func (e *entries) startPage(p *page) (err error) {
 	if e.values == nil {
 		e.values = &e.buf.values
 		*e.values = values{col: e.col, buf: e.buf, dict: dictionary{plain: e.pages.dict, size: e.pages.dictSize}}
 	}
-	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.single {
+	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.independentPages {
 		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not tell")
 	}
-	skip := min(int(e.pos-p.first), p.header.Values)
+	skip := min(int(e.pos-p.entriesBefore), p.header.Values)
 	present := skip
-	e.left, e.full = p.header.Values-skip, p.present == p.header.Values
-	e.def = hybrid{b: p.def, width: levelWidth(e.col.def)}
-	e.rep = hybrid{b: p.rep, width: levelWidth(e.col.rep)}
+	e.left, e.noNulls = p.header.Values-skip, p.present == p.header.Values
+	e.def = hybrid{rest: p.def, width: levelWidth(e.col.def)}
+	e.rep = hybrid{rest: p.rep, width: levelWidth(e.col.rep)}
 	if e.col.rep > 0 {
 		if err := e.rep.skip(skip); err != nil {
 			return err
 		}
 	}
-	if !e.full {
-		present, err = e.def.scan(skip, uint32(e.col.def), uint32(e.col.def))
+	if !e.noNulls {
+		present, err = e.def.countValue(skip, uint32(e.col.def), uint32(e.col.def))
 		if err != nil {
 			return err
 		}
@@ -92,16 +90,16 @@ func (e *entries) begin(p *page) (err error) {
 	return e.values.startPage(p, present)
 }
 
-// read fills dst with the next entries; a null is format.Null. Where a width is set, the
-// entries must make whole lists, or read fails with an *unevenError. Elements may be null;
-// a null list takes one entry, so that it fits (as a null element) only among lists of one.
+// read fills dst with the next entries; a null is format.Null. If a width is set, the entries must make whole lists,
+// or read fails with an *unevenError. Elements may be null; a null list takes one entry, so it fits (as a null
+// element) only among lists of one.
 func (e *entries) read(ctx context.Context, dst []float64) error {
 	for len(dst) > 0 {
 		if err := e.nextPage(ctx); err != nil {
 			return err
 		}
 		n := min(len(dst), e.left, batchValues)
-		err := e.batch(dst[:n])
+		err := e.readFromPage(dst[:n])
 		dst = dst[n:]
 		e.left -= n
 		e.pos += int64(n)
@@ -112,8 +110,7 @@ func (e *entries) read(ctx context.Context, dst []float64) error {
 	return nil
 }
 
-// batch reads entries of the current page.
-func (e *entries) batch(dst []float64) error {
+func (e *entries) readFromPage(dst []float64) error {
 	var uneven *unevenError
 	if e.width > 0 {
 		var err error
@@ -121,34 +118,34 @@ func (e *entries) batch(dst []float64) error {
 			return err
 		}
 	}
-	if e.full {
+	if e.noNulls {
 		if uneven != nil {
 			return uneven
 		}
-		return e.values.read(dst)
+		return e.values.readValues(dst)
 	}
-	levels := grow(&e.buf.levels, len(dst))
-	if err := e.def.levels(levels); err != nil {
+	levels := resizeBuffer(&e.buf.levels, len(dst))
+	if err := e.def.readLevels(levels); err != nil {
 		return err
 	}
 	if e.width > 0 {
-		if uneven = e.checkThere(levels, uneven); uneven != nil {
+		if uneven = e.checkListsPresent(levels, uneven); uneven != nil {
 			return uneven
 		}
 	}
 	present := bytes.Count(levels, []byte{e.col.def})
-	if err := e.values.read(dst[:present]); err != nil {
+	if err := e.values.readValues(dst[:present]); err != nil {
 		return err
 	}
-	spread(dst, levels, e.col.def, present)
+	spreadValues(dst, levels, e.col.def, present)
 	return nil
 }
 
-// spread moves the values at the beginning of dst, as many as levels are def, to where these are,
-// and puts format.Null elsewhere. It goes from the back, so that none is overwritten before it has
-// moved, and without branches, which nobody foresees where nulls are random: columns of which a
-// tenth is null took a seventh more of all decoding with them.
-func spread(dst []float64, levels []uint8, def uint8, present int) {
+// spreadValues moves the present values from the beginning of dst to the places whose level is def and puts
+// format.Null in the others. It goes from the back, so that no value is overwritten before it has moved, and has no
+// branches, which the processor cannot predict if nulls are random: with branches, decoding columns with a tenth of
+// nulls took a seventh longer.
+func spreadValues(dst []float64, levels []uint8, def uint8, present int) {
 	null := math.Float64bits(format.Null)
 	for i := len(dst) - 1; i >= 0; i-- {
 		here := 0
@@ -156,7 +153,7 @@ func spread(dst []float64, levels []uint8, def uint8, present int) {
 			here = 1
 		}
 		present -= here
-		x := math.Float64bits(dst[present]) // of a null: the next value to move, or one that has; at most i
+		x := math.Float64bits(dst[present]) // for a null: a value to move next or moved already; at most i
 		if here == 0 {
 			x = null
 		}
@@ -164,10 +161,9 @@ func spread(dst []float64, levels []uint8, def uint8, present int) {
 	}
 }
 
-// checkWidth verifies that lists begin exactly at the multiples of width.
 func (e *entries) checkWidth(n int) (*unevenError, error) {
-	reps := grow(&e.buf.reps, n)
-	if err := e.rep.levels(reps); err != nil {
+	reps := resizeBuffer(&e.buf.reps, n)
+	if err := e.rep.readLevels(reps); err != nil {
 		return nil, err
 	}
 	in := int(e.pos % int64(e.width))
@@ -189,9 +185,8 @@ func (e *entries) checkWidth(n int) (*unevenError, error) {
 	return nil, nil
 }
 
-// checkThere looks for a list that is null or empty by the levels of a batch, before what is uneven in
-// it anyway.
-func (e *entries) checkThere(levels []uint8, uneven *unevenError) *unevenError {
+// checkListsPresent looks for a null or empty list in the levels of a batch, up to the first uneven entry.
+func (e *entries) checkListsPresent(levels []uint8, uneven *unevenError) *unevenError {
 	for i, d := range levels {
 		at := e.pos + int64(i)
 		if uneven != nil && at > uneven.entry {
@@ -199,25 +194,24 @@ func (e *entries) checkThere(levels []uint8, uneven *unevenError) *unevenError {
 		}
 		switch {
 		case e.width == 1: // a null or empty list stands as one null element
-		case d+1 == e.col.exists:
+		case d+1 == e.col.elementLevel:
 			return &unevenError{entry: at}
-		case d < e.col.exists:
+		case d < e.col.elementLevel:
 			return &unevenError{entry: at, length: -1}
 		}
 	}
 	return uneven
 }
 
-// lengthOf says how long the list is that a reading of rows from one on has found uneven.
-func (e *entries) lengthOf(ctx context.Context, u *unevenError, from int64) string {
+func (e *entries) describeLength(ctx context.Context, u *unevenError, from int64) string {
 	if u.entry < from*int64(e.width) { // its beginning has not been read
 		return "a list of another length"
 	}
 	if u.length < 0 {
 		return "a null list"
 	}
-	if u.longer {
-		more, whole := e.goOn(ctx)
+	if u.continues {
+		more, whole := e.countRestOfList(ctx)
 		if u.length += more; !whole {
 			return fmt.Sprintf("a list of %d values or more", u.length)
 		}
@@ -225,14 +219,14 @@ func (e *entries) lengthOf(ctx context.Context, u *unevenError, from int64) stri
 	return u.Error()
 }
 
-// goOn counts the entries by which a list goes on; whole says that its end was found.
-func (e *entries) goOn(ctx context.Context) (n int, whole bool) {
+// countRestOfList counts the remaining entries of a list; whole is true if its end was found.
+func (e *entries) countRestOfList(ctx context.Context) (n int, whole bool) {
 	for e.pos < e.pages.info.Values {
-		if e.nextPage(ctx) != nil { // what is read may end here
+		if e.nextPage(ctx) != nil { // the bytes read may end here
 			return n, false
 		}
-		reps := grow(&e.buf.reps, min(e.left, batchValues))
-		if e.rep.levels(reps) != nil {
+		reps := resizeBuffer(&e.buf.reps, min(e.left, batchValues))
+		if e.rep.readLevels(reps) != nil {
 			return n, false
 		}
 		if more := bytes.IndexByte(reps, 0); more >= 0 {
@@ -245,25 +239,24 @@ func (e *entries) goOn(ctx context.Context) (n int, whole bool) {
 	return n, true
 }
 
-// readLists appends the lists of rows [from, to) to the empty dst; row is the row of the
-// last entry read.
+// readLists appends the lists of rows [from, to) to the empty dst; row is the row of the last entry read.
 func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
 	for e.pos < e.end {
 		if err := e.nextPage(ctx); err != nil {
 			return err
 		}
 		n := min(e.left, batchValues)
-		reps, levels := grow(&e.buf.reps, n), grow(&e.buf.levels, n)
-		if err := errors.Join(e.rep.levels(reps), e.def.levels(levels)); err != nil {
+		reps, levels := resizeBuffer(&e.buf.reps, n), resizeBuffer(&e.buf.levels, n)
+		if err := errors.Join(e.rep.readLevels(reps), e.def.readLevels(levels)); err != nil {
 			return err
 		}
 		present := bytes.Count(levels, []byte{e.col.def})
-		found := grow(&e.buf.table, present)
-		if err := e.values.read(found); err != nil {
+		found := resizeBuffer(&e.buf.table, present)
+		if err := e.values.readValues(found); err != nil {
 			return err
 		}
-		if e.numbers != nil {
-			e.numbers(found)
+		if e.replaceTexts != nil {
+			e.replaceTexts(found)
 		}
 		for i, d := range levels {
 			if reps[i] != 0 && row < 0 {
@@ -275,14 +268,14 @@ func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *forma
 				}
 				if row >= from {
 					dst.Ptr = append(dst.Ptr, len(dst.Values))
-					dst.Null = append(dst.Null, d+1 < e.col.exists)
+					dst.Null = append(dst.Null, d+1 < e.col.elementLevel)
 				}
 			}
 			x := format.Null
 			if d == e.col.def {
 				x, found = found[0], found[1:]
 			}
-			if row >= from && d >= e.col.exists {
+			if row >= from && d >= e.col.elementLevel {
 				dst.Values = append(dst.Values, x)
 				dst.Ptr[len(dst.Ptr)-1] = len(dst.Values)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// Values and nulls in any order stand where their levels say, also if there are none of one kind.
+// Values and nulls in any order go to the places of their levels, also if there are no values or no nulls.
 func TestSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 1000 {
@@ -24,7 +24,7 @@ func TestSpread(t *testing.T) {
 		for i := range present {
 			dst[i] = float64(i)
 		}
-		spread(dst, levels, 2, present)
+		spreadValues(dst, levels, 2, present)
 		next := 0.0
 		for i, x := range dst {
 			switch {

@@ -6,23 +6,23 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 )
 
-// expansion is the most bytes that a byte of a compressed page becomes: a page that claims more is
-// damaged, whatever the footer says, and no memory is taken for it.
-func expansion(c compress.Compression) int64 {
+// maxExpansion is the largest factor by which a codec can expand the bytes of a page. A page that claims more is
+// damaged, even if the footer agrees, and no memory is allocated for it.
+func maxExpansion(c compress.Compression) int64 {
 	switch c {
 	case compress.Codecs.Uncompressed:
 		return 1
-	case compress.Codecs.Snappy: // 64 bytes by a copy of 3
+	case compress.Codecs.Snappy: // a copy of 3 bytes yields 64
 		return 22
-	case compress.Codecs.Gzip: // 258 bytes by two codes of a bit
+	case compress.Codecs.Gzip: // two codes of a bit yield 258 bytes
 		return 1032
-	case compress.Codecs.Brotli: // 16 MiB by a command
+	case compress.Codecs.Brotli: // a command yields 16 MiB
 		return math.MaxInt32
-	case compress.Codecs.Zstd: // 128 KiB by a block of 4
+	case compress.Codecs.Zstd: // a block of 4 bytes yields 128 KiB
 		return 1 << 15
 	}
-	return 256 // LZ4: 255 bytes by one more of a length
+	return 256 // LZ4: each further byte of a length adds 255
 }
 
-// headOfPage is what compression adds to that at most, as for pages of few bytes.
-const headOfPage = 1 << 16
+// expansionSlack is the most that a page may exceed maxExpansion by, for pages of few bytes.
+const expansionSlack = 1 << 16

@@ -2,15 +2,15 @@ package parquet
 
 import "encoding/binary"
 
-// DropOrders makes the footer say nothing on the order of bounds.
-func (f *File) DropOrders() { f.foot.ordered = nil }
+// DropOrders removes the order of bounds from the footer.
+func (f *File) DropOrders() { f.footer.hasTypeOrder = nil }
 
 // SetOldBounds gives the statistics of a column's first chunk the fields of old writers, with its
 // bounds, or takes them away.
 func (f *File) SetOldBounds(l int, known bool) {
-	m := &f.foot.groups[0].chunks[f.columns[l].index]
-	s := parseStatistics(f.foot.raw, m.statistics)
-	b := f.foot.raw
+	m := &f.footer.groups[0].chunks[f.columns[l].index]
+	s := parseStatistics(f.footer.rawFooter, m.statistics)
+	b := f.footer.rawFooter
 	m.statistics = len(b)
 	last := byte(0)
 	for _, field := range []struct {
@@ -24,5 +24,5 @@ func (f *File) SetOldBounds(l int, known bool) {
 		}
 	}
 	b = append(b, thriftStop)
-	f.foot.raw = b
+	f.footer.rawFooter = b
 }

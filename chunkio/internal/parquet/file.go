@@ -1,7 +1,6 @@
-// Package parquet reads Parquet files: the footer (footer.go, schema.go, groups.go), the leaves of its
-// schema (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Many
-// values are decoded by arrow v15; whatever a damaged file could make it do is
-// checked here first.
+// Package parquet reads Parquet files: the footer (footer.go, schema.go, groups.go), the leaves of its schema
+// (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Arrow v15 decodes many of the values;
+// this package first checks everything that a damaged file could use to make it misbehave.
 package parquet
 
 import (
@@ -22,183 +21,180 @@ import (
 
 // File is an open Parquet file.
 type File struct {
-	in      format.Input
-	foot    *footer
-	leaf    []format.Leaf
-	visible int         // leaves; the keys and values of maps follow
-	columns []column    // of the leaves, by leaf
-	entries map[int]int // of maps: where their keys stand behind the leaves, and then their values
-	rows    []int64     // of the row groups
-	pool    *sync.Pool  // of *scratch
+	in        format.Input
+	footer    *footer
+	leaves    []format.Leaf
+	leafCount int         // number of leaves; the keys and values of maps follow them
+	columns   []column    // of the leaves, by leaf
+	entries   map[int]int // by map: index of the leaf of its keys, which its values follow
+	rows      []int64     // of the row groups
+	pool      *sync.Pool  // of *scratch
 }
 
-// Open reads the footer of in, in at most memory bytes, and checks it. in is closed with
-// the file, or by the caller if Open fails.
+// Open reads and checks the footer of in, in at most memory bytes. in is closed with the file, or by the caller if
+// Open fails.
 func Open(in format.Input, memory int64) (*File, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{in: in, foot: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
+	f := &File{in: in, footer: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
 	// The metadata is a tree of pointers that a damaged file may leave nil.
 	err = format.Guard(func() error {
 		if err := f.checkGroups(); err != nil {
 			return err
 		}
 		flat := flattenSchema(foot)
-		f.leaf, f.columns = flat.leaves, flat.columns
-		f.visible, f.entries = len(f.leaf), map[int]int{}
-		for i := range f.visible {
+		f.leaves, f.columns = flat.leaves, flat.columns
+		f.leafCount, f.entries = len(f.leaves), map[int]int{}
+		for i := range f.leafCount {
 			if inner := flat.entries[i]; inner != nil {
-				f.entries[i] = len(f.leaf)
-				f.leaf, f.columns = append(f.leaf, inner.leaves...), append(f.columns, inner.columns...)
+				f.entries[i] = len(f.leaves)
+				f.leaves, f.columns = append(f.leaves, inner.leaves...), append(f.columns, inner.columns...)
 			}
 		}
-		for i := range f.leaf {
-			if err := f.complete(&f.leaf[i], &f.columns[i]); err != nil {
+		for i := range f.leaves {
+			if err := f.completeLeaf(&f.leaves[i], &f.columns[i]); err != nil {
 				return err
 			}
 		}
 		for i, at := range f.entries {
-			f.completeMap(&f.leaf[i], f.leaf[at:at+2])
+			f.completeMap(&f.leaves[i], f.leaves[at:at+2])
 		}
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
-			for i := 0; i < f.visible && yield(&f.leaf[i]); i++ {
+			for i := 0; i < f.leafCount && yield(&f.leaves[i]); i++ {
 			}
 		}, foot.pandas)
 		return nil
 	})
 	if err != nil {
-		return nil, advise(f.place(err, -1, ""), again)
+		return nil, addRemedy(f.placeError(err, -1, ""), remedyCopyAgain)
 	}
 	return f, nil
 }
 
 // Leaves implements format.File.
-func (f *File) Leaves() []format.Leaf { return f.leaf[:f.visible] }
+func (f *File) Leaves() []format.Leaf { return f.leaves[:f.leafCount] }
 
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
 
 // GroupBytes implements format.Weighed.
 func (f *File) GroupBytes(g int) (n int64) {
-	for i := range f.foot.groups[g].chunks {
-		n += f.foot.groups[g].chunks[i].Size
+	for i := range f.footer.groups[g].chunks {
+		n += f.footer.groups[g].chunks[i].Size
 	}
 	return n
 }
 
 // HeldBytes implements format.File.
-func (f *File) HeldBytes() int64 { return f.foot.heap }
+func (f *File) HeldBytes() int64 { return f.footer.heap }
 
 // FooterDigest implements format.File.
-func (f *File) FooterDigest() uint64 { return f.foot.digest }
+func (f *File) FooterDigest() uint64 { return f.footer.digest }
 
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
-// Schema is that of the footer. Its leaves, counted depth first, are the physical columns of
-// ColumnReader.
-func (f *File) Schema() *schema.Schema { return f.foot.schema }
+// Schema returns the footer's schema. Its leaves, counted depth first, are the physical columns of ColumnReader.
+func (f *File) Schema() *schema.Schema { return f.footer.schema }
 
-// Physical is the first physical column of a leaf.
+// Physical returns the first physical column of a leaf.
 func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
 
-// Input is what the file is read from.
+// Input returns the input of the file.
 func (f *File) Input() format.Input { return f.in }
 
-// Extent is the bytes of physical column i of group g.
+// Extent returns the byte range of physical column i of group g.
 func (f *File) Extent(g, i int) format.Extent {
 	c := f.Chunk(g, i)
 	return format.Extent{At: c.at, Size: c.Size}
 }
 
-// ScratchBytes bounds what reading physical column i of group g holds.
+// ScratchBytes bounds the memory for reading physical column i of group g.
 func (f *File) ScratchBytes(g, i int) int64 {
-	c := newColumn(f.foot.schema, i)
+	c := newColumn(f.footer.schema, i)
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
-// place fills in the place of an error, where it is not known yet.
-func (f *File) place(err error, group int, column string) error {
+func (f *File) placeError(err error, group int, column string) error {
 	return format.Place(f.in.Name(), group, column, err)
 }
 
-// Chunk is where column i of group g stands. The footer was checked.
-func (f *File) Chunk(g, i int) ChunkInfo { return f.foot.groups[g].chunks[i].ChunkInfo }
+// Chunk returns the place of column i of group g. The footer was checked.
+func (f *File) Chunk(g, i int) ChunkInfo { return f.footer.groups[g].chunks[i].ChunkInfo }
 
-// Dictionary is the bytes of the chunk's dictionary page, header included; 0 without one.
-func (f *File) Dictionary(g, i int) int64 { return f.foot.groups[g].chunks[i].dictionary }
+// Dictionary returns the bytes of the chunk's dictionary page, header included; 0 if it has none.
+func (f *File) Dictionary(g, i int) int64 { return f.footer.groups[g].chunks[i].dictionary }
 
-// UsesDictionary reports whether the chunk's pages are encoded with a dictionary, and its writer
-// did not fall back to plain pages.
+// UsesDictionary reports whether the chunk's pages are encoded with a dictionary and its writer did not fall back to
+// plain pages.
 func (f *File) UsesDictionary(g, i int) bool {
-	m := &f.foot.groups[g].chunks[i]
+	m := &f.footer.groups[g].chunks[i]
 	return !m.plainPages && (m.encodings.has(parquet.Encodings.PlainDict) || m.encodings.has(parquet.Encodings.RLEDict))
 }
 
-// checkGroups verifies the footer against itself and the file's size, and notes the
-// rows of each group. Of a column chunk that is not where or what the footer says, the column
-// cannot be read, and the others can.
+// checkGroups verifies the footer against itself and the file's size, and notes the rows of each group. If the footer
+// contradicts a column chunk, only that column cannot be read.
 func (f *File) checkGroups() error {
 	var total int64
 	var doubt sizeDoubt
-	claimed := f.foot.rows
-	if claimed == 0 { // some writers leave it so
+	claimed := f.footer.rows
+	if claimed == 0 { // some writers leave it 0
 		claimed = math.MaxInt64
 	}
-	for g := range f.foot.groups {
-		group := &f.foot.groups[g]
-		switch n := f.foot.schema.NumColumns(); {
+	for g := range f.footer.groups {
+		group := &f.footer.groups[g]
+		switch n := f.footer.schema.NumColumns(); {
 		case group.rows < 0 || group.rows > claimed-total:
 			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, claimed)
 		case len(group.chunks) != n:
 			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.chunks), n)
-		case !mayHold(f.foot.start, group.rows):
-			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.rows, f.foot.start)
+		case !canHoldValues(f.footer.start, group.rows):
+			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.rows, f.footer.start)
 		}
 		total += group.rows
 		f.rows = append(f.rows, group.rows)
 		for i := range group.chunks {
-			if _, known := group.faults[i]; known {
+			if _, known := group.chunkFaults[i]; known {
 				continue
 			}
 			if fault := f.checkChunk(g, i); fault != "" {
-				group.fault(i, "damaged footer: "+fault+"; "+again)
+				group.noteFault(i, "damaged footer: "+fault+"; "+remedyCopyAgain)
 				continue
 			}
-			if err := f.survey(g, i, &doubt); err != nil {
-				return f.place(err, g, f.foot.schema.Column(i).Path())
+			if err := f.surveyChunk(g, i, &doubt); err != nil {
+				return f.placeError(err, g, f.footer.schema.Column(i).Path())
 			}
 		}
 	}
-	if f.foot.rows != 0 && total != f.foot.rows {
-		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.foot.rows)
+	if f.footer.rows != 0 && total != f.footer.rows {
+		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.footer.rows)
 	}
 	return nil
 }
 
-// maxChunk bounds a column chunk in memory: no page can be larger than 2 GiB, and sums
-// of a few such bounds must not overflow.
+// maxChunk bounds a column chunk in memory: no page can be larger than 2 GiB, and sums of a few such bounds must not
+// overflow.
 const maxChunk = 1 << 42
 
-// checkChunk says what is wrong with a column chunk; "" for nothing. Its size in memory is survey's.
+// checkChunk describes a fault of a column chunk; "" if there is none. surveyChunk checks its size in memory.
 func (f *File) checkChunk(g, i int) string {
-	m := &f.foot.groups[g].chunks[i]
-	desc := f.foot.schema.Column(i)
+	m := &f.footer.groups[g].chunks[i]
+	desc := f.footer.schema.Column(i)
 	rows, c := f.rows[g], f.Chunk(g, i)
 	switch {
 	case m.physical != desc.PhysicalType():
 		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.physical, desc.PhysicalType())
 	case c.Size < 0 || c.Values < 0:
 		return fmt.Sprintf("the column chunk claims %d bytes, of %d values", c.Size, c.Values)
-	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.foot.start || c.Size > f.foot.start-c.at):
+	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.footer.start || c.Size > f.footer.start-c.at):
 		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
 	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:
 		return fmt.Sprintf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
 	case c.Values < rows:
 		return fmt.Sprintf("the column chunk has %d values, fewer than the row group's %d rows", c.Values, rows)
-	case !mayHold(c.Size, c.Values):
+	case !canHoldValues(c.Size, c.Values):
 		return fmt.Sprintf("the column chunk has %d values, more than pages of %d bytes can hold", c.Values, c.Size)
 	}
 	return ""
@@ -207,21 +203,20 @@ func (f *File) checkChunk(g, i int) string {
 // minPage is the length of the shortest header of a data page, one of few values.
 const minPage = 17
 
-// mayHold reports whether pages of so many bytes may hold so many values, where a writer keeps to the format: a page has a
-// header, and no more values than its field of 32 bits can tell. A constant column takes hardly more than
-// the headers, so that no smaller number is safe. A row group of no columns, or of columns that cannot be read, may have as
-// many rows as one page. What claims more would be decoded for days before the missing pages were noticed.
-func mayHold(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
+// canHoldValues reports whether pages of size bytes can hold this number of values: a page has a header, and its 32-bit
+// field limits its values. A constant column takes hardly more than the headers, so no smaller bound is safe. A row
+// group without readable columns may have as many rows as one page. A false claim would be decoded for days before
+// the missing pages were noticed.
+func canHoldValues(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
 
-// remedyRewrite is what to do about a file that others can read.
+// remedyRewrite is the remedy for a file that other programs can read.
 const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 
-// maxWidth is the longest list whose elements become features. Encodings can claim
-// any number of values in a few bytes.
+// maxWidth is the longest list whose elements become features. Encodings can claim any number of values in a few
+// bytes.
 const maxWidth = 1 << 20
 
-// complete adds to a leaf what its column chunks tell.
-func (f *File) complete(l *format.Leaf, c *column) error {
+func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 	if c.def == 0 {
 		l.Nulls = 0
 	}
@@ -234,11 +229,11 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
 		l.Packed = max(l.Packed, info.Size)
 		if l.Why == "" || l.Refused {
-			if why := f.undecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
+			if why := f.whyUndecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
 				l.Why, l.Refused, l.Width = why, true, 0
 			}
 		}
-		if _, fault := f.foot.groups[g].faults[c.index]; fault || rows == 0 {
+		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
 		if first < 0 {
@@ -247,7 +242,7 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 		if c.rep > 0 {
 			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
 		}
-		if n := f.foot.groups[g].chunks[c.index].nulls; n >= 0 && n <= info.Values {
+		if n := f.footer.groups[g].chunks[c.index].nulls; n >= 0 && n <= info.Values {
 			nulls += n
 		} else {
 			known = false
@@ -272,11 +267,11 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 			}
 		}
 		if width == 0 && (nulls > 0 || !known) {
-			beside, err := f.widthBesideGaps(l, c)
+			exceptGaps, err := f.widthExceptGaps(l, c)
 			if err != nil {
 				return err
 			}
-			width = int64(beside)
+			width = int64(exceptGaps)
 		}
 		switch {
 		case width == 0:
@@ -292,7 +287,6 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 	return nil
 }
 
-// completeMap adds to a map what its keys and values tell.
 func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 	l.Scratch, l.Packed = 0, 0
 	for i, side := range pair {
@@ -308,16 +302,15 @@ func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 	}
 }
 
-// undecodable says why column c of group g cannot be decoded; "" if it can.
-func (f *File) undecodable(g int, c *column) string {
-	m := &f.foot.groups[g].chunks[c.index]
-	if fault, ok := f.foot.groups[g].faults[c.index]; ok {
+func (f *File) whyUndecodable(g int, c *column) string {
+	m := &f.footer.groups[g].chunks[c.index]
+	if fault, ok := f.footer.groups[g].chunkFaults[c.index]; ok {
 		return fault
 	}
-	if !slices.Contains(decodable, m.codec) {
+	if !slices.Contains(decodableCodecs, m.codec) {
 		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(m.codec), remedyRewrite)
 	}
-	if encoding := c.undecodable(m.encodings); encoding != "" {
+	if encoding := c.undecodableEncoding(m.encodings); encoding != "" {
 		return fmt.Sprintf("encoding %s cannot be decoded; %s", encoding, remedyRewrite)
 	}
 	return ""
@@ -326,24 +319,24 @@ func (f *File) undecodable(g int, c *column) string {
 // Open implements format.File. It reads nothing yet.
 func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
-		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
+		return nil, f.placeError(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
 	return &rowGroup{file: f, number: g, marks: map[markKey][]mark{}}, nil
 }
 
-// ColumnReader returns a reader of physical column i of group g, whatever its type,
-// for copying it: the library's typed reader over checked pages. Byte arrays that it
-// returns stay valid. Call done when finished; a reader serves one goroutine.
+// ColumnReader returns a reader of physical column i of group g, of any type, for copying it: the library's typed
+// reader over checked pages. The byte arrays that it returns stay valid. Call done when finished; a reader serves one
+// goroutine.
 //
-// The library may panic on damaged values, so run the reading within format.Guard, and ask
-// Err after every batch. Batches end early only at the chunk's end or with an error:
-// the caller compares the number of values to the footer's.
+// The library may panic on damaged values, so run the reading within format.Guard, and check Err after every batch.
+// Batches end early only at the chunk's end or with an error: the caller compares the number of values to the
+// footer's.
 func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	return f.columnReader(g, i, 0)
 }
 
-// LeanReader is ColumnReader for many columns at once: it reads so many bytes ahead and no more. It
-// holds these and two pages.
+// LeanReader is ColumnReader for many columns at once: it reads exactly `ahead` bytes ahead. It holds these and two
+// pages.
 func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	return f.columnReader(g, i, ahead)
 }
@@ -351,15 +344,15 @@ func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, don
 func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	columns := f.Schema().NumColumns()
 	if g < 0 || g >= len(f.rows) || i < 0 || i >= columns {
-		return nil, nil, f.place(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
+		return nil, nil, f.placeError(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
 	}
 	c := newColumn(f.Schema(), i)
-	if why := f.undecodable(g, &c); why != "" {
-		return nil, nil, f.place(errors.New(why), g, c.desc.Path())
+	if why := f.whyUndecodable(g, &c); why != "" {
+		return nil, nil, f.placeError(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
-	p := f.pages(g, &c, buf)
-	p.fresh = true
+	p := f.newChunkPages(g, &c, buf)
+	p.freshMemory = true
 	if ahead > 0 {
 		p.win.ahead = ahead
 	}

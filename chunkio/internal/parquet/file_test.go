@@ -34,7 +34,7 @@ type typeCase struct {
 	typ  string
 	node func(parquet.Repetition) schema.Node
 	make func(r *rand.Rand, n int) (any, []float64)
-	// encodings beside PLAIN and the dictionary
+	// encodings in addition to PLAIN and the dictionary
 	encodings []parquet.Encoding
 }
 
@@ -153,7 +153,7 @@ func typeCases() []typeCase {
 }
 
 // written are the codecs that the library writes.
-var written = decodable[:5]
+var written = decodableCodecs[:5]
 
 // TestEveryEncoding decodes every type, encoding, codec and page version that arrow's
 // writer can produce, whole and in ranges, with and without nulls.
@@ -216,7 +216,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 	}, props...)
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
-	if l := f.leaf[0]; l.Type != c.typ || l.Why != "" || l.Nulls != nulls && l.Nulls >= 0 {
+	if l := f.leaves[0]; l.Type != c.typ || l.Why != "" || l.Nulls != nulls && l.Nulls >= 0 {
 		t.Fatalf("leaf %+v, want type %s and %d nulls", l, c.typ, nulls)
 	}
 	for _, step := range []int64{rows, 133, 64, 399} {

@@ -15,34 +15,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// tailSize is what a Parquet file ends with: the footer's length and the magic word.
+// tailSize is the length of a Parquet file's last part: the footer's length and the magic word.
 const tailSize = 8
 
-// What begins and ends a file.
+// The magic words at the beginning and the end of a file.
 const (
 	Magic          = "PAR1"
 	EncryptedMagic = "PARE"
 )
 
-// footer is the parsed footer of a Parquet file. It is parsed here and not by the library, which
-// knows fewer logical types, panics on what it does not know, and makes ten objects of a column
-// chunk.
+// footer is the parsed footer of a Parquet file. It is parsed here and not by the library, which knows fewer logical
+// types, panics on unknown ones, and makes ten objects of a column chunk.
 type footer struct {
-	schema  *schema.Schema
-	strange map[schema.Node]*strangeType
-	rows    int64
-	ordered []bool // by column: its bounds are in the order of its type
-	pandas  string // what pandas tells of the columns, see format.MarkIndex
-	packed  bool   // pages of version 2 are compressed, whatever they say themselves
-	raw     []byte // for statistics, which few ask for
-	groups  []groupMeta
-	start   int64  // offset in the file: the pages end before it
-	digest  uint64 // of its bytes
-	heap    int64  // estimate of the heap that it holds
+	schema       *schema.Schema
+	strange      map[schema.Node]*strangeType
+	rows         int64
+	hasTypeOrder []bool // by column: its bounds are in the order of its type
+	pandas       string // pandas' metadata of the columns, see format.MarkIndex
+	v2Compressed bool   // pages of version 2 are compressed, even if their headers deny it
+	rawFooter    []byte // for statistics, which are seldom needed
+	groups       []groupMeta
+	start        int64  // offset in the file: the pages end before it
+	digest       uint64 // of its bytes
+	heap         int64  // estimated heap of the parsed footer
 }
 
-// readFooter reads and parses the footer, in at most memory bytes. What it returns
-// parsed is only well-formed; checkGroups says whether it is true.
+// readFooter reads and parses the footer, in at most memory bytes. The result is only well-formed; checkGroups
+// verifies that it is true.
 func readFooter(in format.Input, memory int64) (*footer, error) {
 	raw, start, err := footerBytes(in, memory)
 	if err != nil {
@@ -50,27 +49,26 @@ func readFooter(in format.Input, memory int64) (*footer, error) {
 	}
 	shape, err := measureFooter(raw)
 	if err != nil {
-		return nil, advise(stream.Dataf(in.Name(), "damaged footer: %w", err), again)
+		return nil, addRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), remedyCopyAgain)
 	}
-	f := &footer{raw: raw, start: start, digest: xxhash.Sum64(raw), heap: shape.heap(len(raw))}
+	f := &footer{rawFooter: raw, start: start, digest: xxhash.Sum64(raw), heap: shape.heapBytes(len(raw))}
 	if f.heap > memory {
 		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.heap, Limit: memory}
 	}
 	if err := f.parse(shape); err != nil {
-		return nil, advise(stream.Dataf(in.Name(), "damaged footer: %w", err), again)
+		return nil, addRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), remedyCopyAgain)
 	}
 	return f, nil
 }
 
-// parse parses the raw footer, a FileMetaData that was measured.
 func (f *footer) parse(shape footerShape) (err error) {
-	c := compact{b: f.raw}
+	c := compact{b: f.rawFooter}
 	var fields [4]int64
-	set := c.record(fields[:], func(id int64, typ byte) bool {
+	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thriftList:
 			elements := make([]element, 0, shape.elements)
-			_, n := c.list()
+			_, n := c.listHeader()
 			for range n {
 				elements = append(elements, c.schemaElement())
 			}
@@ -82,9 +80,9 @@ func (f *footer) parse(shape footerShape) (err error) {
 		case id == 5 && typ == thriftList:
 			f.pandas = c.keyValue(format.PandasKey)
 		case id == 6 && typ == thriftBinary:
-			f.packed = strings.HasPrefix(string(c.binary()), packedBy)
+			f.v2Compressed = strings.HasPrefix(string(c.readBinary()), v2CompressedWriter)
 		case id == 7 && typ == thriftList:
-			f.ordered = c.columnOrders()
+			f.hasTypeOrder = c.columnOrders()
 		default:
 			return false
 		}
@@ -97,24 +95,23 @@ func (f *footer) parse(shape footerShape) (err error) {
 	return errors.Join(err, c.err)
 }
 
-// packedBy begins the name of a writer whose pages of version 2 say that they are not compressed, and are
-// (ARROW-10353): Arrow C++ before 3.0, which called itself so, and later parquet-cpp-arrow.
-const packedBy = "parquet-cpp version "
+// v2CompressedWriter begins the name of a writer whose compressed pages of version 2 claim to be uncompressed
+// (ARROW-10353): Arrow C++ before 3.0, which used this name; later versions are called parquet-cpp-arrow.
+const v2CompressedWriter = "parquet-cpp version "
 
-// keyValue is the value of a key in a list of KeyValue; empty where there is none.
 func (c *compact) keyValue(key string) (value string) {
-	elem, n := c.list()
+	elem, n := c.listHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
 		return ""
 	}
 	for range n {
 		var pair [3][]byte
-		c.record(nil, func(id int64, typ byte) bool {
+		c.readStruct(nil, func(id int64, typ byte) bool {
 			if typ != thriftBinary || id != 1 && id != 2 {
 				return false
 			}
-			pair[id] = c.binary()
+			pair[id] = c.readBinary()
 			return true
 		})
 		if string(pair[1]) == key {
@@ -127,20 +124,20 @@ func (c *compact) keyValue(key string) (value string) {
 	return value
 }
 
-// columnOrders parses a list of ColumnOrder: which columns have the order of their type.
+// columnOrders parses a list of ColumnOrder: true for each column with the order of its type.
 func (c *compact) columnOrders() (ordered []bool) {
-	elem, n := c.list()
+	elem, n := c.listHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
 		return nil
 	}
 	for range n {
-		of := false
-		c.record(nil, func(id int64, typ byte) bool {
-			of = of || id == 1 && typ == thriftStruct
+		typeOrder := false
+		c.readStruct(nil, func(id int64, typ byte) bool {
+			typeOrder = typeOrder || id == 1 && typ == thriftStruct
 			return false
 		})
-		ordered = append(ordered, of)
+		ordered = append(ordered, typeOrder)
 	}
 	return ordered
 }
@@ -154,9 +151,9 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	var head [4]byte
 	var tail [tailSize]byte
 	if size < int64(len(head)+tailSize) {
-		return nil, 0, advise(stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size), again)
+		return nil, 0, addRemedy(stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size), remedyCopyAgain)
 	}
-	if format.IsFar(in) { // what it ends with is enough, and one request less
+	if format.IsFar(in) { // the end is enough, and this saves a request
 		copy(head[:], Magic)
 	} else if err := format.ReadAt(in, head[:], 0); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
@@ -167,9 +164,9 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	end := string(tail[4:])
 	switch {
 	case string(head[:]) == EncryptedMagic || end == EncryptedMagic:
-		return nil, 0, encrypted(in)
+		return nil, 0, errEncrypted(in)
 	case string(head[:]) != Magic:
-		return nil, 0, advise(stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic), again)
+		return nil, 0, addRemedy(stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic), remedyCopyAgain)
 	case end != Magic:
 		e := stream.Dataf(in.Name(), "begins as a Parquet file but does not end as one (%s)", Magic)
 		e.Remedy = stream.Textf("it is probably cut off: copy or write it again")
@@ -178,75 +175,73 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	n := int64(binary.LittleEndian.Uint32(tail[:4]))
 	start = size - tailSize - n
 	if n == 0 || start < int64(len(head)) {
-		return nil, 0, advise(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), again)
+		return nil, 0, addRemedy(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), remedyCopyAgain)
 	}
 	if n > memory {
 		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, AtLeast: true} // parsed, it takes more
 	}
-	raw = room.Make[byte](int(n)) // a pass over a file of 50,000 row groups has 40 MB again, beside those of the last one
+	raw = room.Make[byte](int(n)) // a pass over 50,000 row groups has 40 MB again, in addition to the last one
 	if err := format.ReadAt(in, raw, start); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
 	}
 	return raw, start, nil
 }
 
-func encrypted(in format.Input) error {
+func errEncrypted(in format.Input) error {
 	e := stream.Dataf(in.Name(), "is encrypted, which cannot be read")
 	e.Remedy = stream.Textf("rewrite it without encryption")
 	return e
 }
 
-// footerShape counts what makes a parsed footer large.
+// footerShape counts the parts that make a parsed footer large.
 type footerShape struct {
 	elements int   // of the schema
 	groups   int   // row groups
 	chunks   int   // column chunks of all row groups
-	paths    int64 // bytes of the names that lead to all leaves: those of the groups count for each leaf
+	paths    int64 // bytes of the names that lead to all leaves: a group's name counts for each leaf below it
 }
 
-// heap estimates the heap of the parsed footer of n bytes. Measured on DuckDB's files: 0.6 kB a schema element,
-// and strings in proportion to the bytes; rounded up. What only parsing needs, 130 bytes an element, is among
-// it: then a footer that was opened once in so much memory is opened again in as much, and passes need not know that
-// parsing takes more.
-func (s footerShape) heap(n int) int64 {
+// heapBytes estimates the heap of a parsed footer of n bytes. Measured on DuckDB's files: 0.6 kB per schema element,
+// and strings in proportion to the bytes; rounded up. It includes the 130 bytes an element that only parsing needs,
+// so that a footer that was opened once within a limit can be opened again within it.
+func (s footerShape) heapBytes(n int) int64 {
 	return int64(unsafe.Sizeof(chunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + pathCopies*s.paths + int64(n)
 }
 
-// pathCopies is how often the library and the leaves have the path to a leaf.
+// pathCopies is the number of copies of a leaf's path that the library and the leaves hold.
 const pathCopies = 3
 
-// pathBytes counts the names that lead to the leaves of a tree that was checked.
-func pathBytes(children []int64, names []int64) (bytes int64) {
+func leafPathBytes(children []int64, names []int64) (bytes int64) {
 	type group struct{ pending, prefix int64 }
-	var open []group
+	var stack []group
 	for i, n := range children {
 		prefix := names[i]
-		if len(open) > 0 {
-			top := &open[len(open)-1]
+		if len(stack) > 0 {
+			top := &stack[len(stack)-1]
 			top.pending--
 			prefix += top.prefix
 		}
 		if n == 0 {
 			bytes += prefix
 		}
-		for len(open) > 0 && open[len(open)-1].pending == 0 {
-			open = open[:len(open)-1]
+		for len(stack) > 0 && stack[len(stack)-1].pending == 0 {
+			stack = stack[:len(stack)-1]
 		}
 		if n > 0 {
-			open = append(open, group{n, prefix})
+			stack = append(stack, group{n, prefix})
 		}
 	}
 	return bytes
 }
 
-// measureFooter validates the raw FileMetaData and counts its parts, so that parsing
-// it can neither allocate for a count that lies nor recurse without end.
+// measureFooter validates the raw FileMetaData and counts its parts, so that parsing it can neither allocate for a
+// false count nor recurse without end.
 func measureFooter(raw []byte) (shape footerShape, err error) {
 	c := compact{b: raw}
 	var children, names []int64 // of each schema element, in order, and the bytes of its name
 	var faults []error
 	lists := map[int64]bool{}
-	c.record(nil, func(id int64, typ byte) bool {
+	c.readStruct(nil, func(id int64, typ byte) bool {
 		if typ != thriftList || id != 2 && id != 4 {
 			return false
 		}
@@ -254,7 +249,7 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 			faults = append(faults, fmt.Errorf("there are two lists of field %d", id))
 		}
 		lists[id] = true
-		elem, n := c.list()
+		elem, n := c.listHeader()
 		if elem != thriftStruct && n > 0 {
 			faults = append(faults, fmt.Errorf("field %d has elements of type %d", id, elem))
 		}
@@ -267,17 +262,17 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 			case id == 2: // list<SchemaElement>, whose field 5 is num_children
 				var f [6]int64
 				name := int64(0)
-				c.record(f[:], func(id int64, typ byte) bool {
+				c.readStruct(f[:], func(id int64, typ byte) bool {
 					if id != 4 || typ != thriftBinary {
 						return false
 					}
-					name = int64(len(c.binary()))
+					name = int64(len(c.readBinary()))
 					return true
 				})
 				children, names = append(children, f[5]), append(names, name)
 			default: // list<RowGroup>, whose field 1 is list<ColumnChunk>
 				shape.groups++
-				chunks, _, _ := c.rowGroupSize()
+				chunks, _, _ := c.skipRowGroup()
 				shape.chunks += chunks
 			}
 		}
@@ -287,15 +282,15 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 	if c.err == nil {
 		err := checkTree(children)
 		if err == nil {
-			shape.paths = pathBytes(children, names)
+			shape.paths = leafPathBytes(children, names)
 		}
 		faults = append(faults, err)
 	}
 	return shape, errors.Join(append(faults, c.err)...)
 }
 
-// checkTree verifies that the schema's elements, listed depth first with the number
-// of children of each, form one tree of bounded depth.
+// checkTree verifies that the schema's elements, listed depth first with the number of children of each, form one
+// tree of bounded depth.
 func checkTree(children []int64) error {
 	if len(children) == 0 {
 		return errors.New("there is no schema")

@@ -75,7 +75,8 @@ func madePage(values, packed []byte) []byte {
 	return append(h, packed...)
 }
 
-// makeFile writes a file of a row for each value of the first column, whose footer claims so many.
+// makeFile writes a file whose footer claims the given number of rows; it has a row for each value of the first
+// column.
 func makeFile(claimed int64, columns ...madeColumn) []byte {
 	file := []byte(Magic)
 	elements := [][]byte{thrift{}.text(4, "schema").i32(5, int64(len(columns))).bytes()}

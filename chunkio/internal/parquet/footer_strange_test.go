@@ -52,7 +52,7 @@ func TestStrangeTypes(t *testing.T) {
 		{"values of no bytes", "mistyped", "0 bytes", parquet.Types.FixedLenByteArray, 0, nil},
 		{"values of -1 byte", "mistyped", "-1 bytes", parquet.Types.FixedLenByteArray, -1, nil},
 		{"a type that is none", "mistyped", "type number 8", 8, 0, nil},
-		// and what can be read
+		// and the readable ones
 		{"no field of the union", "int32", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.record(10, thrift{}) }},
 		{"an integer of 8 bits", "uint8", "", parquet.Types.Int32, 0, union(10, thrift{}.field(1, thriftByte, 8).field(2, thriftFalse))},
 		{"no field of the union, but a converted type", "uint8", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.i32(6, 11).record(10, thrift{}) }},
@@ -63,12 +63,12 @@ func TestStrangeTypes(t *testing.T) {
 		x.physical, x.length, x.annotate = c.physical, c.length, c.annotate
 		f, err := Open(formattest.NewMemory(makeFile(3, plainColumn("a"), x, plainColumn("b"))), 1<<20)
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: opening the file: %v", c.name, err)
 			continue
 		}
-		l := f.leaf[1]
+		l := f.leaves[1]
 		if readable := c.typ == "int32" || c.typ == "uint8"; l.Type != c.typ || (l.Why == "") != readable || !strings.Contains(l.Why, c.why) || l.Refused || c.typ == "mistyped" && l.NoClass == "" {
-			t.Errorf("%s: %+v", c.name, l)
+			t.Errorf("%s: the leaf is %+v, want type %s and reason %q", c.name, l, c.typ, c.why)
 		}
 		for _, i := range []int{0, 2} {
 			if got := decodeLeaf(t, f, i, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
@@ -78,8 +78,8 @@ func TestStrangeTypes(t *testing.T) {
 	}
 }
 
-// TestSchemaTwin: with every physical type and annotation, a node is that which the library reads,
-// and it is strange where the library fails.
+// TestSchemaTwin: with every physical type and annotation, a node equals the library's node, and it is strange if the
+// library fails.
 func TestSchemaTwin(t *testing.T) {
 	annotations := []func(thrift) thrift{nil}
 	for n := range int64(26) {
@@ -123,20 +123,20 @@ func TestSchemaTwin(t *testing.T) {
 				ours := f.Schema().Root().Field(0)
 				var library *metadata.FileMetaData
 				err = format.Guard(func() (err error) {
-					library, err = metadata.NewFileMetaData(f.foot.raw, nil)
+					library, err = metadata.NewFileMetaData(f.footer.rawFooter, nil)
 					return err
 				})
 				if err == nil && library.Schema == nil {
 					err = errors.New("no schema")
 				}
-				if f.foot.strange[ours] != nil {
+				if f.footer.strange[ours] != nil {
 					strange++
 				} else {
 					ordinary++
 				}
 				switch {
-				case (err != nil) != (f.foot.strange[ours] != nil):
-					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.foot.strange[ours])
+				case (err != nil) != (f.footer.strange[ours] != nil):
+					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.footer.strange[ours])
 				case err == nil && !ours.Equals(library.Schema.Root().Field(0)):
 					t.Errorf("annotation %d of %v: the library reads %v, we %v", i, physical, library.Schema.Column(0), f.Schema().Column(0))
 				}
@@ -173,11 +173,11 @@ func TestFaultyChunks(t *testing.T) {
 		c.damage(&x)
 		f, err := Open(formattest.NewMemory(makeFile(3, plainColumn("a"), x)), 1<<20)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: opening the file: %v", name, err)
 			continue
 		}
-		if l := f.leaf[1]; !l.Refused || !strings.Contains(l.Why, c.why) || l.Width != 0 {
-			t.Errorf("%s: %+v", name, l)
+		if l := f.leaves[1]; !l.Refused || !strings.Contains(l.Why, c.why) || l.Width != 0 {
+			t.Errorf("%s: the leaf is %+v, want it refused with %q", name, l, c.why)
 		}
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
 			t.Errorf("%s: the other column has %v", name, got)
@@ -188,8 +188,8 @@ func TestFaultyChunks(t *testing.T) {
 	}
 }
 
-// TestPagesDecide: where the footer lists an encoding that no page has, or gives a wrong size in memory,
-// the pages are believed.
+// TestPagesDecide: if the footer lists an encoding that no page has, or gives a wrong size in memory, the pages are
+// believed.
 func TestPagesDecide(t *testing.T) {
 	values := binary.LittleEndian.AppendUint32(nil, 7)
 	values = append(values, bytes.Repeat([]byte{7, 0, 0, 0}, 2)...)
@@ -213,21 +213,21 @@ func TestPagesDecide(t *testing.T) {
 		file := makeFile(3, x)
 		f, err := Open(formattest.NewMemory(file), 1<<20)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: opening the file: %v", name, err)
 			continue
 		}
-		if l := f.leaf[0]; l.Why != "" {
-			t.Errorf("%s: %+v", name, l)
+		if l := f.leaves[0]; l.Why != "" {
+			t.Errorf("%s: the leaf %+v cannot be read", name, l)
 			continue
 		}
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{7, 7, 7}) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: decoded %v, want three 7", name, got)
 		}
 		if got := f.Chunk(0, 0).Uncompressed; got < int64(len(values)) || got > 100 {
 			t.Errorf("%s: %d bytes in memory", name, got)
 		}
 		if err := drain(f, 0, 0); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: draining the column: %v", name, err)
 		}
 	}
 	// An encoding that the pages have is refused.
@@ -237,8 +237,8 @@ func TestPagesDecide(t *testing.T) {
 	x.page[at+3] = 12 << 1
 	f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
 	formattest.Must(t, err)
-	if l := f.leaf[0]; !l.Refused || !strings.Contains(l.Why, "encoding number 12 cannot be decoded") {
-		t.Errorf("%+v", l)
+	if l := f.leaves[0]; !l.Refused || !strings.Contains(l.Why, "encoding number 12 cannot be decoded") {
+		t.Errorf("the leaf is %+v, want encoding 12 refused", l)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestRowsUntold(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(0, plainColumn("x"))), 1<<20)
 	formattest.Must(t, err)
 	if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
-		t.Errorf("%v", got)
+		t.Errorf("decoded %v, want 1 2 3", got)
 	}
 	for _, claimed := range []int64{1, 2, 4, -1} {
 		if _, err := Open(formattest.NewMemory(makeFile(claimed, plainColumn("x"))), 1<<20); err == nil || !strings.Contains(err.Error(), "damaged footer") {
@@ -261,11 +261,11 @@ func TestRowsUntold(t *testing.T) {
 func TestNoColumns(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(3)), 1<<20)
 	if err != nil || len(f.Leaves()) != 0 {
-		t.Errorf("%v", err)
+		t.Errorf("opening a file without columns: error %v, or it has leaves", err)
 	}
 }
 
-// constantColumn is a column of so many rows in one page, all of them 7, which takes a few bytes.
+// constantColumn is a column of n rows in one page, all of them 7, which takes a few bytes.
 func constantColumn(name string, rows int) madeColumn {
 	dict := binary.LittleEndian.AppendUint32(nil, 7)
 	indices := binary.AppendUvarint([]byte{0}, uint64(rows)<<1)
@@ -277,8 +277,8 @@ func constantColumn(name string, rows int) madeColumn {
 	return c
 }
 
-// TestRowsThatPagesCannotHold: a row group, or a column of it, of more rows than its bytes can have pages for is refused
-// as the file is opened; what a page can hold is not.
+// TestRowsThatPagesCannotHold: a row group, or a column of it, of more rows than its bytes can have pages for is
+// refused when the file is opened; the rows that one page can hold are not.
 func TestRowsThatPagesCannotHold(t *testing.T) {
 	const many = 1_000_000_000_000
 	far := constantColumn("x", math.MaxInt32)
@@ -294,14 +294,14 @@ func TestRowsThatPagesCannotHold(t *testing.T) {
 	wide.values = many
 	f, err := Open(formattest.NewMemory(makeFile(many, far, wide)), 1<<20)
 	formattest.Must(t, err)
-	if x, y := f.leaf[0], f.leaf[1]; !x.Refused || !strings.Contains(x.Why, "more than pages of") || y.Refused {
+	if x, y := f.leaves[0], f.leaves[1]; !x.Refused || !strings.Contains(x.Why, "more than pages of") || y.Refused {
 		t.Errorf("of two columns of which one has room for its rows: %q, %q", x.Why, y.Why)
 	}
 	whole := makeFile(math.MaxInt32, constantColumn("x", math.MaxInt32))
 	f, err = Open(formattest.NewMemory(whole), 1<<20)
 	formattest.Must(t, err)
-	if f.leaf[0].Why != "" || f.GroupRows()[0] != math.MaxInt32 {
-		t.Errorf("a page of %d rows: %d, %q", math.MaxInt32, f.GroupRows()[0], f.leaf[0].Why)
+	if f.leaves[0].Why != "" || f.GroupRows()[0] != math.MaxInt32 {
+		t.Errorf("a page of %d rows: %d, %q", math.MaxInt32, f.GroupRows()[0], f.leaves[0].Why)
 	}
 	shortest := thrift{}.i32(1, 0).i32(2, 0).i32(3, 0).record(5, thrift{}.i32(1, 1).i32(2, 0).i32(3, 3).i32(4, 3)).bytes()
 	if _, n, err := ParsePageHeader(shortest); err != nil || n != minPage {
@@ -349,7 +349,7 @@ func TestIndicesOfNoBits(t *testing.T) {
 		f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
 		formattest.Must(t, err)
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{7, 7, 7}) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: decoded %v, want three 7", name, got)
 		}
 		reader, done, err := f.ColumnReader(0, 0)
 		formattest.Must(t, err)

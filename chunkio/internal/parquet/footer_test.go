@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		_, err := Open(formattest.NewMemory(c.file), 1<<20)
 		var data *stream.DataError
 		if !errors.As(err, &data) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: opening gives %v, want a data error with %q", c.name, err, c.want)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestFooterHeap(t *testing.T) {
 		f := openTest(t, path)
 		garbage = allocated() - garbage
 		growth := heap() - before
-		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, growth, f.HeldBytes(), garbage, len(f.rows), len(f.leaf))
+		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, growth, f.HeldBytes(), garbage, len(f.rows), len(f.leaves))
 		if e := f.HeldBytes(); growth > e+1<<16 || e > 2*growth+1<<18 {
 			t.Errorf("%s: holds %d bytes, estimated %d", name, growth, e)
 		}
@@ -113,7 +113,7 @@ func TestOpenClosesNothing(t *testing.T) {
 			places[false]++
 			continue
 		}
-		if err == nil && slices.ContainsFunc(f.leaf, func(l format.Leaf) bool { return l.Refused }) {
+		if err == nil && slices.ContainsFunc(f.leaves, func(l format.Leaf) bool { return l.Refused }) {
 			places[true]++
 		}
 		if err == nil && (f.Close() != nil || in.Closed != 1) {
@@ -132,7 +132,7 @@ func TestOpenClosesNothing(t *testing.T) {
 func TestCheckTree(t *testing.T) {
 	for _, good := range [][]int64{{0}, {2, 0, 0}, {1, 1, 1, 0}, {2, 2, 0, 0, 1, 0}} {
 		if err := checkTree(good); err != nil {
-			t.Errorf("%v: %v", good, err)
+			t.Errorf("%v: a good tree is refused: %v", good, err)
 		}
 	}
 	deep := make([]int64, 1000)

@@ -10,39 +10,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A gap is a row whose list is null or empty, in a column where all other lists have one length. All of its elements
-// are missing. It stands as one entry, so that the number of entries tells how many gaps a row group has.
+// A gap is a row whose list is null or empty, in a column whose other lists all have one length. All of its elements
+// are missing. It takes one entry, so the number of gaps of a row group follows from its number of entries.
 
-// gapsOf is the number of gaps that a row group of lists of this width, which is at least 2, must have; ok is false
-// if no number of gaps makes so many entries.
-func gapsOf(rows, entries int64, width int) (gaps int64, ok bool) {
-	lacking, each := rows*int64(width)-entries, int64(width-1)
-	return lacking / each, lacking >= 0 && lacking%each == 0 && lacking/each <= rows
+// gapCount computes the gaps of a row group whose lists have this width (at least 2); ok is false if no number of
+// gaps yields this number of entries.
+func gapCount(rows, entries int64, width int) (gaps int64, ok bool) {
+	missing, perGap := rows*int64(width)-entries, int64(width-1)
+	return missing / perGap, missing >= 0 && missing%perGap == 0 && missing/perGap <= rows
 }
 
-// widthBesideGaps is the length of all lists of a column that are no gaps, 0 if they have none. The first page shows
-// it, and the numbers of entries and of nulls of every row group must agree. Of an object every look is a request, so
-// that these numbers alone tell it, if no element is null.
-func (f *File) widthBesideGaps(l *format.Leaf, c *column) (int, error) {
+// widthExceptGaps returns the common length of all lists of a column that are no gaps; 0 if their lengths differ. The
+// first page shows it, and the numbers of entries and nulls of every row group must agree. In an object store every
+// look is a request: there only the numbers are used, and only if no element is null.
+func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	first := 0 // row group with lists of more than one element
-	for first < len(f.rows) && f.foot.groups[first].chunks[c.index].Values <= f.rows[first] {
+	for first < len(f.rows) && f.footer.groups[first].chunks[c.index].Values <= f.rows[first] {
 		first++
 	}
 	if first == len(f.rows) {
 		return 0, nil
 	}
-	if _, fault := f.foot.groups[first].faults[c.index]; fault {
+	if _, fault := f.footer.groups[first].chunkFaults[c.index]; fault {
 		return 0, nil
 	}
 	width, seen := int64(0), int64(0)
 	if format.IsFar(f.in) {
-		chunk := f.foot.groups[first].chunks[c.index]
+		chunk := f.footer.groups[first].chunks[c.index]
 		if lists := f.rows[first] - chunk.nulls; chunk.nulls > 0 && lists > 0 && (chunk.Values-chunk.nulls)%lists == 0 {
 			width = (chunk.Values - chunk.nulls) / lists
 		}
 	} else {
 		var err error
-		if width, seen, err = f.firstLists(first, l, c); err != nil {
+		if width, seen, err = f.firstListWidth(first, l, c); err != nil {
 			return 0, err
 		}
 	}
@@ -51,9 +51,9 @@ func (f *File) widthBesideGaps(l *format.Leaf, c *column) (int, error) {
 	}
 	found := int64(0)
 	for g, rows := range f.rows {
-		chunk := f.foot.groups[g].chunks[c.index]
-		gaps, ok := gapsOf(rows, chunk.Values, int(width))
-		if _, fault := f.foot.groups[g].faults[c.index]; fault || rows == 0 {
+		chunk := f.footer.groups[g].chunks[c.index]
+		gaps, ok := gapCount(rows, chunk.Values, int(width))
+		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
 		if !ok || chunk.nulls >= 0 && gaps > chunk.nulls {
@@ -67,20 +67,20 @@ func (f *File) widthBesideGaps(l *format.Leaf, c *column) (int, error) {
 	return int(width), nil
 }
 
-// firstLists is the one length of the lists that end in the first page, or of the first one that does, and how many
-// gaps are before its end. The length is 0 if they differ, or are gaps all.
-func (f *File) firstLists(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
+// firstListWidth returns the common length of the lists that end in the first page (or of the first list that ends)
+// and the number of gaps before its end. The length is 0 if the lists differ or all are gaps.
+func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
 	const (
 		largest = 4 << 20 // bytes of pages that are looked at
 		most    = 1 << 16 // entries
 	)
 	group := &rowGroup{file: f, number: g}
-	err = group.run(l, 0, f.rows[g], func(buf *scratch) error {
-		e := group.entries(c, buf)
+	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {
+		e := group.startEntries(c, buf)
 		e.end = e.pages.info.Values
 		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, largest)
 		e.pages.win.ahead = readAhead
-		length := int64(-1) // of the list that goes on; -1 for none
+		length := int64(-1) // of the current list; -1: no list has begun
 		for e.pos < min(e.end, most) {
 			if err := e.nextPage(context.Background()); err != nil {
 				return err
@@ -100,7 +100,7 @@ func (f *File) firstLists(g int, l *format.Leaf, c *column) (width, gaps int64, 
 					return nil
 				}
 				width, length = max(width, length), 1
-				if d < c.exists {
+				if d < c.elementLevel {
 					gaps, length = gaps+1, -1
 				}
 			}
@@ -113,17 +113,16 @@ func (f *File) firstLists(g int, l *format.Leaf, c *column) (width, gaps int64, 
 		}
 		return nil
 	})
-	return width, gaps, readError(err)
+	return width, gaps, inputError(err)
 }
 
-// readLevels reads the levels of the next n entries of the page, and passes over their values.
 func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
-	reps, levels = grow(&e.buf.reps, n), grow(&e.buf.levels, n)
-	if err := errors.Join(e.rep.levels(reps), e.def.levels(levels)); err != nil {
+	reps, levels = resizeBuffer(&e.buf.reps, n), resizeBuffer(&e.buf.levels, n)
+	if err := errors.Join(e.rep.readLevels(reps), e.def.readLevels(levels)); err != nil {
 		return nil, nil, err
 	}
-	found := grow(&e.buf.table, bytes.Count(levels, []byte{e.col.def}))
-	if err := e.values.read(found); err != nil {
+	found := resizeBuffer(&e.buf.table, bytes.Count(levels, []byte{e.col.def}))
+	if err := e.values.readValues(found); err != nil {
 		return nil, nil, err
 	}
 	e.left -= n
@@ -131,19 +130,19 @@ func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
 	return reps, levels, nil
 }
 
-// decodeGaps reads lists of one length, some of which are gaps, into one column an element.
+// decodeGaps reads lists of one length, some of which are gaps; each element becomes a column.
 func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to int64, dst [][]float64) error {
 	row, err := g.seekRow(e, l, from)
 	if err != nil {
 		return err
 	}
-	width, length := g.file.leaf[l].Width, 0 // of the list of the last row
+	width, length := g.file.leaves[l].Width, 0 // of the list of the last row
 	gap := true
 	ends := func() error {
 		if row < from || gap || length == width {
 			return nil
 		}
-		name := g.file.leaf[l].Name
+		name := g.file.leaves[l].Name
 		return &stream.DataError{
 			RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + row,
 			Err: format.UnevenList(fmt.Sprintf("a list of %d values", length), width), Remedy: format.LeaveOut(name),
@@ -171,7 +170,7 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to i
 				if row++; row == to {
 					return nil
 				}
-				length, gap = 0, d < e.col.exists
+				length, gap = 0, d < e.col.elementLevel
 			case row < 0:
 				return errors.New("the first list has no beginning")
 			}
@@ -202,10 +201,10 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to i
 }
 
 // seekRow prepares e, of leaf l, to read from a page that begins at or before a row, and returns the row of the last
-// entry before it.
+// entry before that page.
 func (g *rowGroup) seekRow(e *entries, l int, from int64) (row int64, err error) {
 	e.end = e.pages.info.Values
-	if from == 0 || e.col.chained() {
+	if from == 0 || e.col.hasChainedPages() {
 		return -1, nil
 	}
 	marks, err := g.pageMarks(markKey{l, true}, e.col, e.buf)
@@ -214,13 +213,13 @@ func (g *rowGroup) seekRow(e *entries, l int, from int64) (row int64, err error)
 	}
 	first := 0
 	for i, m := range marks {
-		if m.rows <= from {
+		if m.rowsBefore <= from {
 			first = i
 		}
 	}
-	if err := e.pages.jump(marks, first, len(marks)); err != nil {
+	if err := e.pages.restrictTo(marks, first, len(marks)); err != nil {
 		return 0, err
 	}
-	e.pos = marks[first].seen
-	return marks[first].rows - 1, nil
+	e.pos = marks[first].entriesBefore
+	return marks[first].rowsBefore - 1, nil
 }

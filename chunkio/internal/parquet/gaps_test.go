@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestNullAndEmptyLists: beside lists of one length, a row whose list is null or empty has missing elements, and all
-// others have their values, whatever part of the rows is decoded. The values are those that listGroups writes:
-// 100 for every row of the group, and one for every element; the second element of some lists (100 more) is null.
+// TestNullAndEmptyLists: among lists of one length, a row whose list is null or empty has missing elements, and all
+// others have their values, in any decoded range of rows. The values are the ones that listGroups writes: 100 for
+// every row of the group, and one for every element; the second element of some lists (100 more) is null.
 func TestNullAndEmptyLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for width := 1; width < 9; width++ {
@@ -40,7 +40,7 @@ func TestNullAndEmptyLists(t *testing.T) {
 				groups[len(groups)-1][0] = width
 			}
 			f := listGroups(t, groups...)
-			l := f.leaf[0]
+			l := f.leaves[0]
 			if l.Why != "" || l.Width != width {
 				t.Fatalf("%v: leaf %+v, want width %d", groups, l, width)
 			}
@@ -89,7 +89,7 @@ func TestUnevenBesideGaps(t *testing.T) {
 		{[]int{2, 3, 0, 4}, 0, ""},
 	} {
 		f := listFile(t, c.lengths...)
-		l := f.leaf[0]
+		l := f.leaves[0]
 		if c.says == "" {
 			if l.Why != format.WhyVarying || l.Width != 0 {
 				t.Errorf("%v: leaf %+v", c.lengths, l)

@@ -7,25 +7,25 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 )
 
-// groupMeta is what the footer tells of a row group.
+// groupMeta is the footer's description of a row group.
 type groupMeta struct {
-	rows   int64
-	chunks []chunkMeta
-	faults map[int]string // why some chunks cannot be read
+	rows        int64
+	chunks      []chunkMeta
+	chunkFaults map[int]string // why some chunks cannot be read
 }
 
-// chunkMeta is what the footer tells of a column chunk, checked by checkChunk.
+// chunkMeta is the footer's description of a column chunk, checked by checkChunk.
 type chunkMeta struct {
 	ChunkInfo
 	dictionary int64       // bytes between the dictionary page and the first data page; 0 without
-	nulls      int64       // as the statistics count them; -1 unless they do
-	statistics int         // where these stand in the raw footer; 0 for nowhere
-	encodings  encodingSet // of the pages, and of levels
+	nulls      int64       // null count of the statistics; -1 if absent
+	statistics int         // their offset in the raw footer; 0: none
+	encodings  encodingSet // of the pages and of the levels
 	physical   parquet.Type
 	plainPages bool // the encodings are counted, and some data page is plain
 }
 
-// encodingSet has the bit of each encoding's number; the highest stands for numbers that have none.
+// encodingSet has the bit of each encoding's number; the highest bit stands for all larger or negative numbers.
 type encodingSet uint64
 
 const lastEncoding = 63
@@ -41,19 +41,18 @@ func (s encodingSet) has(e parquet.Encoding) bool {
 	return e >= 0 && e <= lastEncoding && s>>e&1 != 0
 }
 
-// rowGroups parses the row groups of a footer that was measured.
 func (c *compact) rowGroups(shape footerShape) []groupMeta {
 	groups, chunks := make([]groupMeta, 0, shape.groups), make([]chunkMeta, 0, shape.chunks)
-	_, n := c.list()
+	_, n := c.listHeader()
 	for range n {
 		var g groupMeta
 		var fields [4]int64
 		first := len(chunks)
-		set := c.record(fields[:], func(id int64, typ byte) bool {
+		set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 			if id != 1 || typ != thriftList {
 				return false
 			}
-			elem, n := c.list()
+			elem, n := c.listHeader()
 			if elem != thriftStruct && n > 0 {
 				c.fail(fmt.Errorf("column chunks are of type %d", elem))
 				return true
@@ -64,7 +63,7 @@ func (c *compact) rowGroups(shape footerShape) []groupMeta {
 				}
 				m, fault := c.columnChunk()
 				if fault != "" {
-					g.fault(i, fault)
+					g.noteFault(i, fault)
 				}
 				chunks = append(chunks, m)
 			}
@@ -79,25 +78,25 @@ func (c *compact) rowGroups(shape footerShape) []groupMeta {
 	return groups
 }
 
-// fault notes why chunk i cannot be read, and makes it one without bytes.
-func (g *groupMeta) fault(i int, why string) {
-	if g.faults == nil {
-		g.faults = map[int]string{}
+// noteFault notes why chunk i cannot be read, and empties it.
+func (g *groupMeta) noteFault(i int, why string) {
+	if g.chunkFaults == nil {
+		g.chunkFaults = map[int]string{}
 	}
-	g.faults[i] = why
+	g.chunkFaults[i] = why
 	if i < len(g.chunks) {
 		g.chunks[i] = chunkMeta{nulls: -1}
 	}
 }
 
-// columnChunk parses a ColumnChunk; fault says why it cannot be read.
+// columnChunk parses a ColumnChunk; fault is the reason if it cannot be read.
 func (c *compact) columnChunk() (m chunkMeta, fault string) {
-	fault = "damaged footer: the column chunk is not described; " + again
+	fault = "damaged footer: the column chunk is not described; " + remedyCopyAgain
 	foreign, encrypted := "", false
-	c.record(nil, func(id int64, typ byte) bool {
+	c.readStruct(nil, func(id int64, typ byte) bool {
 		switch {
 		case id == 1 && typ == thriftBinary:
-			foreign = string(c.binary())
+			foreign = string(c.readBinary())
 		case id == 3 && typ == thriftStruct:
 			m, fault = c.columnMeta()
 		case id == 8 && typ == thriftStruct, id == 9 && typ == thriftBinary:
@@ -120,29 +119,28 @@ func (c *compact) columnChunk() (m chunkMeta, fault string) {
 	return m, fault
 }
 
-// columnMeta parses a ColumnMetaData; fault says what it lacks.
 func (c *compact) columnMeta() (m chunkMeta, fault string) {
 	m.nulls = -1
 	var fields [12]int64
-	set := c.record(fields[:], func(id int64, typ byte) bool {
+	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thriftList:
-			elem, n := c.list()
-			if elem != thriftI32 { // the pages tell theirs
+			elem, n := c.listHeader()
+			if elem != thriftI32 { // the page headers have the encodings
 				c.skipElements(elem, n, 1)
 				return true
 			}
 			for range n {
-				m.encodings.add(c.integer())
+				m.encodings.add(c.readInteger())
 			}
 		case id == 12 && typ == thriftStruct:
 			m.statistics = c.pos
 			var s [4]int64
-			if c.record(s[:], nil)&(1<<3) != 0 {
+			if c.readStruct(s[:], nil)&(1<<3) != 0 {
 				m.nulls = s[3]
 			}
 		case id == 13 && typ == thriftList:
-			elem, n := c.list()
+			elem, n := c.listHeader()
 			if elem != thriftStruct {
 				c.skipElements(elem, n, 1)
 				return true
@@ -152,7 +150,7 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 					return true
 				}
 				var s [3]int64 // page type and encoding
-				c.record(s[:], nil)
+				c.readStruct(s[:], nil)
 				m.plainPages = m.plainPages || s[1] != DictionaryPage && parquet.Encoding(s[2]) == parquet.Encodings.Plain
 			}
 		default:
@@ -161,9 +159,9 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 		return true
 	})
 	if want := uint64(1<<1 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<9); set&want != want {
-		return m, "damaged footer: a required field of the column chunk is absent; " + again
+		return m, "damaged footer: a required field of the column chunk is absent; " + remedyCopyAgain
 	}
-	m.physical, m.codec = parquet.Type(fields[1]), codecOf(fields[4])
+	m.physical, m.codec = parquet.Type(fields[1]), codecByNumber(fields[4])
 	m.Values, m.Uncompressed, m.Size, m.at = fields[5], fields[6], fields[7], fields[9]
 	// Some writers store 0 for "no dictionary".
 	if d := fields[11]; set&(1<<11) != 0 && d > 0 && d < m.at {
@@ -172,21 +170,20 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 	return m, ""
 }
 
-// statistics are what the footer tells of the values of a column chunk.
+// statistics are the bounds of a column chunk's values in the footer.
 type statistics struct {
 	low, high       []byte // in the order of the column's type
-	oldLow, oldHigh []byte // in that of signed numbers
+	oldLow, oldHigh []byte // in the order of signed numbers
 }
 
-// parseStatistics parses the Statistics at an offset of the raw footer.
 func parseStatistics(raw []byte, at int) (s statistics) {
 	c := compact{b: raw, pos: at}
-	c.record(nil, func(id int64, typ byte) bool {
+	c.readStruct(nil, func(id int64, typ byte) bool {
 		to := map[int64]*[]byte{1: &s.oldHigh, 2: &s.oldLow, 5: &s.high, 6: &s.low}[id]
 		if to == nil || typ != thriftBinary {
 			return false
 		}
-		*to = c.binary()
+		*to = c.readBinary()
 		return true
 	})
 	return s

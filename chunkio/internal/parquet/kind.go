@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// kind says how physical values become numbers.
+// kind is the conversion from physical values to numbers.
 type kind uint8
 
 const (
@@ -24,8 +24,8 @@ const (
 	asDecimal
 )
 
-// noNumbers are the types without parameters whose values are no numbers.
-var noNumbers = map[schema.LogicalType]struct{ typ, why string }{
+// nonNumericTypes are the types without parameters whose values are not numbers.
+var nonNumericTypes = map[schema.LogicalType]struct{ typ, why string }{
 	schema.StringLogicalType{}:   {"string", "text"},
 	schema.EnumLogicalType{}:     {"enum", "text (enum)"},
 	schema.JSONLogicalType{}:     {"json", "text (JSON)"},
@@ -36,8 +36,8 @@ var noNumbers = map[schema.LogicalType]struct{ typ, why string }{
 	schema.NullLogicalType{}:     {"null", "always null"},
 }
 
-// numericType says what a primitive's values mean: its kind, the type's name for
-// reports, and, where it is no number, why.
+// numericType interprets a primitive's type: its kind, its decimal scale, the type's name for reports, and the reason
+// if it is not numeric.
 func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 	switch t := p.LogicalType().(type) {
 	case *schema.TimeLogicalType:
@@ -61,8 +61,8 @@ func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 	case schema.NoLogicalType, nil:
 		return plainType(p.PhysicalType())
 	}
-	if no, ok := noNumbers[p.LogicalType()]; ok {
-		return notNumber, 0, no.typ, no.why
+	if known, ok := nonNumericTypes[p.LogicalType()]; ok {
+		return notNumber, 0, known.typ, known.why
 	}
 	return notNumber, 0, "unknown", "type unknown to this program"
 }

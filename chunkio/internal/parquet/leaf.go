@@ -13,23 +13,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// column is a physical column of a Parquet file: how its pages are cut and what its
-// values mean.
+// column is a physical column of a Parquet file: the layout of its pages and the meaning of its values.
 type column struct {
-	index    int // among the physical columns
-	desc     *schema.Column
-	physical parquet.Type
-	size     int   // bytes of one plain value; 0 for byte arrays and booleans
-	def, rep uint8 // largest definition and repetition level
-	exists   uint8 // lists: the smallest definition level at which there is an element
-	kind     kind
-	scale    int // of decimals
+	index        int // among the physical columns
+	desc         *schema.Column
+	physical     parquet.Type
+	size         int   // bytes of one plain value; 0 for byte arrays and booleans
+	def, rep     uint8 // largest definition and repetition level
+	elementLevel uint8 // lists: the smallest definition level at which there is an element
+	kind         kind
+	scale        int // of decimals
 
-	texts  *text.List // where values are decoded to text; nil for numbers
-	single bool       // no page's values depend on another page's: see chained
+	texts            *text.List // receives values decoded to text; nil for numbers
+	independentPages bool       // no page's values depend on another page's: see hasChainedPages
 }
 
-// newColumn describes physical column i.
 func newColumn(s *schema.Schema, i int) column {
 	d := s.Column(i)
 	c := column{index: i, desc: d, physical: d.PhysicalType(), def: uint8(d.MaxDefinitionLevel()), rep: uint8(d.MaxRepetitionLevel())}
@@ -46,8 +44,7 @@ func newColumn(s *schema.Schema, i int) column {
 	return c
 }
 
-// decodes reports whether arrow v15, or we, decode the encoding for the column's type.
-func (c *column) decodes(e parquet.Encoding) bool {
+func (c *column) canDecode(e parquet.Encoding) bool {
 	switch e {
 	case parquet.Encodings.Plain:
 		return true
@@ -62,29 +59,29 @@ func (c *column) decodes(e parquet.Encoding) bool {
 	case parquet.Encodings.DeltaByteArray:
 		return c.physical == parquet.Types.ByteArray || c.physical == parquet.Types.FixedLenByteArray && c.size > 0
 	case byteStreamSplit:
-		return c.splits()
+		return c.canSplitBytes()
 	}
 	return false
 }
 
-// undecodable says which encoding of a set cannot be decoded, "" for none. A footer's set also has the
-// encoding of the levels, for which pages speak themselves.
-func (c *column) undecodable(s encodingSet) string {
+// undecodableEncoding names an encoding of the set that cannot be decoded; "" if there is none. A footer's set also
+// has the encoding of the levels, which each page header repeats.
+func (c *column) undecodableEncoding(s encodingSet) string {
 	for left := s; left != 0; left &= left - 1 {
 		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
-		if !c.decodes(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
+		if !c.canDecode(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
 			return encodingName(e)
 		}
 	}
 	return ""
 }
 
-// chained reports whether pages may only be decoded one after the other: arrow v15
-// writes DELTA_BYTE_ARRAY pages whose first value shares a prefix with the last value
-// of the page before, and its decoder expects it.
-func (c *column) chained() bool { return c.physical == parquet.Types.ByteArray && !c.single }
+// hasChainedPages reports whether pages can only be decoded in order: arrow v15 writes DELTA_BYTE_ARRAY pages whose
+// first value shares a prefix with the last value of the previous page, and its decoder expects this.
+func (c *column) hasChainedPages() bool {
+	return c.physical == parquet.Types.ByteArray && !c.independentPages
+}
 
-// encodingName names an encoding of parquet.thrift, also one that v15 does not know.
 func encodingName(e parquet.Encoding) string {
 	if s := e.String(); s != "<UNSET>" {
 		return s
@@ -92,39 +89,38 @@ func encodingName(e parquet.Encoding) string {
 	return fmt.Sprintf("number %d", int(e))
 }
 
-// flattener turns a schema into leaves, in schema order. Each leaf has its column at
-// the same index; a leaf that is left out as a whole (a map, a list of lists) has the
-// first of its columns.
+// flattener turns a schema into leaves, in schema order. Each leaf has its column at the same index; a leaf that is
+// left out as a whole (a map, a list of lists) has the first of its columns.
 type flattener struct {
-	schema  *schema.Schema
-	strange map[schema.Node]*strangeType
-	next    int      // physical column
-	path    []string // of the field that is visited
-	leaves  []format.Leaf
-	columns []column
-	entries map[int]*flattener // by leaf, of a map of integers to numbers: its keys and values as lists
+	schema     *schema.Schema
+	strange    map[schema.Node]*strangeType
+	nextColumn int      // physical column
+	path       []string // of the visited field
+	leaves     []format.Leaf
+	columns    []column
+	entries    map[int]*flattener // by leaf of a map from integers to numbers: its keys and values as lists
 }
 
-// flattenSchema lists the leaves of a file. Facts that need the column chunks (width
-// of lists, nulls, scratch) are not filled in yet.
+// flattenSchema lists the leaves of a file. Facts that need the column chunks (width of lists, nulls, scratch) are
+// not filled in yet.
 func flattenSchema(foot *footer) *flattener {
 	f := &flattener{schema: foot.schema, strange: foot.strange, entries: map[int]*flattener{}}
 	root := foot.schema.Root()
 	for i := range root.NumFields() {
 		f.path = []string{root.Field(i).Name()}
-		f.visit(root.Field(i), root.Field(i).Name())
+		f.visitNode(root.Field(i), root.Field(i).Name())
 	}
 	return f
 }
 
-func (f *flattener) visit(n schema.Node, name string) {
+func (f *flattener) visitNode(n schema.Node, name string) {
 	repeated := n.RepetitionType() == parquet.Repetitions.Repeated
 	p, primitive := n.(*schema.PrimitiveNode)
 	switch {
 	case primitive && repeated: // a list without a LIST group around it
-		f.list(p, name)
+		f.addList(p, name)
 	case primitive:
-		f.scalar(p, name)
+		f.addScalar(p, name)
 	case f.strange[n] != nil:
 		f.leaveOut(n, name, f.strange[n].typ, f.strange[n].why)
 	case repeated:
@@ -138,14 +134,14 @@ func (f *flattener) visit(n schema.Node, name string) {
 		path := f.path
 		for i := range g.NumFields() {
 			f.path = slices.Concat(path, []string{g.Field(i).Name()})
-			f.visit(g.Field(i), name+"."+g.Field(i).Name())
+			f.visitNode(g.Field(i), name+"."+g.Field(i).Name())
 		}
 		f.path = path
 	}
 }
 
-// visitList handles a group annotated LIST: three levels as the format wants it, or
-// the two levels of old writers, whose rules of the format tell them apart.
+// visitList handles a group annotated LIST: the format's three levels, or the two levels of old writers, which the
+// format's rules tell apart.
 func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
 		f.leaveOut(g, name, "list", "malformed lists")
@@ -153,7 +149,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	}
 	switch r := g.Field(0).(type) {
 	case *schema.PrimitiveNode:
-		f.list(r, name)
+		f.addList(r, name)
 	case *schema.GroupNode:
 		if r.NumFields() != 1 || r.Name() == "array" || r.Name() == g.Name()+"_tuple" {
 			f.leaveOut(g, name, "list<struct>", "lists of structs")
@@ -165,7 +161,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 				f.leaveOut(g, name, "list<list>", "lists of lists")
 				return
 			}
-			f.list(e, name)
+			f.addList(e, name)
 		default:
 			switch {
 			case f.strange[e] != nil:
@@ -181,12 +177,11 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	}
 }
 
-// visitMap leaves a map out as a feature, and notes its keys and values where they can be
-// sparse rows.
+// visitMap leaves a map out as a feature, and notes its keys and values if they can be sparse rows.
 func (f *flattener) visitMap(n schema.Node, name string) {
-	inner := &flattener{schema: f.schema, strange: f.strange, next: f.next}
+	inner := &flattener{schema: f.schema, strange: f.strange, nextColumn: f.nextColumn}
 	f.leaveOut(n, name, "map", "maps")
-	if inner.next == f.next {
+	if inner.nextColumn == f.nextColumn {
 		return
 	}
 	l := &f.leaves[len(f.leaves)-1]
@@ -199,34 +194,33 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 	if !ok || pair.RepetitionType() != parquet.Repetitions.Repeated || pair.NumFields() != 2 {
 		return
 	}
-	var types, whys [2]string
+	var types, reasons [2]string
 	for i := range types {
 		p, ok := pair.Field(i).(*schema.PrimitiveNode)
 		if !ok || p.RepetitionType() == parquet.Repetitions.Repeated {
 			return
 		}
-		inner.list(p, name)
-		types[i], whys[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
+		inner.addList(p, name)
+		types[i], reasons[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
 	}
 	keys := types[0]
 	if l.TextKeys = keys == "string"; l.TextKeys {
-		keys, whys[0] = "int64", ""
+		keys, reasons[0] = "int64", ""
 	}
-	if l.NoEntries = format.NotEntries(keys, types[1], whys[0]+whys[1]); l.NoEntries != "" {
-		l.NoEntries, l.TextKeys = format.NotEntries(types[0], types[1], whys[0]+whys[1]), false
+	if l.NoEntries = format.NotEntries(keys, types[1], reasons[0]+reasons[1]); l.NoEntries != "" {
+		l.NoEntries, l.TextKeys = format.NotEntries(types[0], types[1], reasons[0]+reasons[1]), false
 	} else {
 		l.Entries = types[1]
 		f.entries[len(f.leaves)-1] = inner
 	}
 }
 
-// elementType is the type of a list's elements.
 func elementType(l format.Leaf) string {
 	return strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
 }
 
-func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
-	c := newColumn(f.schema, f.next)
+func (f *flattener) addScalar(p *schema.PrimitiveNode, name string) {
+	c := newColumn(f.schema, f.nextColumn)
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
 	c.kind, c.scale, l.Type, l.Why = numericType(p)
 	if strange := f.strange[p]; strange != nil {
@@ -235,7 +229,7 @@ func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 	if l.Why != "" {
 		l.Width = 0
 	}
-	l.NoClass = noClass(p, l.Why)
+	l.NoClass = whyNoClass(p, l.Why)
 	if f.strange[p] != nil {
 		l.NoClass = l.Why
 	}
@@ -246,53 +240,52 @@ func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 		l.PerSecond = unitsPerSecond(t.TimeUnit())
 	}
 	l.MaybeNaN = c.kind == asHalf || c.kind == asFloat || c.kind == asDouble
-	f.add(l, c)
+	f.addColumn(l, c)
 }
 
-// list adds a list of the primitive e, which is repeated itself or the only field of
-// a repeated group.
-func (f *flattener) list(e *schema.PrimitiveNode, name string) {
-	f.scalar(e, name)
+// addList adds a list of the primitive e, which is repeated itself or the only field of a repeated group.
+func (f *flattener) addList(e *schema.PrimitiveNode, name string) {
+	f.addScalar(e, name)
 	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]
 	l.List, l.Width, l.Type = true, 0, "list<"+l.Type+">"
 	if l.Why != "" {
 		l.Why = "lists of " + elementType(*l)
 	}
 	l.NoClass = "a list"
-	c.exists = c.def
+	c.elementLevel = c.def
 	if e.RepetitionType() == parquet.Repetitions.Optional {
-		c.exists--
+		c.elementLevel--
 	}
 }
 
 func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
-	first := f.next
-	f.next += primitives(n)
-	if first < f.next {
-		f.append(format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1}, newColumn(f.schema, first))
+	first := f.nextColumn
+	f.nextColumn += countPrimitives(n)
+	if first < f.nextColumn {
+		f.appendLeaf(format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1}, newColumn(f.schema, first))
 	}
 }
 
-func (f *flattener) add(l format.Leaf, c column) {
-	f.next++
-	f.append(l, c)
+func (f *flattener) addColumn(l format.Leaf, c column) {
+	f.nextColumn++
+	f.appendLeaf(l, c)
 }
 
-func (f *flattener) append(l format.Leaf, c column) {
+func (f *flattener) appendLeaf(l format.Leaf, c column) {
 	if len(f.path) > 1 {
 		l.Path = f.path
 	}
 	f.leaves, f.columns = append(f.leaves, l), append(f.columns, c)
 }
 
-func primitives(n schema.Node) int {
+func countPrimitives(n schema.Node) int {
 	g, ok := n.(*schema.GroupNode)
 	if !ok {
 		return 1
 	}
 	count := 0
 	for i := range g.NumFields() {
-		count += primitives(g.Field(i))
+		count += countPrimitives(g.Field(i))
 	}
 	return count
 }

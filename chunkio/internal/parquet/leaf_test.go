@@ -118,13 +118,13 @@ last int32
 		if inner := flat.entries[i]; (l.Name == "m") != (inner != nil) {
 			t.Errorf("%s: keys and values %v", l.Name, inner)
 		} else if inner != nil && (l.Entries != "int32" || inner.columns[0].index != columns[i].index || inner.columns[1].index != columns[i].index+1 ||
-			inner.columns[0].exists != 2 || inner.columns[1].exists != 2) {
+			inner.columns[0].elementLevel != 2 || inner.columns[1].elementLevel != 2) {
 			t.Errorf("%s is a map to %s: %+v", l.Name, l.Entries, inner.columns)
 		}
 	}
 	for i, exists := range map[int]uint8{4: 2, 5: 2, 6: 1, 14: 1} {
-		if columns[i].exists != exists {
-			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].Name, columns[i].exists, exists)
+		if columns[i].elementLevel != exists {
+			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].Name, columns[i].elementLevel, exists)
 		}
 	}
 }
@@ -164,9 +164,9 @@ func listGroups(t *testing.T, groups ...[]int) *File {
 	return f
 }
 
-// TestUnevenLists: lists whose number of values would allow a constant length but which have none
-// are left out where the first page, of four entries here, tells. Later they are an error that names
-// the row, both lengths and what to do.
+// TestUnevenLists: lists whose number of values would allow a constant length but that have none are left out if the
+// first page, of four entries here, shows it. In later pages they are an error that names the row, both lengths and
+// the remedy.
 func TestUnevenLists(t *testing.T) {
 	for _, uneven := range [][]int{
 		{2, 1, 3}, {1, 3, 2}, {4, 1, 1, 2},
@@ -183,7 +183,7 @@ func TestUnevenLists(t *testing.T) {
 			width /= len(uneven)
 			lengths := append(slices.Repeat([]int{width}, before), uneven...)
 			f := listFile(t, lengths...)
-			l := f.leaf[0]
+			l := f.leaves[0]
 			if before == 0 {
 				if !strings.HasPrefix(l.Why, format.WhyVarying) || l.Refused || l.Width != 0 {
 					t.Errorf("%v: leaf %+v", lengths, l)
@@ -202,7 +202,7 @@ func TestUnevenLists(t *testing.T) {
 				_, err := tryDecodeLeaf(f, 0, step)
 				data, ok := errors.AsType[*stream.DataError](err)
 				if !ok || data.Row != int64(row) || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
-					t.Errorf("%v: %v", lengths, err)
+					t.Errorf("%v: decoding gives %v, want a data error for row %d", lengths, err, row)
 				}
 				if want := fmt.Sprintf("%s where the rows before have %d", this, width); !strings.Contains(err.Error(), want) && step > 1 {
 					t.Errorf("%v: %v, want %s", lengths, err, want)
@@ -219,7 +219,7 @@ func TestUnevenLists(t *testing.T) {
 	if data, ok := errors.AsType[*stream.DataError](err); !ok || data.RowGroup != 2 || data.Row != 75 {
 		t.Errorf("in the third row group: %v", err)
 	}
-	if l := listFile(t, 1, 2, 2).leaf[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
+	if l := listFile(t, 1, 2, 2).leaves[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
 		t.Errorf("lists of varying length: %+v", l)
 	}
 	even := listFile(t, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
@@ -233,7 +233,7 @@ func TestUnevenLists(t *testing.T) {
 	formattest.Must(t, err)
 	second := make([]float64, 3) // only the second element of rows 4 to 6
 	if err := group.Decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
-		t.Fatalf("%v, %v", second, err)
+		t.Fatalf("the second elements are %v, error %v, want 601 last", second, err)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestNullsInLists(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be decoded is listed with what to do about it.
+// TestRefused: columns that cannot be decoded are listed with a remedy.
 func TestRefused(t *testing.T) {
 	file := formattest.WriteFile(t, schema.FieldList{schema.NewInt32Node("x", optional, -1), schema.NewByteArrayNode("t", optional, -1)}, 1,
 		func(_, c int, w pqfile.ColumnChunkWriter) error {
@@ -270,9 +270,9 @@ func TestRefused(t *testing.T) {
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
-		"codec LZO cannot be decoded": func(c int) { f.foot.groups[0].chunks[c].codec = 3 },
+		"codec LZO cannot be decoded": func(c int) { f.footer.groups[0].chunks[c].codec = 3 },
 		"encoding number 10 cannot be decoded": func(c int) {
-			m := &f.foot.groups[0].chunks[c]
+			m := &f.footer.groups[0].chunks[c]
 			m.codec, m.encodings = 0, 1<<10
 		},
 	} {
@@ -282,9 +282,9 @@ func TestRefused(t *testing.T) {
 			if c == 1 {
 				l = format.Leaf{Why: "binary"}
 			}
-			formattest.Must(t, f.complete(&l, &f.columns[c]))
+			formattest.Must(t, f.completeLeaf(&l, &f.columns[c]))
 			if c == 0 && (!strings.Contains(l.Why, name) || !strings.Contains(l.Why, remedyRewrite) || !l.Refused || l.Width != 0) {
-				t.Errorf("%s: %+v", name, l)
+				t.Errorf("%s: the leaf is %+v, want it refused with this reason and a remedy", name, l)
 			}
 			if c == 1 && (l.Why != "binary" || l.Refused) {
 				t.Errorf("text became %+v", l)

@@ -10,33 +10,30 @@ import (
 
 var errRunsShort = errors.New("the runs end before the page's last value")
 
-// hybrid walks Parquet's RLE/bit-packed hybrid: runs of one repeated value, or of
-// values packed in width bits each, least significant bit first. Levels, dictionary
-// indices and booleans are stored so. Bytes behind the end are never read as zeros:
-// running out is an error.
+// hybrid walks Parquet's RLE/bit-packed hybrid: runs of one repeated value, or of values packed in width bits each,
+// least significant bit first. Levels, dictionary indices and booleans are stored so. Bytes after the end are never
+// read as zeros: running out is an error.
 type hybrid struct {
-	b     []byte // what follows the current run
+	rest  []byte // bytes after the current run
 	width int    // bits a value, 0..32
 
 	left   int    // values left in the current run
-	packed []byte // a bit-packed run and what follows it; nil in a repeated run
+	packed []byte // a bit-packed run and the bytes after it; nil in a repeated run
 	bit    int    // position of the next value in packed, in bits
 	value  uint32 // of a repeated run
 }
 
-// levelWidth is the number of bits that levels 0..limit need.
 func levelWidth(limit uint8) int { return bits.Len8(limit) }
 
-// run loads the next run when the current one is used up.
-func (h *hybrid) run() error {
+func (h *hybrid) loadRun() error {
 	if h.left > 0 {
 		return nil
 	}
-	head, n := binary.Uvarint(h.b)
+	head, n := binary.Uvarint(h.rest)
 	if n <= 0 {
 		return errRunsShort
 	}
-	h.b = h.b[n:]
+	h.rest = h.rest[n:]
 	if head>>1 == 0 || head>>1 > math.MaxInt32/8 && head&1 == 1 || head>>1 > math.MaxInt32 {
 		return fmt.Errorf("a run has length %d", head>>1)
 	}
@@ -44,31 +41,30 @@ func (h *hybrid) run() error {
 	if head&1 == 1 {
 		size := count * h.width // count groups of 8 values of width bits
 		h.left = 8 * count
-		if size > len(h.b) { // writers may cut the last group's padding
-			size = len(h.b)
+		if size > len(h.rest) { // writers may cut the last group's padding
+			size = len(h.rest)
 			h.left = 8 * size / h.width
 			if h.left == 0 {
 				return errRunsShort
 			}
 		}
-		h.packed, h.b, h.bit = h.b, h.b[size:], 0
+		h.packed, h.rest, h.bit = h.rest, h.rest[size:], 0
 		return nil
 	}
 	size := (h.width + 7) / 8
-	if size > len(h.b) {
+	if size > len(h.rest) {
 		return errRunsShort
 	}
-	v := littleEndian(h.b[:size])
+	v := littleEndian(h.rest[:size])
 	if v>>h.width != 0 {
 		return fmt.Errorf("a run repeats %d, which does not fit in %d bits", v, h.width)
 	}
-	h.b, h.packed, h.value, h.left = h.b[size:], nil, uint32(v), count
+	h.rest, h.packed, h.value, h.left = h.rest[size:], nil, uint32(v), count
 	return nil
 }
 
-// littleEndian is the number of up to 8 bytes. A word that is loaded right after its bytes were
-// stored one by one has to wait for them: on E-MNIST, whose runs are short, that took a
-// twentieth of the time of decoding.
+// littleEndian decodes up to 8 bytes. Loading a word right after its bytes were stored one by one has to wait for the
+// stores: on E-MNIST, whose runs are short, that took a twentieth of the time of decoding.
 func littleEndian(b []byte) (v uint64) {
 	for i, x := range b {
 		v |= uint64(x) << (8 * i)
@@ -76,11 +72,11 @@ func littleEndian(b []byte) (v uint64) {
 	return v
 }
 
-// maxBits is the most that a number which begins at any bit of a byte has within 8 bytes.
+// maxBits is the width of the largest number that fits in 8 bytes if it may begin at any bit of the first.
 const maxBits = 57
 
-// bitsAt is the number of so many bits that begins at a bit of b, least significant first.
-func bitsAt(b []byte, bit, width int) uint64 {
+// extractBits extracts the number of the given width, in bits, that begins at a bit of b, least significant bit first.
+func extractBits(b []byte, bit, width int) uint64 {
 	var word uint64
 	if at := bit >> 3; at+8 <= len(b) {
 		word = binary.LittleEndian.Uint64(b[at:])
@@ -90,19 +86,18 @@ func bitsAt(b []byte, bit, width int) uint64 {
 	return word >> (bit & 7) & (1<<width - 1)
 }
 
-// next returns the next packed value.
-func (h *hybrid) next() uint32 {
-	v := uint32(bitsAt(h.packed, h.bit, h.width))
+func (h *hybrid) nextPacked() uint32 {
+	v := uint32(extractBits(h.packed, h.bit, h.width))
 	h.bit += h.width
 	return v
 }
 
-// some returns the next packed values, the first of them lowest, and how many they are: as many as
-// one load of 8 bytes holds, but at most n.
-func (h *hybrid) some(n int) (word uint64, count int) {
+// nextPackedBatch returns the next packed values, the first of them lowest, and their number: as many as one load of
+// 8 bytes holds, but at most n.
+func (h *hybrid) nextPackedBatch(n int) (word uint64, count int) {
 	at := h.bit >> 3
 	if at+8 > len(h.packed) {
-		return uint64(h.next()), 1
+		return uint64(h.nextPacked()), 1
 	}
 	word = binary.LittleEndian.Uint64(h.packed[at:]) >> (h.bit & 7)
 	count = min(n, maxBits/max(h.width, 1))
@@ -110,10 +105,10 @@ func (h *hybrid) some(n int) (word uint64, count int) {
 	return word, count
 }
 
-// skip passes over n values in time proportional to the number of runs.
+// skip takes time proportional to the number of runs, not of values.
 func (h *hybrid) skip(n int) error {
 	for n > 0 {
-		if err := h.run(); err != nil {
+		if err := h.loadRun(); err != nil {
 			return err
 		}
 		k := min(n, h.left)
@@ -124,10 +119,10 @@ func (h *hybrid) skip(n int) error {
 	return nil
 }
 
-// scan passes over n values, refuses any above limit, and counts how often value occurs.
-func (h *hybrid) scan(n int, limit, value uint32) (found int, err error) {
+// countValue moves past n values, refuses any above limit, and counts the occurrences of value.
+func (h *hybrid) countValue(n int, limit, value uint32) (found int, err error) {
 	for n > 0 {
-		if err := h.run(); err != nil {
+		if err := h.loadRun(); err != nil {
 			return 0, err
 		}
 		k := min(n, h.left)
@@ -143,7 +138,7 @@ func (h *hybrid) scan(n int, limit, value uint32) (found int, err error) {
 			continue
 		}
 		for k > 0 {
-			word, count := h.some(k)
+			word, count := h.nextPackedBatch(k)
 			k -= count
 			for range count {
 				v := uint32(word & (1<<h.width - 1))
@@ -160,10 +155,9 @@ func (h *hybrid) scan(n int, limit, value uint32) (found int, err error) {
 	return found, nil
 }
 
-// levels fills dst.
-func (h *hybrid) levels(dst []uint8) error {
+func (h *hybrid) readLevels(dst []uint8) error {
 	for len(dst) > 0 {
-		if err := h.run(); err != nil {
+		if err := h.loadRun(); err != nil {
 			return err
 		}
 		k := min(len(dst), h.left)
@@ -174,7 +168,7 @@ func (h *hybrid) levels(dst []uint8) error {
 			}
 		} else {
 			for packed := dst[:k]; len(packed) > 0; {
-				word, count := h.some(len(packed))
+				word, count := h.nextPackedBatch(len(packed))
 				for i := range packed[:count] {
 					packed[i] = uint8(word & (1<<h.width - 1))
 					word >>= h.width

@@ -1,14 +1,14 @@
 package parquet
 
-// mark is the start of a data page: where its header stands and what comes before it.
-// A page takes at least as many bytes in the file.
+// mark is the start of a data page: the offset of its header and the counts before it. A page takes at least as many
+// bytes in the file as a mark in memory.
 type mark struct {
-	at   int64
-	seen int64 // entries
-	rows int64 // rows that start before it; only counted for markKey.rows
+	at            int64
+	entriesBefore int64 // entries before it
+	rowsBefore    int64 // rows that start before it; only counted for markKey.rows
 }
 
-// markKey says whose marks: of a leaf, with or without the count of rows.
+// markKey identifies a list of marks: by leaf, with or without the count of rows.
 type markKey struct {
 	leaf int
 	rows bool
@@ -22,7 +22,7 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	if marks != nil {
 		return marks, nil
 	}
-	walk := g.file.pages(g.number, col, buf)
+	walk := g.file.newChunkPages(g.number, col, buf)
 	marks, err := walkMarks(&walk, key.rows)
 	if err != nil {
 		return nil, err
@@ -33,53 +33,52 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	return marks, nil
 }
 
-// walkMarks lists the data pages of a chunk. Only counting rows, which lists need,
-// decompresses them.
+// walkMarks lists the data pages of a chunk. It decompresses them only to count rows, for lists.
 func walkMarks(p *pages, rows bool) (marks []mark, err error) {
 	if !rows {
 		p.win.ahead = min(p.win.ahead, readAhead)
 	}
 	var seen int64
 	for {
-		more, err := p.next()
+		more, err := p.nextDataPage()
 		if err != nil {
 			return nil, err
 		}
 		if !more {
 			return marks, nil
 		}
-		marks = append(marks, mark{at: p.headerAt, seen: p.seen, rows: seen})
+		marks = append(marks, mark{at: p.headerAt, entriesBefore: p.entriesBefore, rowsBefore: seen})
 		if !rows {
-			p.pass()
+			p.skipPage()
 			continue
 		}
-		if err := p.load(); err != nil {
+		if err := p.loadPage(); err != nil {
 			return nil, err
 		}
 		seen += int64(p.page.rows)
 	}
 }
 
-// jump restricts p to the pages marks[first:last], after taking in the dictionary.
-func (p *pages) jump(marks []mark, first, last int) error {
+// restrictTo restricts p to the pages marks[first:last], after loading the dictionary.
+func (p *pages) restrictTo(marks []mark, first, last int) error {
 	end := p.win.end
 	if last < len(marks) {
 		end = marks[last].at
 	}
 	if first > 0 {
 		p.win.end = marks[0].at
-		for p.win.at < p.win.end { // what stands before the first data page
+		for p.win.at < p.win.end { // the pages before the first data page
 			if err := p.readHeader(); err != nil {
 				return err
 			}
 			if p.header.Kind != DictionaryPage {
-				p.pass()
+				p.skipPage()
 			} else if err := p.loadDictionary(); err != nil {
 				return err
 			}
 		}
 		p.win.at, p.win.unread = marks[first].at, nil
-		p.seen = marks[first].seen
+		p.entriesBefore = marks[first].entriesBefore
 	}
 	p.win.end = end
 	return nil

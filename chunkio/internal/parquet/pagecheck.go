@@ -9,25 +9,24 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 )
 
-// The checks of this file stand between a damaged page and arrow v15's decoders,
-// which ignore errors when they are handed a page, read zeros behind the end of
-// runs, loop for ever when levels run out, and allocate for whatever dictionary
-// index or value count a page claims.
+// The checks of this file stand between a damaged page and arrow v15's decoders, which ignore errors when they
+// receive a page, read zeros after the end of runs, loop for ever when levels run out, and allocate for any
+// dictionary index or value count that a page claims.
 
-// check verifies the sections of a page against its header, and counts its rows and
-// the entries that are present.
-func (p *page) check(col *column, dictSize int) (err error) {
+// checkSections verifies the sections of a page against its header, and counts its rows and the entries that are
+// present.
+func (p *page) checkSections(col *column, dictSize int) (err error) {
 	n := p.header.Values
 	p.rows, p.present = n, n
 	if col.rep > 0 {
-		h := hybrid{b: p.rep, width: levelWidth(col.rep)}
-		if p.rows, err = h.scan(n, uint32(col.rep), 0); err != nil {
+		h := hybrid{rest: p.rep, width: levelWidth(col.rep)}
+		if p.rows, err = h.countValue(n, uint32(col.rep), 0); err != nil {
 			return fmt.Errorf("repetition levels: %w", err)
 		}
 	}
 	if col.def > 0 {
-		h := hybrid{b: p.def, width: levelWidth(col.def)}
-		if p.present, err = h.scan(n, uint32(col.def), uint32(col.def)); err != nil {
+		h := hybrid{rest: p.def, width: levelWidth(col.def)}
+		if p.present, err = h.countValue(n, uint32(col.def), uint32(col.def)); err != nil {
 			return fmt.Errorf("definition levels: %w", err)
 		}
 	}
@@ -50,16 +49,15 @@ func checkDictionary(col *column, h PageHeader, b []byte) error {
 	return nil
 }
 
-// checkValues verifies that b holds n values of the column's type.
 func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize int) error {
-	if !col.decodes(encoding) {
+	if !col.canDecode(encoding) {
 		return errors.New("the encoding cannot be decoded")
 	}
 	switch encoding {
 	case parquet.Encodings.Plain:
 		return checkPlain(col, b, n)
 	case byteStreamSplit:
-		if len(b) != n*col.size { // what is too long does not tell how far apart the bytes of a value are
+		if len(b) != n*col.size { // a longer section would leave the distance between the bytes of a value unknown
 			return fmt.Errorf("%d values need %d bytes where there are %d", n, n*col.size, len(b))
 		}
 		return nil
@@ -73,7 +71,7 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 		if uint64(size) > uint64(len(b)-4) {
 			return fmt.Errorf("runs claim %d bytes where there are %d", size, len(b)-4)
 		}
-		h := hybrid{b: b[4 : 4+size], width: 1}
+		h := hybrid{rest: b[4 : 4+size], width: 1}
 		return h.skip(n)
 	case parquet.Encodings.DeltaBinaryPacked:
 		_, err := checkDelta(b, n)
@@ -94,8 +92,8 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 	return nil
 }
 
-// maxPrefixes bounds the values of a DELTA_BYTE_ARRAY page: the library allocates for
-// each of them before it decodes any, and their encoding may take no bytes.
+// maxPrefixes bounds the values of a DELTA_BYTE_ARRAY page: the library allocates for each of them before it decodes
+// any, and their encoding may take no bytes.
 const maxPrefixes = 16 << 20
 
 func checkPlain(col *column, b []byte, n int) error {
@@ -120,26 +118,24 @@ func checkIndices(b []byte, n, dictSize int) error {
 	if len(b) == 0 || b[0] > 32 {
 		return errors.New("the width of the indices is not valid")
 	}
-	h := hybrid{b: b[1:], width: int(b[0])}
-	// The library checks each index against the dictionary, but makes room for it
-	// first. Indices no wider than the dictionary needs, and a bit, cost little; only
-	// wider ones are looked at one by one.
+	h := hybrid{rest: b[1:], width: int(b[0])}
+	// The library checks each index against the dictionary, but allocates for it first. Indices of at most one bit
+	// more than the dictionary needs cost little; only wider ones are checked one by one.
 	if h.width <= bits.Len(uint(dictSize))+1 {
 		return h.skip(n)
 	}
 	if dictSize == 0 {
 		return errors.New("the dictionary is empty")
 	}
-	_, err := h.scan(n, uint32(dictSize-1), 0)
+	_, err := h.countValue(n, uint32(dictSize-1), 0)
 	return err
 }
 
-// checkDelta verifies the DELTA_BINARY_PACKED integers at the
-// start of b, that there are exactly n, and returns their length in bytes.
+// checkDelta verifies that b starts with exactly n DELTA_BINARY_PACKED integers and returns their length in bytes.
 func checkDelta(b []byte, n int) (used int, err error) {
 	c := compact{b: b} // numbers are coded as Thrift's
-	block, minis, total := c.uvarint(), c.uvarint(), c.uvarint()
-	c.uvarint() // first value
+	block, minis, total := c.readUvarint(), c.readUvarint(), c.readUvarint()
+	c.readUvarint() // first value
 	if c.err != nil {
 		return 0, c.err
 	}
@@ -152,9 +148,9 @@ func checkDelta(b []byte, n int) (used int, err error) {
 	}
 	perMini := int(block / minis)
 	for left := n - 1; left > 0; {
-		c.uvarint() // smallest delta
+		c.readUvarint() // smallest delta
 		widths := c.pos
-		c.advance(minis)
+		c.skipBytes(minis)
 		if c.err != nil {
 			return 0, c.err
 		}
@@ -165,7 +161,7 @@ func checkDelta(b []byte, n int) (used int, err error) {
 			if w > 64 { // arrow writes 33 bits for INT32
 				return 0, fmt.Errorf("differences of %d bits", w)
 			}
-			c.advance(uint64(perMini / 8 * int(w)))
+			c.skipBytes(uint64(perMini / 8 * int(w)))
 			left -= perMini
 		}
 	}

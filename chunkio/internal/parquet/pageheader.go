@@ -20,7 +20,7 @@ const (
 // PageHeader is parquet.thrift's PageHeader, flattened. Sizes are in bytes and not negative.
 type PageHeader struct {
 	Kind                     int
-	Compressed, Uncompressed int // size of the page in the file and in memory, its header not counted
+	Compressed, Uncompressed int // size of the page in the file and in memory, without its header
 	CRC                      uint32
 	HasCRC                   bool
 
@@ -33,25 +33,25 @@ type PageHeader struct {
 	plain              bool // version 2 only: the values are not compressed either
 }
 
-// ParsePageHeader parses the header at the start of b and returns its length.
-// errShort means that b may hold only a part of it.
+// ParsePageHeader parses the header at the start of b and returns its length. errShort means that b may hold only a
+// part of it.
 func ParsePageHeader(b []byte) (PageHeader, int, error) {
 	c := compact{b: b}
 	var top [5]int64
 	v1, dict := [5]int64{}, [3]int64{}
-	v2 := [8]int64{7: 1} // is_compressed is true unless said otherwise
+	v2 := [8]int64{7: 1} // is_compressed defaults to true
 	var v1Set, dictSet, v2Set uint64
-	set := c.record(top[:], func(id int64, typ byte) bool {
+	set := c.readStruct(top[:], func(id int64, typ byte) bool {
 		if typ != thriftStruct {
 			return false
 		}
 		switch id {
 		case 5:
-			v1Set = c.record(v1[:], nil)
+			v1Set = c.readStruct(v1[:], nil)
 		case 7:
-			dictSet = c.record(dict[:], nil)
+			dictSet = c.readStruct(dict[:], nil)
 		case 8:
-			v2Set = c.record(v2[:], nil)
+			v2Set = c.readStruct(v2[:], nil)
 		default:
 			return false
 		}
@@ -96,10 +96,9 @@ func ParsePageHeader(b []byte) (PageHeader, int, error) {
 	return h, c.pos, nil
 }
 
-// AppendPageHeader appends a header of a data page v1 or of a dictionary page in
-// Thrift's compact protocol; ParsePageHeader reads it back. A field's header is the
-// difference of its number to the last one's in the upper half byte and its type in
-// the lower.
+// AppendPageHeader appends a header of a data page v1 or of a dictionary page in Thrift's compact protocol;
+// ParsePageHeader reads it back. A field's header holds the difference from the last field's number in the upper half
+// byte and its type in the lower.
 func AppendPageHeader(b []byte, h PageHeader) []byte {
 	i32 := func(step byte, v int) {
 		u := uint32(v)<<1 ^ uint32(int32(v)>>31) // zigzag

@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// pageHolder is the part of file.PageReader that both readers below share: the page that
-// the library works on. Its buffer header is used again.
+// pageHolder is the part of file.PageReader that both readers below share: the page that the library works on. Its
+// buffer header is used again.
 type pageHolder struct {
 	current pqfile.Page
 	buffer  *memory.Buffer
@@ -25,12 +25,12 @@ func (h *pageHolder) Page() pqfile.Page        { return h.current }
 func (h *pageHolder) Err() error               { return h.err }
 func (h *pageHolder) SetMaxPageHeaderSize(int) {}
 
-// Reset is never called by the column readers; the interface wants it.
+// Reset is never called by the column readers; the interface requires it.
 func (h *pageHolder) Reset(parquet.BufferedReader, int64, compress.Compression, *pqfile.CryptoContext) {
 	h.err = errors.New("page reader cannot be reset")
 }
 
-func (h *pageHolder) lend(b []byte) *memory.Buffer {
+func (h *pageHolder) lendBuffer(b []byte) *memory.Buffer {
 	if h.buffer == nil {
 		h.buffer = memory.NewBufferBytes(nil)
 	}
@@ -47,17 +47,16 @@ func (h *pageHolder) release() {
 	}
 }
 
-// valuePages hands the library the values of one page at a time, without their
-// levels: those are ours. The library sees a required column without a dictionary.
+// valuePages hands the library the values of one page at a time, without their levels, which this package reads. The
+// library sees a required column without a dictionary.
 type valuePages struct {
 	pageHolder
 	values   []byte
-	count    int // values of a page still to be handed over; 0 for none
+	count    int // values of the page still to be handed over; 0 for none
 	encoding parquet.Encoding
 }
 
-// set makes count values the next page.
-func (v *valuePages) set(values []byte, count int, e parquet.Encoding) {
+func (v *valuePages) setPage(values []byte, count int, e parquet.Encoding) {
 	v.values, v.count, v.encoding = values, count, e
 }
 
@@ -67,34 +66,34 @@ func (v *valuePages) Next() bool {
 		return false
 	}
 	rle := parquet.Encodings.RLE
-	v.current = pqfile.NewDataPageV1(v.lend(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
+	v.current = pqfile.NewDataPageV1(v.lendBuffer(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
 	v.values, v.count = nil, 0
 	return true
 }
 
-// rawPages hands the library whole pages, levels and all, in memory that is not used
-// again: byte arrays that the library returns stay valid.
+// rawPages hands the library whole pages, including the levels, in memory that is not reused: byte arrays that the
+// library returns stay valid.
 type rawPages struct {
 	pageHolder
-	pages  *pages
-	loaded bool // pages.page waits to be handed over
-	dict   bool // the dictionary has been handed over
+	pages          *pages
+	pageWaits      bool // pages.page is still to be handed over
+	dictHandedOver bool // the dictionary has been handed over
 }
 
 func (r *rawPages) Next() bool {
 	r.release()
-	if r.err != nil || !r.advance() {
+	if r.err != nil || !r.loadNextPage() {
 		return false
 	}
-	// advance takes in the dictionary on its way to the first data page.
-	if !r.dict && r.pages.dictSize >= 0 {
-		r.dict = true
+	// loadNextPage loads the dictionary on its way to the first data page.
+	if !r.dictHandedOver && r.pages.dictSize >= 0 {
+		r.dictHandedOver = true
 		r.current = pqfile.NewDictionaryPage(memory.NewBufferBytes(r.pages.dict), int32(r.pages.dictSize), parquet.Encodings.Plain)
 		return true
 	}
-	r.loaded = false
-	if r.pages.page.zeroWidth() {
-		r.pages.page.widen()
+	r.pageWaits = false
+	if r.pages.page.hasZeroWidthIndices() {
+		r.pages.page.widenIndices()
 	}
 	h, buffer := r.pages.page.header, memory.NewBufferBytes(r.pages.page.raw)
 	if h.Kind == dataPageV2 {
@@ -106,36 +105,35 @@ func (r *rawPages) Next() bool {
 	return true
 }
 
-// zeroWidth reports whether a checked page has dictionary indices of no bits: all are 0. The library
-// panics where they are packed.
-func (p *page) zeroWidth() bool {
+// hasZeroWidthIndices reports whether a checked page has dictionary indices of no bits: all are 0. The library panics
+// if they are packed.
+func (p *page) hasZeroWidthIndices() bool {
 	return usesDictionary(p.header.Encoding) && p.present > 0 && p.values[0] == 0
 }
 
-// widen makes them indices of one bit, in a single run.
-func (p *page) widen() {
+func (p *page) widenIndices() {
 	front := p.raw[:len(p.raw)-len(p.values)]
 	p.raw = append(slices.Clone(front), 1)
 	p.raw = append(binary.AppendUvarint(p.raw, uint64(p.present)<<1), 0)
 	p.values, p.header.Uncompressed = p.raw[len(front):], len(p.raw)
 }
 
-// advance loads the next page that has values, unless one waits: the library would
-// take an empty page for the end.
-func (r *rawPages) advance() bool {
-	for !r.loaded {
-		more, err := r.pages.next()
+// loadNextPage loads the next page that has values, unless one is waiting: the library would take an empty page for
+// the end.
+func (r *rawPages) loadNextPage() bool {
+	for !r.pageWaits {
+		more, err := r.pages.nextDataPage()
 		if err == nil && more {
-			err = r.pages.load()
+			err = r.pages.loadPage()
 		}
 		if err != nil {
-			r.err = advise(format.Place(r.pages.win.in.Name(), -1, "", err), againWithout)
+			r.err = addRemedy(format.Place(r.pages.win.in.Name(), -1, "", err), remedyLeaveOut)
 			return false
 		}
 		if !more {
 			return false
 		}
-		r.loaded = r.pages.page.header.Values > 0
+		r.pageWaits = r.pages.page.header.Values > 0
 	}
 	return true
 }

@@ -106,10 +106,10 @@ func readAll(in format.Input, pool *sync.Pool) error {
 	return errors.Join(readColumns(f, -1, 1<<20), readColumns(f, -1, 20))
 }
 
-// readColumns reads physical column only, or all columns where it is negative.
+// readColumns reads physical column only, or all columns if it is negative.
 func readColumns(f *File, only int, step int64) error {
 	var errs []error
-	for i, l := range f.leaf {
+	for i, l := range f.leaves {
 		if only >= 0 && f.columns[i].index != only {
 			continue
 		}
@@ -127,7 +127,7 @@ func readColumns(f *File, only int, step int64) error {
 		}
 	}
 	for g := range f.rows {
-		for c := range f.foot.schema.NumColumns() {
+		for c := range f.footer.schema.NumColumns() {
 			if only < 0 || c == only {
 				errs = append(errs, drain(f, g, c))
 			}
@@ -158,8 +158,8 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// allocationCeiling is far above what reading the variety file takes (below 4 MB, most of
-// it the state of codecs), and far below what a damaged count could ask for.
+// allocationCeiling is far above the need of reading the variety file (below 4 MB, most of it the state of codecs),
+// and far below the need that a damaged count could claim.
 const allocationCeiling = 64 << 20
 
 func varietyFiles(t testing.TB, groups int) [][]byte {
@@ -220,7 +220,7 @@ func TestEveryFlip(t *testing.T) {
 
 // columnAt is the physical column whose chunk in the first group holds byte i; -1 for none.
 func columnAt(f *File, i int) int {
-	for c := range f.foot.schema.NumColumns() {
+	for c := range f.footer.schema.NumColumns() {
 		if info := f.Chunk(0, c); info.at <= int64(i) && int64(i) < info.at+info.Size {
 			return c
 		}
@@ -249,10 +249,10 @@ func TestChecksum(t *testing.T) {
 		}
 		b := append(AppendPageHeader(nil, h), body...)
 		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
-		if more, err := p.next(); err != nil || !more {
-			t.Fatal(more, err)
+		if more, err := p.nextDataPage(); err != nil || !more {
+			t.Fatalf("finding the data page: found %v, error %v", more, err)
 		}
-		if err := p.load(); (err != nil) != (damage != 0) {
+		if err := p.loadPage(); (err != nil) != (damage != 0) {
 			t.Errorf("checksum off by %d: %v", damage, err)
 		}
 	}
@@ -268,9 +268,9 @@ func TestClaimedPage(t *testing.T) {
 		b := append(AppendPageHeader(nil, h), make([]byte, h.Compressed)...)
 		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, codec: codec}, &col, new(scratch))
 		before := allocated()
-		more, err := p.next()
+		more, err := p.nextDataPage()
 		if err == nil && more {
-			err = p.load()
+			err = p.loadPage()
 		}
 		if n := allocated() - before; err == nil || n > 16<<20 {
 			t.Errorf("%v: %d MiB allocated, %v", codec, n>>20, err)

@@ -7,14 +7,14 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 )
 
-// DELTA_BYTE_ARRAY of values of one length is decoded here, because arrow v15 has it for byte arrays
-// only: the version 2 pages of parquet-mr write decimals and UUIDs so where a dictionary does not pay.
-// A page has the lengths of what each value shares with the one before it, the lengths of the rest, and
-// then the rests.
+// DELTA_BYTE_ARRAY of values of one length is decoded here, because arrow v15 decodes it for byte arrays only:
+// parquet-mr's version 2 pages encode decimals and UUIDs this way if a dictionary does not pay. A page holds the
+// lengths of the prefixes that values share with their predecessors, the lengths of the suffixes, and then the
+// suffixes.
 
-// unshare writes the values of a checked DELTA_BYTE_ARRAY page out, behind its levels, in memory of
-// *buf, and makes it a PLAIN page. The values may take more than the page did; most bounds the page.
-func (p *page) unshare(size int, most int64, buf *[]byte) error {
+// expandSharedPrefixes turns a checked DELTA_BYTE_ARRAY page into a PLAIN page after its levels, in the memory of
+// *buf. The values may take more than the page did; most bounds the page.
+func (p *page) expandSharedPrefixes(size int, most int64, buf *[]byte) error {
 	n, front := p.present, p.raw[:len(p.raw)-len(p.values)]
 	whole := int64(len(front)) + int64(n)*int64(size)
 	if whole > most {
@@ -30,12 +30,12 @@ func (p *page) unshare(size int, most int64, buf *[]byte) error {
 			return err
 		}
 	}
-	raw := grow(buf, int(whole))
+	raw := resizeBuffer(buf, int(whole))
 	copy(raw, front)
 	from, plain := p.values[shared.size+rests.size:], raw[len(front):]
 	var last []byte
 	for i := range n {
-		prefix, rest := shared.next(), rests.next()
+		prefix, rest := shared.nextInteger(), rests.nextInteger()
 		switch {
 		case prefix < 0 || rest < 0 || prefix > int64(size) || rest != int64(size)-prefix:
 			return fmt.Errorf("value %d shares %d bytes and has %d of its own, where the type has %d", i, prefix, rest, size)
@@ -56,51 +56,50 @@ func (p *page) unshare(size int, most int64, buf *[]byte) error {
 
 // deltas walks the DELTA_BINARY_PACKED integers at the start of some bytes.
 type deltas struct {
-	c       compact // numbers are coded as Thrift's
-	size    int     // bytes of all of them
-	perMini int
-	minis   uint64
-	begun   bool // the first one has been read
-	last    int64
-	least   int64  // of the differences of the block
-	widths  []byte // of the parts of the block behind the current one
-	packed  []byte // differences of the current part, of width bits each
-	width   int
-	bit     int // where the next one begins
-	left    int // how many there are
+	c         compact // numbers are coded as Thrift's
+	size      int     // bytes of all of them
+	perMini   int
+	minis     uint64
+	firstRead bool // the first one has been read
+	last      int64
+	least     int64  // smallest difference of the block
+	widths    []byte // widths of the remaining parts of the block
+	packed    []byte // differences of the current part, of width bits each
+	width     int
+	bit       int // start of the next difference
+	left      int // differences left in the part
 }
 
-// newDeltas checks n integers and goes to their first.
 func newDeltas(b []byte, n int) (d deltas, err error) {
 	if d.size, err = checkDelta(b, n); err != nil {
 		return d, err
 	}
 	d.c = compact{b: b}
-	block, minis := d.c.uvarint(), d.c.uvarint()
-	d.c.uvarint()
-	d.perMini, d.minis, d.last = int(block/minis), minis, d.c.integer()
+	block, minis := d.c.readUvarint(), d.c.readUvarint()
+	d.c.readUvarint()
+	d.perMini, d.minis, d.last = int(block/minis), minis, d.c.readInteger()
 	return d, nil
 }
 
-// next is the next integer, of which there are as many as were checked; -1 where its difference takes
-// more bits than that of two lengths does.
-func (d *deltas) next() int64 {
-	if !d.begun {
-		d.begun = true
+// nextInteger returns the next of the checked integers; -1 if its difference is wider than any difference of two
+// lengths.
+func (d *deltas) nextInteger() int64 {
+	if !d.firstRead {
+		d.firstRead = true
 		return d.last
 	}
 	if d.left == 0 {
 		if len(d.widths) == 0 {
-			d.least = d.c.integer()
-			d.widths = d.c.take(d.minis)
+			d.least = d.c.readInteger()
+			d.widths = d.c.takeBytes(d.minis)
 		}
 		d.width, d.widths = int(d.widths[0]), d.widths[1:]
-		d.packed, d.bit, d.left = d.c.take(uint64(d.perMini/8*d.width)), 0, d.perMini
+		d.packed, d.bit, d.left = d.c.takeBytes(uint64(d.perMini/8*d.width)), 0, d.perMini
 	}
 	if d.width > maxBits {
 		return -1
 	}
-	d.last += d.least + int64(bitsAt(d.packed, d.bit, d.width))
+	d.last += d.least + int64(extractBits(d.packed, d.bit, d.width))
 	d.bit += d.width
 	d.left--
 	return d.last

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// sharingColumn is a column of bytes of one length in DELTA_BYTE_ARRAY pages, which the library writes of byte
-// arrays: the encoding is the same. It writes a page after so many bytes.
+// sharingColumn is a column of bytes of one length in DELTA_BYTE_ARRAY pages of the given size. The library writes
+// them as byte arrays: the encoding is the same.
 func sharingColumn(t *testing.T, version parquet.DataPageVersion, values []parquet.ByteArray, page int64) madeColumn {
 	t.Helper()
 	file := formattest.WriteFile(t, schema.FieldList{schema.NewByteArrayNode("x", parquet.Repetitions.Required, -1)}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
@@ -123,8 +123,8 @@ func TestSharedPrefixesOfArrow(t *testing.T) {
 	}
 }
 
-// TestSharedPrefixesDamaged: what does not make values of the type's length is refused, and a page that goes on from the
-// page before with what to do.
+// TestSharedPrefixesDamaged: pages whose values do not have the type's length are refused, and a page that continues
+// the previous one is refused with a remedy.
 func TestSharedPrefixesDamaged(t *testing.T) {
 	values := make([]parquet.ByteArray, 700)
 	for i := range values {
@@ -147,7 +147,7 @@ func TestSharedPrefixesDamaged(t *testing.T) {
 		f, err := Open(formattest.NewMemory(makeFile(x.values, x)), 1<<20)
 		formattest.Must(t, err)
 		if _, err := tryDecodeLeaf(f, 0, x.values); err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: decoding gives %v, want an error with %q", name, err, c.why)
 		}
 	}
 	// No byte of the page makes anything but an error, or other values.

@@ -6,18 +6,18 @@ import (
 	"fmt"
 )
 
-// Span is where the row groups of a footer stand in its bytes: the list's header, and the elements behind it.
+// Span is the position of the row groups in a footer's bytes: the list's header, and its elements.
 type Span struct{ Header, From, To int }
 
 // FindRowGroups finds the row groups of a footer.
 func FindRowGroups(footer []byte) (at Span, err error) {
 	c := compact{b: footer}
-	c.record(nil, func(id int64, typ byte) bool {
+	c.readStruct(nil, func(id int64, typ byte) bool {
 		if id != 4 || typ != thriftList {
 			return false
 		}
 		at.Header = c.pos
-		elem, n := c.list()
+		elem, n := c.listHeader()
 		at.From = c.pos
 		c.skipElements(elem, n, 1)
 		at.To = c.pos
@@ -29,13 +29,14 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 	return at, c.err
 }
 
-// CountRowGroups counts row groups of so many columns that stand one behind the other, as in a footer, and their rows.
+// CountRowGroups counts consecutive encoded row groups, as in a footer, and their rows. Each must have the given
+// number of columns.
 func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error) {
 	c := compact{b: text}
 	for c.pos < len(text) && c.err == nil {
-		chunks, more, told := c.rowGroupSize()
+		chunks, more, hasRows := c.skipRowGroup()
 		switch {
-		case !told:
+		case !hasRows:
 			c.fail(errors.New("a row group does not tell its rows"))
 		case chunks != columns:
 			c.fail(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
@@ -48,14 +49,15 @@ func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error
 	return groups, rows, c.err
 }
 
-// rowGroupSize walks over a row group: how many column chunks it has, and its rows, if it tells them.
-func (c *compact) rowGroupSize() (chunks int, rows int64, told bool) {
+// skipRowGroup skips a row group and returns its number of column chunks and its rows; hasRows is false if the rows are
+// missing.
+func (c *compact) skipRowGroup() (chunks int, rows int64, hasRows bool) {
 	var fields [4]int64
-	set := c.record(fields[:], func(id int64, typ byte) bool {
+	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		if id != 1 || typ != thriftList {
 			return false
 		}
-		elem, n := c.list()
+		elem, n := c.listHeader()
 		if elem == thriftStruct {
 			chunks += n
 		}

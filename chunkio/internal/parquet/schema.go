@@ -13,7 +13,7 @@ import (
 type element struct {
 	name    string
 	fields  [10]int64 // by number, see below
-	set     uint64    // which of them are there
+	set     uint64    // bits of the fields that are present
 	logical []byte    // its LogicalType, lent from the footer; nil without
 }
 
@@ -32,15 +32,14 @@ const (
 
 func (e *element) has(field int) bool { return e.set>>field&1 != 0 }
 
-// schemaElement parses a SchemaElement.
 func (c *compact) schemaElement() (e element) {
-	e.set = c.record(e.fields[:], func(id int64, typ byte) bool {
+	e.set = c.readStruct(e.fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 4 && typ == thriftBinary:
-			e.name = string(c.binary())
+			e.name = string(c.readBinary())
 		case id == fieldLogical && typ == thriftStruct:
 			from := c.pos
-			c.skip(thriftStruct, 1)
+			c.skipValue(thriftStruct, 1)
 			e.logical = c.b[from:c.pos:c.pos]
 		default:
 			return false
@@ -50,35 +49,33 @@ func (c *compact) schemaElement() (e element) {
 	return e
 }
 
-// strangeType is a logical type that the library has no name for, or one that does not go with its
-// node. Its values are not read, only copied.
+// strangeType is a logical type that the library does not know or that contradicts its node. Its values are not read,
+// only copied.
 type strangeType struct {
 	typ, why   string // for reports
 	annotation []byte // its fields of the SchemaElement
 }
 
-// tree makes the nodes of a schema from its elements, which stand depth first and were
-// checked by checkTree.
+// tree makes the nodes of a schema from its elements, which stand depth first and were checked by checkTree.
 type tree struct {
-	left    []element
-	strange map[schema.Node]*strangeType
+	elements []element
+	strange  map[schema.Node]*strangeType
 }
 
-// parseSchema makes the schema of a footer.
 func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeType, error) {
-	t := tree{left: elements, strange: map[schema.Node]*strangeType{}}
+	t := tree{elements: elements, strange: map[schema.Node]*strangeType{}}
 	elements[0].set &^= 1 << fieldType // a root is a group, even without columns
-	root, err := t.next()
+	root, err := t.nextNode()
 	if err != nil {
 		return nil, nil, err
 	}
 	return schema.NewSchema(root.(*schema.GroupNode)), t.strange, nil
 }
 
-// next makes the node of the next element, with all below it.
-func (t *tree) next() (schema.Node, error) {
-	e := &t.left[0]
-	t.left = t.left[1:]
+// nextNode makes the node of the next element and all nodes below it.
+func (t *tree) nextNode() (schema.Node, error) {
+	e := &t.elements[0]
+	t.elements = t.elements[1:]
 	rep := parquet.Repetition(e.fields[fieldRepetition])
 	if rep < parquet.Repetitions.Required || rep > parquet.Repetitions.Repeated {
 		return nil, fmt.Errorf("column %q has repetition type %d", e.name, rep)
@@ -88,18 +85,18 @@ func (t *tree) next() (schema.Node, error) {
 		id = int32(e.fields[fieldID])
 	}
 	if e.fields[fieldChildren] == 0 && e.has(fieldType) {
-		return t.leaf(e, rep, id)
+		return t.leafNode(e, rep, id)
 	}
 	fields := make(schema.FieldList, e.fields[fieldChildren])
 	for i := range fields {
 		var err error
-		if fields[i], err = t.next(); err != nil {
+		if fields[i], err = t.nextNode(); err != nil {
 			return nil, err
 		}
 	}
-	n, err := e.group(rep, fields, id)
+	n, err := e.groupNode(rep, fields, id)
 	if err != nil {
-		strange := e.strange(err)
+		strange := e.strangeAnnotation(err)
 		if strange.typ != variant {
 			strange.typ = "struct<" + strange.typ + ">"
 		}
@@ -110,15 +107,14 @@ func (t *tree) next() (schema.Node, error) {
 	return n, err
 }
 
-// leaf makes the node of a column.
-func (t *tree) leaf(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
-	typ, size, err := e.physical()
+func (t *tree) leafNode(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
+	typ, size, err := e.physicalType()
 	var n *schema.PrimitiveNode
 	if err == nil {
-		n, err = e.primitive(rep, typ, size, id)
+		n, err = e.primitiveNode(rep, typ, size, id)
 	}
 	if err != nil {
-		strange := e.strange(err)
+		strange := e.strangeAnnotation(err)
 		if n, err = schema.NewPrimitiveNode(e.name, rep, typ, id, int32(size)); err == nil {
 			t.strange[n] = strange
 		}
@@ -126,9 +122,9 @@ func (t *tree) leaf(e *element, rep parquet.Repetition, id int32) (schema.Node, 
 	return n, err
 }
 
-// physical is the type of a column and the bytes of a value, -1 where it does not fix them. Where there
-// is no such type, it is byte arrays, which the column chunks contradict.
-func (e *element) physical() (parquet.Type, int, error) {
+// physicalType returns a column's type and the bytes of a value, -1 if the type does not fix them. An invalid type
+// becomes byte arrays, which the column chunks contradict.
+func (e *element) physicalType() (parquet.Type, int, error) {
 	const most = 1 << 30 // a page is smaller than 2 GiB
 	typ, n := parquet.Type(e.fields[fieldType]), e.fields[fieldLength]
 	switch {
@@ -142,9 +138,8 @@ func (e *element) physical() (parquet.Type, int, error) {
 	return typ, int(n), nil
 }
 
-// group makes the node of a group with its annotation, if they go together.
-func (e *element) group(rep parquet.Repetition, fields schema.FieldList, id int32) (*schema.GroupNode, error) {
-	logical, err := e.annotation()
+func (e *element) groupNode(rep parquet.Repetition, fields schema.FieldList, id int32) (*schema.GroupNode, error) {
+	logical, err := e.logicalAnnotation()
 	switch {
 	case err != nil:
 		return nil, err
@@ -154,9 +149,8 @@ func (e *element) group(rep parquet.Repetition, fields schema.FieldList, id int3
 	return schema.NewGroupNodeLogical(e.name, rep, fields, logical, id)
 }
 
-// primitive is group for a column.
-func (e *element) primitive(rep parquet.Repetition, typ parquet.Type, size int, id int32) (*schema.PrimitiveNode, error) {
-	logical, err := e.annotation()
+func (e *element) primitiveNode(rep parquet.Repetition, typ parquet.Type, size int, id int32) (*schema.PrimitiveNode, error) {
+	logical, err := e.logicalAnnotation()
 	switch {
 	case err != nil:
 		return nil, err
@@ -167,8 +161,7 @@ func (e *element) primitive(rep parquet.Repetition, typ parquet.Type, size int, 
 	return schema.NewPrimitiveNodeLogical(e.name, rep, logical, typ, size, id)
 }
 
-// annotation is the LogicalType of the element; nil where it has none.
-func (e *element) annotation() (schema.LogicalType, error) {
+func (e *element) logicalAnnotation() (schema.LogicalType, error) {
 	if e.logical == nil {
 		return nil, nil
 	}
@@ -176,17 +169,16 @@ func (e *element) annotation() (schema.LogicalType, error) {
 	return c.logicalType()
 }
 
-// strange describes the annotation of a node that cannot be made with it.
-func (e *element) strange(err error) *strangeType {
+func (e *element) strangeAnnotation(err error) *strangeType {
 	if unknown, ok := errors.AsType[unknownError](err); ok {
-		return &strangeType{unknown.name(), unknown.Error(), e.annotated()}
+		return &strangeType{unknown.typeName(), unknown.Error(), e.annotationFields()}
 	}
-	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.annotated()}
+	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.annotationFields()}
 }
 
-// annotated is the fields of the element that say what its values mean. Their headers have the long form, so
-// that they may stand behind any other field.
-func (e *element) annotated() (b []byte) {
+// annotationFields encodes the fields of the element that give its values a meaning. Their headers have the long
+// form, so that they may follow any other field.
+func (e *element) annotationFields() (b []byte) {
 	for _, id := range []int{fieldConverted, fieldScale, fieldPrecision} {
 		if e.has(id) {
 			b = binary.AppendVarint(binary.AppendVarint(append(b, thriftI32), int64(id)), e.fields[id])
@@ -203,7 +195,7 @@ type unknownError int64
 
 const variant = "variant"
 
-func (e unknownError) name() string {
+func (e unknownError) typeName() string {
 	if name, ok := map[unknownError]string{16: variant, 17: "geometry", 18: "geography"}[e]; ok {
 		return name
 	}
@@ -211,31 +203,31 @@ func (e unknownError) name() string {
 }
 
 func (e unknownError) Error() string {
-	if name := e.name(); name != "unknown" {
+	if name := e.typeName(); name != "unknown" {
 		return name
 	}
 	return fmt.Sprintf("logical type number %d, unknown to this program", int64(e))
 }
 
-// logicalType parses a LogicalType: a union, of which one field is set; nil where none is.
+// logicalType parses a LogicalType: a union with at most one field; nil if none is set.
 func (c *compact) logicalType() (logical schema.LogicalType, err error) {
-	c.record(nil, func(field int64, typ byte) bool {
+	c.readStruct(nil, func(field int64, typ byte) bool {
 		if typ != thriftStruct {
 			return false
 		}
 		switch field {
 		case 5:
 			var f [3]int64
-			c.record(f[:], nil)
+			c.readStruct(f[:], nil)
 			logical, err = decimalType(f[1], f[2])
 		case 7, 8:
 			var unit int64
 			var f [2]int64
-			c.record(f[:], func(id int64, typ byte) bool {
+			c.readStruct(f[:], func(id int64, typ byte) bool {
 				if id != 2 || typ != thriftStruct {
 					return false
 				}
-				c.record(nil, func(id int64, _ byte) bool { unit = id; return false })
+				c.readStruct(nil, func(id int64, _ byte) bool { unit = id; return false })
 				return true
 			})
 			if unit < 1 || unit > 3 {
@@ -248,11 +240,11 @@ func (c *compact) logicalType() (logical schema.LogicalType, err error) {
 		case 10:
 			var bits byte
 			var f [3]int64
-			c.record(f[:], func(id int64, typ byte) bool {
+			c.readStruct(f[:], func(id int64, typ byte) bool {
 				if id != 1 || typ != thriftByte {
 					return false
 				}
-				bits = c.byte()
+				bits = c.readByte()
 				return true
 			})
 			switch bits {
@@ -273,7 +265,6 @@ func (c *compact) logicalType() (logical schema.LogicalType, err error) {
 	return logical, errors.Join(err, c.err)
 }
 
-// decimalType is the type of decimals, as far as they make sense.
 func decimalType(scale, precision int64) (schema.LogicalType, error) {
 	if precision < 1 || precision != int64(int32(precision)) || scale < 0 || scale > precision {
 		return nil, fmt.Errorf("decimal(%d,%d), which does not exist", precision, scale)

@@ -2,12 +2,12 @@ package parquet
 
 import "github.com/apache/arrow/go/v15/parquet"
 
-// byteStreamSplit is the encoding BYTE_STREAM_SPLIT of parquet.thrift, which arrow v15 does not know:
-// the first bytes of all values, then their second bytes, and so on.
+// byteStreamSplit is the encoding BYTE_STREAM_SPLIT of parquet.thrift, which arrow v15 does not know: the first bytes
+// of all values, then their second bytes, and so on.
 const byteStreamSplit parquet.Encoding = 9
 
-// splits reports whether the column's type has the encoding: numbers, and bytes of one length.
-func (c *column) splits() bool {
+// canSplitBytes reports whether BYTE_STREAM_SPLIT exists for the column's type: numbers, and bytes of one length.
+func (c *column) canSplitBytes() bool {
 	switch c.physical {
 	case parquet.Types.Float, parquet.Types.Double, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray:
 		return c.size > 0
@@ -15,11 +15,11 @@ func (c *column) splits() bool {
 	return false
 }
 
-// join brings the bytes of the values of a checked BYTE_STREAM_SPLIT page together, in their place,
-// and makes it a PLAIN page. *buf is scratch as long as the values.
-func (p *page) join(size int, buf *[]byte) {
+// joinSplitBytes turns a checked BYTE_STREAM_SPLIT page into a PLAIN page in place. *buf is scratch as long as the
+// values.
+func (p *page) joinSplitBytes(size int, buf *[]byte) {
 	n := p.present
-	plain := grow(buf, n*size)
+	plain := resizeBuffer(buf, n*size)
 	for k := range size {
 		for i, b := range p.values[k*n:][:n] {
 			plain[i*size+k] = b

@@ -24,10 +24,10 @@ func splitPages(t *testing.T, file []byte) (count int) {
 	for g := range f.rows {
 		col, chunk := &f.columns[0], f.Chunk(g, 0)
 		p := newPages(formattest.NewMemory(file), chunk, col, new(scratch))
-		for more, err := p.next(); more; more, err = p.next() {
+		for more, err := p.nextDataPage(); more; more, err = p.nextDataPage() {
 			formattest.Must(t, err)
 			header, at := p.header, p.headerAt
-			formattest.Must(t, p.load())
+			formattest.Must(t, p.loadPage())
 			end := p.win.at
 			size, n := col.size, p.page.present
 			to := file[end-int64(len(p.page.values)) : end]
@@ -36,7 +36,7 @@ func splitPages(t *testing.T, file []byte) (count int) {
 					to[k*n+i] = p.page.values[i*size+k]
 				}
 			}
-			// 0 for PLAIN becomes 9, in zigzag, where nothing else changes by that.
+			// 0 for PLAIN becomes 9, in zigzag, if nothing else changes by that.
 			done := false
 			for i := at; i < end-int64(header.Compressed) && !done; i++ {
 				if file[i] != 0 {
@@ -88,7 +88,7 @@ func TestByteStreamSplit(t *testing.T) {
 						parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(500), parquet.WithBatchSize(64))
 					f, err := Open(formattest.NewMemory(plain), 1<<20)
 					formattest.Must(t, err)
-					if !f.columns[0].splits() {
+					if !f.columns[0].canSplitBytes() {
 						return
 					}
 					seen[f.columns[0].physical] = true
@@ -113,8 +113,8 @@ func TestByteStreamSplit(t *testing.T) {
 	}
 }
 
-// TestByteStreamSplitLength: a page of another length than its values' is refused, as it does not
-// tell how far apart the bytes of a value are.
+// TestByteStreamSplitLength: a page of another length than its values' is refused, as the distance between the bytes
+// of a value is unknown.
 func TestByteStreamSplitLength(t *testing.T) {
 	col := &column{physical: parquet.Types.Float, size: 4}
 	for size, fits := range map[int]bool{40: true, 39: false, 41: false, 44: false, 0: false} {

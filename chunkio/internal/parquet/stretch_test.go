@@ -17,7 +17,7 @@ import (
 // decodings are destinations for rows [from, to) of leaves.
 func decodings(f *File, leaves []int, from, to int64) (all []format.Decoding) {
 	for _, l := range leaves {
-		d := format.Decoding{Leaf: l, Dst: make([][]float64, f.leaf[l].Width)}
+		d := format.Decoding{Leaf: l, Dst: make([][]float64, f.leaves[l].Width)}
 		for e := range d.Dst {
 			d.Dst[e] = make([]float64, to-from)
 		}
@@ -37,7 +37,7 @@ func decodesAlike(t *testing.T, f *File, g int, leaves []int, from, to int64) (f
 	for i, l := range leaves {
 		err := group.Decode(t.Context(), l, from, to, want[i].Dst)
 		if fmt.Sprint(got[i].Err) != fmt.Sprint(err) {
-			t.Fatalf("%s: %v, alone %v", f.leaf[l].Name, got[i].Err, err)
+			t.Fatalf("%s: %v, alone %v", f.leaves[l].Name, got[i].Err, err)
 		}
 		if err != nil {
 			faults++
@@ -45,15 +45,15 @@ func decodesAlike(t *testing.T, f *File, g int, leaves []int, from, to int64) (f
 		}
 		for e := range want[i].Dst {
 			if !equalBits(got[i].Dst[e], want[i].Dst[e]) {
-				t.Fatalf("%s, element %d, rows %d to %d: together it is decoded otherwise", f.leaf[l].Name, e, from, to)
+				t.Fatalf("%s, element %d, rows %d to %d: together it is decoded otherwise", f.leaves[l].Name, e, from, to)
 			}
 		}
 	}
 	return faults
 }
 
-// Leaves in any order, any rows, of a file that is whole, damaged or cut off while it is open:
-// what is decoded together is what is decoded alone.
+// Leaves in any order, any rows, of a file that is whole, damaged or cut off while it is open: decoding them together
+// gives the same as decoding them alone.
 func TestDecodeAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	faults := 0
@@ -62,7 +62,7 @@ func TestDecodeAll(t *testing.T) {
 		formattest.Must(t, err)
 		var numeric []int
 		for l := range f.Leaves() {
-			if f.leaf[l].Why == "" {
+			if f.leaves[l].Why == "" {
 				numeric = append(numeric, l)
 			}
 		}
@@ -77,9 +77,9 @@ func TestDecodeAll(t *testing.T) {
 			damaged := append([]byte(nil), file...)
 			switch trial % 4 {
 			case 1:
-				damaged[r.IntN(int(f.foot.start))] ^= byte(1 + r.IntN(255))
+				damaged[r.IntN(int(f.footer.start))] ^= byte(1 + r.IntN(255))
 			case 2:
-				damaged = damaged[:r.IntN(int(f.foot.start))]
+				damaged = damaged[:r.IntN(int(f.footer.start))]
 			}
 			other := *f
 			other.in, other.pool = formattest.NewMemory(damaged), scratchPool()
@@ -102,7 +102,7 @@ func (c *countedInput) ReadAt(b []byte, at int64) (int, error) {
 	return c.Input.ReadAt(b, at)
 }
 
-// Small chunks come together, up to stretchMost; one that is longer than readAhead comes alone.
+// Small chunks come together, up to maxStretch; one that is longer than readAhead comes alone.
 func TestStretchReads(t *testing.T) {
 	const small, rows = 40, 5000 // 20 kB a chunk, and 160 kB of the wide one
 	var fields schema.FieldList
@@ -144,7 +144,7 @@ func TestStretchReads(t *testing.T) {
 	formattest.Must(t, err)
 	in.reads = 0
 	group.(format.Batched).DecodeAll(t.Context(), decodings(f, leaves, 10, 300), 10, 300)
-	if least := int(size / stretchMost); in.reads < least || in.reads > least+8 {
+	if least := int(size / maxStretch); in.reads < least || in.reads > least+8 {
 		t.Errorf("%d reads for %d chunks of %d bytes", in.reads, len(leaves), size)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sizedColumn is a column of rows numbers, so many of them distinct, in pages of 400 or with a dictionary, and
-// its true size in memory, so that its footer can be made to lie about that.
+// sizedColumn is a column of rows numbers with the given number of distinct ones, in pages of 400 or with a
+// dictionary, and its true size in memory, so that tests can falsify its footer.
 func sizedColumn(t *testing.T, name string, codec compress.Compression, rows, distinct int, dictionary bool) (c madeColumn, want []float64) {
 	t.Helper()
 	values := make([]int64, rows)
@@ -38,8 +38,8 @@ func sizedColumn(t *testing.T, name string, codec compress.Compression, rows, di
 	return c, want
 }
 
-// TestSizesInMemory: whatever the footer says that the pages of a file take in memory, they are read, and
-// memory is planned for no more than they need, or could.
+// TestSizesInMemory: pages are read even if the footer gives a false size in memory, and no more memory is planned
+// than they need, or could need.
 func TestSizesInMemory(t *testing.T) {
 	const rows = 2000
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
@@ -62,8 +62,8 @@ func TestSizesInMemory(t *testing.T) {
 					if err := drain(f, 0, i); err != nil {
 						t.Errorf("%s: column %d is not copied: %v", name, i, err)
 					}
-					if got := f.leaf[i].Scratch; f.leaf[i].Why != "" || got > size+2*4*max(truth, 8*rows)+2<<20 {
-						t.Errorf("%s: column %d takes %d bytes: %s", name, i, got, f.leaf[i].Why)
+					if got := f.leaves[i].Scratch; f.leaves[i].Why != "" || got > size+2*4*max(truth, 8*rows)+2<<20 {
+						t.Errorf("%s: column %d takes %d bytes: %s", name, i, got, f.leaves[i].Why)
 					}
 				}
 			}
@@ -71,8 +71,8 @@ func TestSizesInMemory(t *testing.T) {
 	}
 }
 
-// TestSizeOfOneColumn: where the footer is right about the first column, and gives another less than a page, though more
-// than its bytes in the file, that one is refused with both sizes and what to do.
+// TestSizeOfOneColumn: if the footer is right about the first column, and gives another column a size below that of
+// its page but above that of its bytes in the file, this column is refused with both sizes and a remedy.
 func TestSizeOfOneColumn(t *testing.T) {
 	const rows = 2000
 	first, _ := sizedColumn(t, "a", compress.Codecs.Snappy, rows, rows, false)
@@ -87,7 +87,7 @@ func TestSizeOfOneColumn(t *testing.T) {
 	_, err = tryDecodeLeaf(f, 1, rows)
 	data, ok := errors.AsType[*stream.DataError](err)
 	if !ok || data.Column != "x" || !strings.Contains(err.Error(), fmt.Sprint("gives the whole column chunk ", second.memory)) || !strings.Contains(err.Error(), "; copy or write the file again, or leave the column out") {
-		t.Errorf("%v", err)
+		t.Errorf("decoding gives %v, want an error with both sizes of column x", err)
 	}
 	// Where it is so of the first column, it is nobody's word that counts, but the pages'.
 	f, err = Open(formattest.NewMemory(makeFile(rows, second, first, second)), 1<<20)
@@ -126,7 +126,7 @@ func TestDictionaryHeaderUncounted(t *testing.T) {
 	}
 }
 
-// farInput is an object in a store, as it says.
+// farInput claims to be an object in a store.
 type farInput struct {
 	*formattest.Memory
 	reads int
@@ -150,8 +150,8 @@ func TestZerosAreBelieved(t *testing.T) {
 		}, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false)))}
 		f, err := Open(in, 1<<20)
 		formattest.Must(t, err)
-		if f.leaf[0].Why != "" {
-			t.Error(f.leaf[0].Why)
+		if f.leaves[0].Why != "" {
+			t.Errorf("the column cannot be read: %s", f.leaves[0].Why)
 		}
 		return in.reads
 	}

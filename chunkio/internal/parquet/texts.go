@@ -16,24 +16,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// textCopies bounds what a column chunk takes as text, in units of its scratch: 20
-// digits and two places for an integer of 4 bytes.
+// textCopies bounds the size of a column chunk as text, in units of its scratch: 20 digits and two places for an
+// integer of 4 bytes.
 const textCopies = 4
 
-// DecodeTexts implements format.Group. It decodes like Decode, but the numbers of the values
-// in a list of texts take the place of the values, so that a dictionary's texts are
-// made once.
+// DecodeTexts implements format.Group. It decodes like Decode, but the numbers of the values in a list of texts take
+// the place of the values, so that a dictionary's texts are made once.
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
-	lf, col := &g.file.leaf[l], g.file.columns[l]
-	if why := cmp.Or(lf.NoClass, g.file.undecodable(g.number, &col)); why != "" {
-		return g.file.place(errors.New(why), g.number, lf.Name)
+	lf, col := &g.file.leaves[l], g.file.columns[l]
+	if why := cmp.Or(lf.NoClass, g.file.whyUndecodable(g.number, &col)); why != "" {
+		return g.file.placeError(errors.New(why), g.number, lf.Name)
 	}
-	return g.run(lf, from, to, func(buf *scratch) error {
+	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		listed := g.file.foot.groups[g.number].chunks[col.index].encodings // few writers list none
-		col.texts, col.single = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
-		e := g.entries(&col, buf)
-		if err := g.seek(e, l, from, to); err != nil {
+		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings // few writers list none
+		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
+		e := g.startEntries(&col, buf)
+		if err := g.seekEntries(e, l, from, to); err != nil {
 			return err
 		}
 		numbers, ids := make([]float64, batchValues), make([]int32, batchValues)
@@ -57,8 +56,7 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 	})
 }
 
-// noClass says why the values of a primitive are no classes; "" if they can be.
-func noClass(p *schema.PrimitiveNode, why string) string {
+func whyNoClass(p *schema.PrimitiveNode, why string) string {
 	switch p.LogicalType().(type) {
 	case schema.IntervalLogicalType, schema.NullLogicalType, schema.UnknownLogicalType, *schema.DecimalLogicalType:
 		return why // of decimals: a scale that cannot be read
@@ -66,35 +64,34 @@ func noClass(p *schema.PrimitiveNode, why string) string {
 	return ""
 }
 
-// textValues makes a reader of text: it appends to col.texts and gives the numbers.
-func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
+// textReader makes a reader that appends texts to col.texts and returns their numbers.
+func textReader(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
 	t := col.texts
 	switch r := reader.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		return pull(r, &buf.bools, asText(t, strconv.AppendBool))
+		return floatReader(r, &buf.bools, textConversion(t, strconv.AppendBool))
 	case *pqfile.Int32ColumnChunkReader:
 		write := intText(col)
-		return pull(r, &buf.int32s, asText(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
+		return floatReader(r, &buf.int32s, textConversion(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
 	case *pqfile.Int64ColumnChunkReader:
-		return pull(r, &buf.int64s, asText(t, intText(col)))
+		return floatReader(r, &buf.int64s, textConversion(t, intText(col)))
 	case *pqfile.Int96ColumnChunkReader:
-		return pull(r, &buf.int96s, asText(t, int96Text))
+		return floatReader(r, &buf.int96s, textConversion(t, int96Text))
 	case *pqfile.Float32ColumnChunkReader:
-		return pull(r, &buf.f32s, asText(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
+		return floatReader(r, &buf.f32s, textConversion(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
 	case *pqfile.Float64ColumnChunkReader:
-		return pull(r, &buf.f64s, asText(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
+		return floatReader(r, &buf.f64s, textConversion(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
 		write := bytesText(col)
-		return pull(r, &buf.fixed, asText(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
+		return floatReader(r, &buf.fixedBytes, textConversion(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
 	case *pqfile.ByteArrayColumnChunkReader:
 		write := bytesText(col)
-		return pull(r, &buf.bytes, asText(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
+		return floatReader(r, &buf.bytes, textConversion(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
 	}
 	return nil
 }
 
-// asText makes a conversion from a function that writes one value.
-func asText[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
+func textConversion[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
 	return func(dst []float64, src []T) error {
 		for i, x := range src {
 			t.Text = write(t.Text, x)
@@ -104,7 +101,6 @@ func asText[T any](t *text.List, write func([]byte, T) []byte) func([]float64, [
 	}
 }
 
-// intText says how an integer of the column is written.
 func intText(col *column) func([]byte, int64) []byte {
 	switch t := col.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
@@ -141,8 +137,8 @@ func unitsPerSecond(u schema.TimeUnitType) int64 {
 	return 1e9
 }
 
-// bytesText says how bytes of the column are written: decimals and UUIDs as such, all
-// other bytes unchanged.
+// bytesText returns the function that writes bytes of the column as text: decimals and UUIDs as such, all other bytes
+// unchanged.
 func bytesText(col *column) func([]byte, []byte) []byte {
 	switch col.kind {
 	case asDecimal:

@@ -46,7 +46,7 @@ func TestTextEncodings(t *testing.T) {
 			for _, step := range []int64{rows, 1000, 77} {
 				got, err := formattest.AllTexts(f, 0, step)
 				if err != nil {
-					t.Fatalf("%v, %v: %v", version, encoding, err)
+					t.Fatalf("version %v, encoding %v: reading the texts: %v", version, encoding, err)
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("%v, %v, %d rows at a time: other values", version, encoding, step)

@@ -25,17 +25,15 @@ const (
 	thriftUUID   = 13
 )
 
-// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files
-// stay below 20; without a bound a file of a few MiB overflows the stack, which no
-// recover catches.
+// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files stay below 20; without a bound a
+// file of a few MiB overflows the stack, which no recover catches.
 const maxDepth = 64
 
-// errShort says that the bytes end inside a value: more bytes may mend it.
+// errShort reports that the bytes end inside a value: more bytes may complete it.
 var errShort = errors.New("thrift data ends early")
 
-// compact is a cursor over bytes in Thrift's compact protocol. It checks every
-// length against the bytes that are there before it believes it, and allocates
-// nothing. The first error sticks: later reads return zero and leave it.
+// compact is a cursor over bytes in Thrift's compact protocol. It checks every length against the available bytes and
+// allocates nothing. The first error sticks: later reads return zero and leave it.
 type compact struct {
 	b   []byte
 	pos int
@@ -48,7 +46,7 @@ func (c *compact) fail(err error) {
 	}
 }
 
-func (c *compact) byte() byte {
+func (c *compact) readByte() byte {
 	if c.err != nil || c.pos >= len(c.b) {
 		c.fail(errShort)
 		return 0
@@ -57,7 +55,7 @@ func (c *compact) byte() byte {
 	return c.b[c.pos-1]
 }
 
-func (c *compact) uvarint() uint64 {
+func (c *compact) readUvarint() uint64 {
 	if c.err != nil {
 		return 0
 	}
@@ -73,28 +71,26 @@ func (c *compact) uvarint() uint64 {
 	return v
 }
 
-// integer reads a zigzag number, as fields of type i16, i32 and i64 have it.
-func (c *compact) integer() int64 {
-	u := c.uvarint()
+func (c *compact) readInteger() int64 {
+	u := c.readUvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// binary reads bytes, which are lent: not nil even where there are none.
-func (c *compact) binary() []byte {
-	return c.take(c.uvarint())
+// readBinary returns lent bytes, which are not nil even if there are none.
+func (c *compact) readBinary() []byte {
+	return c.takeBytes(c.readUvarint())
 }
 
-// take reads n bytes, which are lent.
-func (c *compact) take(n uint64) []byte {
+// takeBytes returns the next n bytes, which are lent.
+func (c *compact) takeBytes(n uint64) []byte {
 	from := c.pos
-	if c.advance(n); c.err != nil {
+	if c.skipBytes(n); c.err != nil {
 		return nil
 	}
 	return c.b[from:c.pos:c.pos]
 }
 
-// advance skips n bytes.
-func (c *compact) advance(n uint64) {
+func (c *compact) skipBytes(n uint64) {
 	if c.err != nil {
 		return
 	}
@@ -105,17 +101,17 @@ func (c *compact) advance(n uint64) {
 	c.pos += int(n)
 }
 
-// field reads the next field header of a struct and updates *id; typ is thriftStop
-// at the struct's end and after an error.
-func (c *compact) field(id *int64) (typ byte) {
-	h := c.byte()
+// nextField reads the next field header of a struct and updates *id; typ is thriftStop at the struct's end and after
+// an error.
+func (c *compact) nextField(id *int64) (typ byte) {
+	h := c.readByte()
 	if c.err != nil || h == thriftStop {
 		return thriftStop
 	}
 	if delta := int64(h >> 4); delta != 0 {
 		*id += delta
 	} else {
-		*id = c.integer()
+		*id = c.readInteger()
 	}
 	if *id < math.MinInt16 || *id > math.MaxInt16 {
 		c.fail(fmt.Errorf("thrift field number %d is out of range", *id))
@@ -126,18 +122,17 @@ func (c *compact) field(id *int64) (typ byte) {
 	return h & 15
 }
 
-// list reads the header of a list or set: the type and number of its elements,
-// each of at least a byte.
-func (c *compact) list() (elem byte, n int) {
-	h := c.byte()
+// listHeader reads the header of a list or set: the type and number of its elements, each of at least a byte.
+func (c *compact) listHeader() (elem byte, n int) {
+	h := c.readByte()
 	count := uint64(h >> 4)
 	if count == 15 {
-		count = c.uvarint()
+		count = c.readUvarint()
 	}
-	return h & 15, c.count(count)
+	return h & 15, c.checkCount(count)
 }
 
-func (c *compact) count(n uint64) int {
+func (c *compact) checkCount(n uint64) int {
 	if c.err == nil && n > uint64(len(c.b)-c.pos) {
 		c.fail(fmt.Errorf("thrift container claims %d elements in %d bytes: %w", n, len(c.b)-c.pos, errShort))
 	}
@@ -147,8 +142,8 @@ func (c *compact) count(n uint64) int {
 	return int(n)
 }
 
-// skip walks over one value of the given type, checking all of it.
-func (c *compact) skip(typ byte, depth int) {
+// skipValue moves past one value of the given type, checking all of it.
+func (c *compact) skipValue(typ byte, depth int) {
 	if depth > maxDepth {
 		c.fail(fmt.Errorf("thrift data is nested deeper than %d", maxDepth))
 		return
@@ -156,27 +151,27 @@ func (c *compact) skip(typ byte, depth int) {
 	switch typ {
 	case thriftTrue, thriftFalse: // the field header held the value
 	case thriftByte:
-		c.byte()
+		c.readByte()
 	case thriftI16, thriftI32, thriftI64:
-		c.uvarint()
+		c.readUvarint()
 	case thriftDouble:
-		c.advance(8)
+		c.skipBytes(8)
 	case thriftUUID:
-		c.advance(16)
+		c.skipBytes(16)
 	case thriftBinary:
-		c.advance(c.uvarint())
+		c.skipBytes(c.readUvarint())
 	case thriftList, thriftSet:
-		elem, n := c.list()
+		elem, n := c.listHeader()
 		c.skipElements(elem, n, depth)
 	case thriftMap:
 		c.skipMap(depth)
 	case thriftStruct:
 		for id := int64(0); ; {
-			t := c.field(&id)
+			t := c.nextField(&id)
 			if t == thriftStop {
 				return
 			}
-			c.skip(t, depth+1)
+			c.skipValue(t, depth+1)
 		}
 	default:
 		c.fail(fmt.Errorf("thrift type %d does not exist", typ))
@@ -189,19 +184,19 @@ func (c *compact) skipElements(elem byte, n, depth int) {
 			return
 		}
 		if elem == thriftTrue || elem == thriftFalse {
-			c.byte()
+			c.readByte()
 		} else {
-			c.skip(elem, depth+1)
+			c.skipValue(elem, depth+1)
 		}
 	}
 }
 
 func (c *compact) skipMap(depth int) {
-	n := c.count(c.uvarint())
+	n := c.checkCount(c.readUvarint())
 	if n == 0 {
 		return
 	}
-	types := c.byte()
+	types := c.readByte()
 	for range n {
 		if c.err != nil {
 			return
@@ -211,27 +206,26 @@ func (c *compact) skipMap(depth int) {
 	}
 }
 
-// record reads a struct: integer and boolean fields whose number is below len(vals)
-// go to vals and set their bit in the result. other sees the remaining fields: it
-// consumes the value and returns true, or returns false to have it skipped; nil
-// skips them all.
-func (c *compact) record(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
+// readStruct reads a struct: integer and boolean fields whose number is below len(vals) go to vals and set their bit
+// in the result. other sees the remaining fields: it consumes the value and returns true, or returns false to have it
+// skipped; nil skips them all.
+func (c *compact) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
 	for id := int64(0); ; {
-		typ := c.field(&id)
+		typ := c.nextField(&id)
 		if typ == thriftStop {
 			return set
 		}
-		listed := id >= 0 && id < int64(len(vals))
+		inRange := id >= 0 && id < int64(len(vals))
 		switch {
-		case listed && (typ == thriftTrue || typ == thriftFalse):
+		case inRange && (typ == thriftTrue || typ == thriftFalse):
 			vals[id] = int64(thriftFalse - typ)
 			set |= 1 << id
-		case listed && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
-			vals[id] = c.integer()
+		case inRange && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
+			vals[id] = c.readInteger()
 			set |= 1 << id
 		case other != nil && other(id, typ):
 		default:
-			c.skip(typ, 1)
+			c.skipValue(typ, 1)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestPageHeaderRoundTrip(t *testing.T) {
 // validateStruct walks one whole struct at the start of b and returns its length.
 func validateStruct(b []byte) (int, error) {
 	c := compact{b: b}
-	c.skip(thriftStruct, 0)
+	c.skipValue(thriftStruct, 0)
 	return c.pos, c.err
 }
 
@@ -89,7 +89,7 @@ func FuzzCompact(f *testing.F) {
 			}
 		}
 		if shape, err := measureFooter(b); err == nil {
-			_ = (&footer{raw: b}).parse(shape)
+			_ = (&footer{rawFooter: b}).parse(shape)
 		}
 	})
 }

@@ -14,44 +14,42 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// batchValues is how many values are decoded at a time: their scratch stays in the
-// first-level cache.
+// batchValues is the number of values decoded at a time: their scratch stays in the first-level cache.
 const batchValues = 2048
 
 // scratch is the memory of one decoding, kept between column chunks.
 type scratch struct {
-	codec    codec
-	reading  time.Duration // spent on reading and decompressing so far, see rowGroup.run
-	read     []byte        // compressed bytes
-	near     []byte        // those of several column chunks
-	stretch  stretch       // which ones
-	page     []byte
-	dict     []byte
-	joined   []byte
-	distinct []float64
-	levels   []uint8
-	reps     []uint8
-	floats   []float64
-	table    []float64
+	codec        codec
+	reading      time.Duration // spent on reading and decompressing so far, see rowGroup.guardDecoding
+	compressed   []byte        // compressed bytes
+	stretchBytes []byte        // compressed bytes of the stretch
+	stretch      stretch       // adjacent chunks read together
+	page         []byte
+	dict         []byte
+	joined       []byte
+	distinct     []float64
+	levels       []uint8
+	reps         []uint8
+	floats       []float64
+	table        []float64
 	// batches of physical values
-	bools  []bool
-	int32s []int32
-	int64s []int64
-	int96s []parquet.Int96
-	f32s   []float32
-	f64s   []float64
-	fixed  []parquet.FixedLenByteArray
-	bytes  []parquet.ByteArray
-	// the column chunk under way
+	bools      []bool
+	int32s     []int32
+	int64s     []int64
+	int96s     []parquet.Int96
+	f32s       []float32
+	f64s       []float64
+	fixedBytes []parquet.FixedLenByteArray
+	bytes      []parquet.ByteArray
+	// the current column chunk
 	pages   pages
 	entries entries
 	values  values
 }
 
-// scratchBytes bounds what decoding one column chunk holds: the compressed bytes, the
-// page and the dictionary, the dictionary's values as float64 or a page of BYTE_STREAM_SPLIT
-// once more; and in a MiB the state of the codec (0.4 MB for zstd), batches of values and
-// what is read together, see stretchMost.
+// scratchBytes bounds the memory of decoding one column chunk: the compressed bytes, the page and the dictionary, the
+// dictionary's values as float64 or a page of BYTE_STREAM_SPLIT once more; and in a MiB the state of the codec (0.4
+// MB for zstd), batches of values and a stretch, see maxStretch.
 func scratchBytes(c ChunkInfo, col *column) int64 {
 	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
 	if col.size > 0 {
@@ -60,48 +58,46 @@ func scratchBytes(c ChunkInfo, col *column) int64 {
 	return c.Size + copies*c.Uncompressed + 1<<20
 }
 
-// grow returns *buf with length n, reusing its memory.
-func grow[T any](buf *[]T, n int) []T {
+func resizeBuffer[T any](buf *[]T, n int) []T {
 	*buf = format.Sized(*buf, n)
 	return *buf
 }
 
-// values decodes the present values of a column chunk, page by page, to float64. Levels are
-// none of its business. Dictionaries and plain numbers are decoded here, see dictionary and
-// plainFloats; other values by the library, see valuePages.
+// values decodes the present values of a column chunk, page by page, to float64; levels are handled elsewhere.
+// Dictionaries and plain numbers are decoded here, see dictionary and plainFloats; other values by the library, see
+// valuePages.
 type values struct {
-	col     *column
-	buf     *scratch
-	dict    dictionary
-	ready   bool // the dictionary has been converted
-	indexed bool // the page under way is of indices
+	col         *column
+	buf         *scratch
+	dict        dictionary
+	dictReady   bool // the dictionary has been converted
+	usesIndices bool // the current page holds indices
 
-	numbers []byte // what is left of plain numbers
-	plain   bool   // the page under way is of such
+	numbers []byte // unread plain numbers
+	plain   bool   // the current page holds plain numbers
 
-	from    valuePages                // of the library
-	library func(dst []float64) error // reads from; nil before a page needs it
+	libraryPages valuePages                // input of library
+	library      func(dst []float64) error // the library's decoder; nil before a page needs it
 }
 
-// startPage goes to the values of the next page and passes over the first skip of them.
 func (v *values) startPage(p *page, skip int) error {
-	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.ready { // before other texts
+	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.dictReady { // before other texts
 		if err := v.loadDictionary(); err != nil {
 			return err
 		}
 		t.Fixed = len(t.Ends)
 	}
-	v.indexed = usesDictionary(p.header.Encoding)
+	v.usesIndices = usesDictionary(p.header.Encoding)
 	switch {
-	case !v.indexed:
+	case !v.usesIndices:
 		b, count, rest := skipValues(v.col, p.header.Encoding, p.values, p.present, skip)
-		if err := v.set(b, count, p.header.Encoding); err != nil {
+		if err := v.setEncoded(b, count, p.header.Encoding); err != nil {
 			return err
 		}
-		return v.discard(rest)
+		return v.discardValues(rest)
 	case p.present == skip: // nothing to read, and perhaps no dictionary
 		return nil
-	case !v.ready:
+	case !v.dictReady:
 		if err := v.loadDictionary(); err != nil {
 			return err
 		}
@@ -109,46 +105,43 @@ func (v *values) startPage(p *page, skip int) error {
 	return v.dict.startPage(p.values, skip)
 }
 
-// set makes count encoded values the next to be decoded.
-func (v *values) set(b []byte, count int, e parquet.Encoding) (err error) {
-	v.plain = e == parquet.Encodings.Plain && v.col.plainNumbers()
+func (v *values) setEncoded(b []byte, count int, e parquet.Encoding) (err error) {
+	v.plain = e == parquet.Encodings.Plain && v.col.hasPlainNumbers()
 	if v.plain {
 		v.numbers = b
 		return nil
 	}
 	if v.library == nil {
-		if v.library, err = libraryValues(v.col, &v.from, v.buf); err != nil {
+		if v.library, err = libraryValues(v.col, &v.libraryPages, v.buf); err != nil {
 			return err
 		}
 	}
-	v.from.set(b, count, e)
+	v.libraryPages.setPage(b, count, e)
 	return nil
 }
 
-// loadDictionary converts the distinct values.
 func (v *values) loadDictionary() error {
-	v.dict.table = grow(&v.buf.distinct, v.dict.size)
-	err := v.set(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
+	v.dict.table = resizeBuffer(&v.buf.distinct, v.dict.size)
+	err := v.setEncoded(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
 	if err == nil {
-		err = v.decode(v.dict.table)
+		err = v.decodeValues(v.dict.table)
 	}
 	if err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
-	v.ready = true
+	v.dictReady = true
 	return nil
 }
 
-// read fills dst with the next values of the page.
-func (v *values) read(dst []float64) error {
-	if v.indexed {
-		return v.dict.read(dst)
+func (v *values) readValues(dst []float64) error {
+	if v.usesIndices {
+		return v.dict.readValues(dst)
 	}
-	return v.decode(dst)
+	return v.decodeValues(dst)
 }
 
-// decode fills dst with the next values that are no indices.
-func (v *values) decode(dst []float64) error {
+// decodeValues fills dst with the next values, which are no indices.
+func (v *values) decodeValues(dst []float64) error {
 	if !v.plain {
 		return v.library(dst)
 	}
@@ -161,11 +154,10 @@ func (v *values) decode(dst []float64) error {
 	return nil
 }
 
-// discard decodes n values for nothing.
-func (v *values) discard(n int) error {
+func (v *values) discardValues(n int) error {
 	for n > 0 {
-		dst := grow(&v.buf.floats, min(n, batchValues))
-		if err := v.decode(dst); err != nil {
+		dst := resizeBuffer(&v.buf.floats, min(n, batchValues))
+		if err := v.decodeValues(dst); err != nil {
 			return err
 		}
 		if t := v.col.texts; t != nil {
@@ -176,27 +168,26 @@ func (v *values) discard(n int) error {
 	return nil
 }
 
-// libraryValues makes a reader of the library's, of the values that from has.
 func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]float64) error, err error) {
 	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
 	reader := pqfile.NewColumnReader(required, from, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
 	})
 	if col.texts != nil {
-		read = textValues(reader, col, buf)
+		read = textReader(reader, col, buf)
 	} else if col.kind != notNumber {
 		switch r := reader.(type) {
 		case *pqfile.BooleanColumnChunkReader:
-			read = pull(r, &buf.bools, boolFloats)
+			read = floatReader(r, &buf.bools, boolFloats)
 		case *pqfile.Int32ColumnChunkReader:
-			read = pull(r, &buf.int32s, int32Floats(col))
+			read = floatReader(r, &buf.int32s, int32Floats(col))
 		case *pqfile.Int64ColumnChunkReader:
-			read = pull(r, &buf.int64s, int64Floats(col))
+			read = floatReader(r, &buf.int64s, int64Floats(col))
 		case *pqfile.FixedLenByteArrayColumnChunkReader:
-			read = pull(r, &buf.fixed, fixedFloats(col))
+			read = floatReader(r, &buf.fixedBytes, fixedFloats(col))
 		case *pqfile.ByteArrayColumnChunkReader:
-			read = pull(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
-				return decimals(dst, src, col.scale)
+			read = floatReader(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
+				return decimalFloats(dst, src, col.scale)
 			})
 		}
 	}
@@ -206,11 +197,11 @@ func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]flo
 	return read, nil
 }
 
-// skipValues cuts the first skip of count encoded values off, as far as that can be
-// done without decoding; rest of them remain to be read and dropped.
+// skipValues cuts off the first skip of count encoded values as far as possible without decoding; rest of them remain
+// to be decoded and dropped.
 func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ []byte, left, rest int) {
 	switch {
-	case col.chained():
+	case col.hasChainedPages():
 		return b, count, skip
 	case skip == 0 || skip == count:
 		return b, count - skip, 0
@@ -223,7 +214,6 @@ func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ [
 	return b, count, skip
 }
 
-// readBatch fills dst.
 func readBatch[T any](r TypedReader[T], dst []T) error {
 	_, n, err := r.ReadBatch(int64(len(dst)), dst, nil, nil)
 	if err == nil {
@@ -235,9 +225,8 @@ func readBatch[T any](r TypedReader[T], dst []T) error {
 	return err
 }
 
-// pull makes a reader of float64 from a reader of T and a conversion.
-func pull[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
-	batch := grow(buf, batchValues)
+func floatReader[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
+	batch := resizeBuffer(buf, batchValues)
 	return func(dst []float64) error {
 		for len(dst) > 0 {
 			n := min(len(dst), len(batch))

@@ -3,24 +3,24 @@ package svm
 // Builder makes a Table of rows that come entry by entry, without labels.
 type Builder struct{ parser parser }
 
-// NewBuilder returns a Builder of a Table in the spool, whose entries have the name, in about 16 MiB,
-// at most limit bytes.
+// NewBuilder returns a Builder of a Table in the spool, whose entries have the given name. It takes about 16 MiB, at
+// most limit bytes.
 func NewBuilder(name string, spool Spool, limit int64) *Builder {
 	return &Builder{parser{limit: limit, table: &Table{spool: spool, name: name}}}
 }
 
-// Entry adds an entry to the row at work; index is at most MaxIndex.
-func (b *Builder) Entry(index uint32, value float64) error { return b.parser.entry(index, value) }
+// Entry adds an entry to the current row; index is at most MaxIndex.
+func (b *Builder) Entry(index uint32, value float64) error { return b.parser.addEntry(index, value) }
 
-// EndRow ends the row at work.
+// EndRow ends the current row.
 func (b *Builder) EndRow() error {
 	b.parser.endRow(0)
-	return b.parser.flushFull()
+	return b.parser.writeIfFull()
 }
 
-// Table ends the table, of an input with the digest.
+// Table finishes the table, of an input with the digest.
 func (b *Builder) Table(digest uint64) (*Table, error) {
-	if err := b.parser.flush(); err != nil {
+	if err := b.parser.writeGroup(); err != nil {
 		return nil, err
 	}
 	b.parser.table.digest = digest

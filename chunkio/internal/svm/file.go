@@ -1,7 +1,6 @@
-// Package svm reads libsvm text, "label index:value index:value …", one row a line. Text has no
-// footer to find rows by, so that the first reading writes them to a spool, in binary and in row
-// groups (parse.go), and all further ones read that (group.go). Rows of other origin go the same way
-// (build.go).
+// Package svm reads libsvm text, "label index:value index:value …", one row a line. Text has no footer to locate
+// rows, so the first reading writes them to a spool, in binary and in row groups (parse.go), and all later ones read
+// the spool (group.go). Rows of other origin use the same spool (build.go).
 package svm
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// The names of the two columns, and where they stand: the class, and the entries as a map.
+// The names and indices of the two columns: the class, and the entries as a map.
 const (
 	Label   = "label"
 	Entries = "x"
@@ -20,39 +19,37 @@ const (
 	entriesLeaf = 1
 )
 
-// Table is what one reading of a text made of it: rows in a spool, which stay as they are
-// whatever happens to the text.
+// Table is the result of reading a text once: rows in a spool, which later changes of the text do not affect.
 type Table struct {
 	spool   Spool
 	groups  []extent
 	rows    []int64 // of the groups
 	digest  uint64  // of the text
-	noLabel string  // why the labels are no column; empty where each row has one
-	name    string  // of the entries, where they are no text's: then there are no labels
+	noLabel string  // the reason if the labels are no column; empty if each row has one
+	name    string  // of the entries, if they do not come from a text: then there are no labels
 }
 
-// entries is the leaf of the entries.
-func (t *Table) entries() int {
+func (t *Table) entriesLeafIndex() int {
 	if t.name != "" {
 		return 0
 	}
 	return entriesLeaf
 }
 
-// Spool is the file that rows are kept in.
+// Spool is the file that holds the rows.
 type Spool interface {
 	Write(p []byte) (int, error)
 	ReadAt(p []byte, at int64) (int, error)
 }
 
-// extent is where a group lies in the spool: its labels (float64), where the entries of each row
-// end (uint32, counted within the group), all indices (uint32) and all values (float64).
+// extent is the position of a group in the spool: its labels (float64), the end of each row's entries (uint32,
+// counted within the group), all indices (uint32) and all values (float64).
 type extent struct {
 	at      int64
 	entries int64
 }
 
-// scratchBytes bounds what a decoding call holds beside its destination.
+// scratchBytes bounds the memory of a decoding call without its destination.
 const scratchBytes = pieceBytes + 8*groupRows
 
 // File is a Table as a format.File. It holds the text's input open, as others do.
@@ -64,7 +61,7 @@ type File struct {
 // Open makes a File of the table of in, which is closed with it.
 func (t *Table) Open(in format.Input) *File { return &File{t, in} }
 
-// Input is the text.
+// Input returns the text.
 func (f *File) Input() format.Input { return f.in }
 
 // Leaves implements format.File.
@@ -84,14 +81,14 @@ func (f *File) Leaves() []format.Leaf {
 func (f *File) GroupRows() []int64 { return f.rows }
 
 // GroupBytes implements format.Weighed.
-func (f *File) GroupBytes(g int) int64 { return f.groups[g].bytes(f.rows[g]) }
+func (f *File) GroupBytes(g int) int64 { return f.groups[g].byteSize(f.rows[g]) }
 
-func (e extent) bytes(rows int64) int64 { return 12*rows + 12*e.entries }
+func (e extent) byteSize(rows int64) int64 { return 12*rows + 12*e.entries }
 
 // HeldBytes implements format.File.
 func (f *File) HeldBytes() int64 { return 24 * int64(len(f.groups)) }
 
-// FooterDigest implements format.File: the text has none, so that it is of all of it.
+// FooterDigest implements format.File: a text has no footer, so it is the digest of all of it.
 func (f *File) FooterDigest() uint64 { return f.digest }
 
 // Close implements format.File.

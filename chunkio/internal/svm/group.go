@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pieceBytes is how much of the spool is read at a time.
+// pieceBytes is the number of bytes of the spool read at a time.
 const pieceBytes = 256 << 10
 
 // group is one row group of a File.
@@ -25,8 +25,8 @@ type group struct {
 // Close implements format.Group.
 func (g *group) Close() {}
 
-// run calls f with the group's place in the spool, and places and measures it.
-func (g *group) run(column string, from, to int64, f func(e extent, rows int64) error) error {
+// withExtent calls f with the group's extent in the spool, places its error and measures its time.
+func (g *group) withExtent(column string, from, to int64, f func(e extent, rows int64) error) error {
 	start := time.Now()
 	defer func() { format.BusyOf(g.file.in).Add(stream.PartDecode, time.Since(start)) }()
 	rows := g.file.rows[g.number]
@@ -37,8 +37,8 @@ func (g *group) run(column string, from, to int64, f func(e extent, rows int64) 
 	return format.Place(g.file.in.Name(), g.number, column, err)
 }
 
-// each reads count numbers of size bytes from the spool, and calls f with some of them at a time.
-func (g *group) each(ctx context.Context, at, count int64, size int, f func(raw []byte)) error {
+// eachPiece reads count numbers of size bytes from the spool, and calls f with some of them at a time.
+func (g *group) eachPiece(ctx context.Context, at, count int64, size int, f func(raw []byte)) error {
 	buf := make([]byte, min(count*int64(size), pieceBytes))
 	for left := count * int64(size); left > 0; {
 		if err := ctx.Err(); err != nil {
@@ -56,7 +56,7 @@ func (g *group) each(ctx context.Context, at, count int64, size int, f func(raw 
 
 // Decode implements format.Group.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
-	return g.run(Label, from, to, func(e extent, _ int64) error {
+	return g.withExtent(Label, from, to, func(e extent, _ int64) error {
 		if l != labelLeaf || g.file.name != "" || len(dst) != 1 {
 			return errors.New("the entries of rows are no column of numbers")
 		}
@@ -64,7 +64,7 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 			return nil
 		}
 		labels := dst[0][:0]
-		return g.each(ctx, e.at+8*from, to-from, 8, func(raw []byte) { labels = appendFloats(labels, raw) })
+		return g.eachPiece(ctx, e.at+8*from, to-from, 8, func(raw []byte) { labels = appendFloats(labels, raw) })
 	})
 }
 
@@ -99,22 +99,21 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	})
 }
 
-// decodeEntries reads one side of the entries; place says where those from first on lie, and how
-// many bytes each takes.
+// decodeEntries reads one side of the entries; place returns the offset of entry first and the bytes of each entry.
 func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *format.Lists, place func(e extent, rows, first int64) (at int64, size int)) error {
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	name := Entries
 	if g.file.name != "" {
 		name = g.file.name
 	}
-	return g.run(name, from, to, func(e extent, rows int64) error {
-		if l != g.file.entries() {
+	return g.withExtent(name, from, to, func(e extent, rows int64) error {
+		if l != g.file.entriesLeafIndex() {
 			return errors.New("the label is no list")
 		}
 		first, last := int64(0), int64(0)
-		begin := max(from-1, 0) // whose end is the first row's beginning
+		begin := max(from-1, 0) // its end is the first row's beginning
 		row := begin
-		err := g.each(ctx, e.at+8*rows+4*begin, to-begin, 4, func(raw []byte) {
+		err := g.eachPiece(ctx, e.at+8*rows+4*begin, to-begin, 4, func(raw []byte) {
 			for ; len(raw) > 0; raw, row = raw[4:], row+1 {
 				if last = int64(binary.LittleEndian.Uint32(raw)); row < from {
 					first = last
@@ -127,7 +126,7 @@ func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *f
 			return err
 		}
 		at, size := place(e, rows, first)
-		return g.each(ctx, at, last-first, size, func(raw []byte) {
+		return g.eachPiece(ctx, at, last-first, size, func(raw []byte) {
 			if size == 8 {
 				dst.Values = appendFloats(dst.Values, raw)
 				return

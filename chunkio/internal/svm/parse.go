@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A row group ends with the row that makes it so tall or so full.
+// A row group ends with the row that reaches one of these limits.
 const (
 	groupRows    = 1 << 16
 	groupEntries = 1 << 20
@@ -29,51 +29,49 @@ const maxWord = 4 << 10
 
 // parser gathers the rows of a group.
 type parser struct {
-	words words
-	path  string
-	limit int64 // of what it holds
-	table *Table
-	at    int64 // where the next group begins in the spool
-	label []float64
-	end   []uint32
-	index []uint32
-	value []float64
-	buf   []byte
+	words      wordReader
+	path       string
+	limit      int64 // of its memory
+	table      *Table
+	groupStart int64 // start of the next group in the spool
+	labels     []float64
+	rowEnds    []uint32
+	indices    []uint32
+	values     []float64
+	buf        []byte
 }
 
-// Parse reads text of libsvm to its end and writes its rows to the spool, in about 16 MiB, at most
-// limit bytes. Indices are kept as they are. Errors about the text are *stream.DataError that name
-// the line.
+// Parse reads libsvm text to its end and writes its rows to the spool, in about 16 MiB, at most limit bytes. Indices
+// are kept unchanged. Errors about the text are *stream.DataError that name the line.
 func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit int64) (*Table, error) {
 	digest := fnv.New64a()
 	p := &parser{path: path, limit: limit, table: &Table{spool: spool}}
-	p.words = words{from: io.TeeReader(text, digest), buf: make([]byte, 0, pieceBytes), line: 1}
+	p.words = wordReader{from: io.TeeReader(text, digest), buf: make([]byte, 0, pieceBytes), line: 1}
 	for {
-		more, err := p.row()
+		more, err := p.parseRow()
 		if err != nil {
-			return nil, p.place(err)
+			return nil, p.placeError(err)
 		}
 		if !more {
 			break
 		}
-		if len(p.label)%64 == 0 {
+		if len(p.labels)%64 == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
-		if err := p.flushFull(); err != nil {
+		if err := p.writeIfFull(); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.flush(); err != nil {
+	if err := p.writeGroup(); err != nil {
 		return nil, err
 	}
 	p.table.digest = digest.Sum64()
 	return p.table, nil
 }
 
-// place names the line of an error about the text.
-func (p *parser) place(err error) error {
+func (p *parser) placeError(err error) error {
 	if errors.As(err, new(*stream.MemoryError)) {
 		return err
 	}
@@ -85,12 +83,12 @@ func (p *parser) place(err error) error {
 	return e
 }
 
-// row reads one row; false at the end of the text. Lines without a word are passed over.
-func (p *parser) row() (bool, error) {
+// parseRow reads one row; false at the end of the text. Lines without a word are skipped.
+func (p *parser) parseRow() (bool, error) {
 	var word []byte
 	for {
 		var err error
-		if word, err = p.words.next(); err != nil {
+		if word, err = p.words.nextWord(); err != nil {
 			return false, err
 		}
 		if word != nil {
@@ -100,9 +98,9 @@ func (p *parser) row() (bool, error) {
 			return false, err
 		}
 	}
-	label, one := number(word)
+	label, one := parseNumber(word)
 	if !one {
-		if !p.seesLabels(word) {
+		if !p.noteLabels(word) {
 			return false, fmt.Errorf("the label %q is no number", word)
 		}
 		label = math.NaN()
@@ -111,7 +109,7 @@ func (p *parser) row() (bool, error) {
 	for {
 		if !isEntry {
 			var err error
-			if word, err = p.words.next(); err != nil {
+			if word, err = p.words.nextWord(); err != nil {
 				return false, err
 			}
 		}
@@ -135,11 +133,11 @@ func (p *parser) row() (bool, error) {
 			return false, fmt.Errorf("the index %d follows %d", index, last)
 		}
 		last = int(index)
-		value, ok := number(text)
+		value, ok := parseNumber(text)
 		if !ok {
 			return false, fmt.Errorf("the value of %q is no number", word)
 		}
-		if err := p.entry(uint32(index), value); err != nil {
+		if err := p.addEntry(uint32(index), value); err != nil {
 			return false, err
 		}
 	}
@@ -147,89 +145,84 @@ func (p *parser) row() (bool, error) {
 	return true, nil
 }
 
-// seesLabels notes a row with several labels, separated by commas, or without any, which begins with its first entry:
-// such a text has no column of labels. It is false where the word is neither.
-func (p *parser) seesLabels(word []byte) bool {
-	what := fmt.Sprintf("%.40q", word)
+// noteLabels notes a row with several labels, separated by commas, or with none, which begins with its first entry:
+// such a text has no column of labels. It returns false if the word is neither.
+func (p *parser) noteLabels(word []byte) bool {
+	found := fmt.Sprintf("%.40q", word)
 	if name, _, ok := bytes.Cut(word, []byte(":")); ok {
 		if _, err := strconv.ParseUint(string(name), 10, 32); err != nil && string(name) != "qid" {
 			return false
 		}
-		what = "none"
+		found = "none"
 	} else {
 		for label := range bytes.SplitSeq(word, []byte(",")) {
-			if _, ok := number(label); !ok {
+			if _, ok := parseNumber(label); !ok {
 				return false
 			}
 		}
 	}
 	if p.table.noLabel == "" {
-		p.table.noLabel = fmt.Sprintf("rows without exactly one label (line %d: %s)", p.words.line, what)
+		p.table.noLabel = fmt.Sprintf("rows without exactly one label (line %d: %s)", p.words.line, found)
 	}
 	return true
 }
 
-// entry adds an entry to the row at work.
-func (p *parser) entry(index uint32, value float64) error {
-	if len(p.index) == cap(p.index) {
-		if err := p.room(); err != nil {
+func (p *parser) addEntry(index uint32, value float64) error {
+	if len(p.indices) == cap(p.indices) {
+		if err := p.checkMemory(); err != nil {
 			return err
 		}
 	}
-	p.index, p.value = append(p.index, index), append(p.value, value)
+	p.indices, p.values = append(p.indices, index), append(p.values, value)
 	return nil
 }
 
-// endRow ends the row at work.
 func (p *parser) endRow(label float64) {
-	p.label, p.end = append(p.label, label), append(p.end, uint32(len(p.index)))
+	p.labels, p.rowEnds = append(p.labels, label), append(p.rowEnds, uint32(len(p.indices)))
 }
 
-// flushFull writes the group where it is tall or full.
-func (p *parser) flushFull() error {
-	if len(p.label) < groupRows && len(p.index) < groupEntries {
+func (p *parser) writeIfFull() error {
+	if len(p.labels) < groupRows && len(p.indices) < groupEntries {
 		return nil
 	}
-	return p.flush()
+	return p.writeGroup()
 }
 
-// room checks that twice the entries fit.
-func (p *parser) room() error {
-	if need := 3*12*int64(len(p.index)) + 2*pieceBytes; need > p.limit {
+// checkMemory checks that twice the entries fit.
+func (p *parser) checkMemory() error {
+	if need := 3*12*int64(len(p.indices)) + 2*pieceBytes; need > p.limit {
 		return &stream.MemoryError{What: "reading a row group of text", Need: need, Limit: p.limit}
 	}
 	return nil
 }
 
-// flush writes the rows gathered as a group.
-func (p *parser) flush() error {
-	rows := int64(len(p.label))
+func (p *parser) writeGroup() error {
+	rows := int64(len(p.labels))
 	if rows == 0 {
 		return nil
 	}
-	g := extent{at: p.at, entries: int64(len(p.index))}
+	g := extent{at: p.groupStart, entries: int64(len(p.indices))}
 	for _, side := range []func() error{
-		func() error { return put(p, p.label, 8, putFloat) },
-		func() error { return put(p, p.end, 4, binary.LittleEndian.AppendUint32) },
-		func() error { return put(p, p.index, 4, binary.LittleEndian.AppendUint32) },
-		func() error { return put(p, p.value, 8, putFloat) },
+		func() error { return writeNumbers(p, p.labels, 8, appendFloat) },
+		func() error { return writeNumbers(p, p.rowEnds, 4, binary.LittleEndian.AppendUint32) },
+		func() error { return writeNumbers(p, p.indices, 4, binary.LittleEndian.AppendUint32) },
+		func() error { return writeNumbers(p, p.values, 8, appendFloat) },
 	} {
 		if err := side(); err != nil {
 			return err
 		}
 	}
 	p.table.groups, p.table.rows = append(p.table.groups, g), append(p.table.rows, rows)
-	p.at += g.bytes(rows)
-	p.label, p.end, p.index, p.value = p.label[:0], p.end[:0], p.index[:0], p.value[:0]
+	p.groupStart += g.byteSize(rows)
+	p.labels, p.rowEnds, p.indices, p.values = p.labels[:0], p.rowEnds[:0], p.indices[:0], p.values[:0]
 	return nil
 }
 
-func putFloat(b []byte, x float64) []byte {
+func appendFloat(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 }
 
-// put writes numbers of size bytes.
-func put[T any](p *parser, x []T, size int, add func([]byte, T) []byte) error {
+func writeNumbers[T any](p *parser, x []T, size int, add func([]byte, T) []byte) error {
 	for len(x) > 0 {
 		n := min(len(x), pieceBytes/size)
 		p.buf = p.buf[:0]
@@ -244,8 +237,7 @@ func put[T any](p *parser, x []T, size int, add func([]byte, T) []byte) error {
 	return nil
 }
 
-// number reads a number.
-func number(word []byte) (float64, bool) {
+func parseNumber(word []byte) (float64, bool) {
 	if x, ok := format.ShortDecimal(word); ok {
 		return x, true
 	}

@@ -74,7 +74,7 @@ func rowsOf(t *testing.T, f *File, step int64) (rows []row) {
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("preparing or reading the rows: %v", err)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 	}
 	for _, w := range words {
 		want, err := strconv.ParseFloat(w, 64)
-		got, ok := number([]byte(w))
+		got, ok := parseNumber([]byte(w))
 		if ok != (err == nil) || ok && math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q is %v, %v; want %v, %v", w, got, ok, want, err)
 		}
@@ -214,7 +214,7 @@ func TestBadText(t *testing.T) {
 	}
 }
 
-// TestSeveralLabels: rows with several labels, as those of multi-label collections, and with none have their entries,
+// TestSeveralLabels: rows with several labels, as in multi-label collections, and rows with none have their entries,
 // and the labels are no column, for a reason with its line.
 func TestSeveralLabels(t *testing.T) {
 	f, err := parse(strings.NewReader("1 1:2\n2,5,7 3:4\n 1:6 2:8\n-1,+1.5\nqid:3 1:9\n"))

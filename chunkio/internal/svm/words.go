@@ -7,17 +7,17 @@ import (
 	"io"
 )
 
-// words cuts a text into lines of words. It holds one buffer, however long a line is.
-type words struct {
-	from io.Reader
-	buf  []byte // what is read; the words come from buf[at:]
-	at   int
-	done bool // the text ends with buf
-	line int64
+// wordReader cuts a text into lines of words. It holds one buffer, for lines of any length.
+type wordReader struct {
+	from  io.Reader
+	buf   []byte // bytes read; the words come from buf[at:]
+	at    int
+	atEnd bool // the text ends with buf
+	line  int64
 }
 
-// fill reads more behind what is left of the buffer.
-func (w *words) fill() error {
+// readMore appends to the unread rest of the buffer.
+func (w *wordReader) readMore() error {
 	n := copy(w.buf[:cap(w.buf)], w.buf[w.at:])
 	w.buf, w.at = w.buf[:n], 0
 	for tries := 0; tries < 100; tries++ {
@@ -25,7 +25,7 @@ func (w *words) fill() error {
 		w.buf = w.buf[:n+read]
 		switch {
 		case errors.Is(err, io.EOF):
-			w.done = true
+			w.atEnd = true
 			return nil
 		case err != nil:
 			return err
@@ -36,9 +36,8 @@ func (w *words) fill() error {
 	return io.ErrNoProgress
 }
 
-// next returns the next word of the line, lent until the next call; nil at the line's end, which
-// a # begins.
-func (w *words) next() ([]byte, error) {
+// nextWord returns the next word of the line, lent until the next call; nil at the line's end, which a # begins.
+func (w *wordReader) nextWord() ([]byte, error) {
 	for {
 		for w.at < len(w.buf) && isSpace(w.buf[w.at]) {
 			w.at++
@@ -46,10 +45,10 @@ func (w *words) next() ([]byte, error) {
 		if w.at < len(w.buf) {
 			break
 		}
-		if w.done {
+		if w.atEnd {
 			return nil, nil
 		}
-		if err := w.fill(); err != nil {
+		if err := w.readMore(); err != nil {
 			return nil, err
 		}
 	}
@@ -61,30 +60,30 @@ func (w *words) next() ([]byte, error) {
 		switch {
 		case n > maxWord:
 			return nil, fmt.Errorf("%q… is no label and no index:value", rest[:20])
-		case n < len(rest) || w.done:
+		case n < len(rest) || w.atEnd:
 			if w.at += n; n == 0 {
 				return nil, nil
 			}
 			return rest[:n:n], nil
 		}
-		if err := w.fill(); err != nil {
+		if err := w.readMore(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// nextLine goes behind the end of the line; false where the text ends.
-func (w *words) nextLine() (bool, error) {
+// nextLine moves past the end of the line; false if the text ends.
+func (w *wordReader) nextLine() (bool, error) {
 	for {
 		if i := bytes.IndexByte(w.buf[w.at:], '\n'); i >= 0 {
 			w.at += i + 1
 			w.line++
 			return true, nil
 		}
-		if w.at = len(w.buf); w.done {
+		if w.at = len(w.buf); w.atEnd {
 			return false, nil
 		}
-		if err := w.fill(); err != nil {
+		if err := w.readMore(); err != nil {
 			return false, err
 		}
 	}

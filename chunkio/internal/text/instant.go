@@ -6,15 +6,14 @@ import (
 	"strconv"
 )
 
-// Instant is a date, a date and time, or a time of day: seconds since 1970 (or
-// midnight) and nanoseconds, 0 to 999,999,999. It orders what the units of a column
-// cannot: files of one input may differ in theirs.
+// Instant is a date, a date and time, or a time of day: seconds since 1970 (or midnight) and nanoseconds, 0 to
+// 999,999,999. Instants can be ordered although the files of one input may have different units.
 type Instant struct {
 	Second int64
 	Nano   int32
 }
 
-// Compare is -1, 0 or 1 as i is before, at or after j.
+// Compare returns -1, 0 or 1 if i is before, at or after j.
 func (i Instant) Compare(j Instant) int {
 	if c := cmp.Compare(i.Second, j.Second); c != 0 {
 		return c
@@ -22,27 +21,27 @@ func (i Instant) Compare(j Instant) int {
 	return cmp.Compare(i.Nano, j.Nano)
 }
 
-// InstantOf is a number of units, perSecond a second, since 1970 or midnight.
+// InstantOf converts a number of units since 1970 or midnight, perSecond a second.
 func InstantOf(units, perSecond int64) Instant {
 	second := floorDiv(units, perSecond)
 	return Instant{second, int32((units - second*perSecond) * (1e9 / perSecond))}
 }
 
-// InstantOfDays is a number of days since 1970.
+// InstantOfDays converts a number of days since 1970.
 func InstantOfDays(days int64) Instant { return Instant{Second: days * 86400} }
 
-// ParseInstant reads what AppendTime, AppendDate, AppendClock and the timestamps of 12
-// bytes leave; it is their inverse. perSecond is the units of integers that stand for
-// times out of range, 0 where they are days. A Z at the end changes nothing.
+// ParseInstant is the inverse of AppendTime, AppendDate, AppendClock and of the texts of 12-byte timestamps.
+// perSecond is the unit of integers that represent times out of range, 0 if they are days. A Z at the end changes
+// nothing.
 func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 	b = bytes.TrimSuffix(b, []byte("Z"))
 	switch {
 	case len(b) >= 10 && b[4] == '-' && b[7] == '-':
-		year, month, day := digits(b[:4]), digits(b[5:7]), digits(b[8:10])
+		year, month, day := parseDigits(b[:4]), parseDigits(b[5:7]), parseDigits(b[8:10])
 		if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
 			return Instant{}, false
 		}
-		at := Instant{Second: 86400 * daysOf(year, month, day)}
+		at := Instant{Second: 86400 * daysSince1970(year, month, day)}
 		if len(b) == 10 {
 			return at, true
 		}
@@ -67,12 +66,11 @@ func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 	return InstantOf(units, perSecond), err == nil
 }
 
-// parseClock reads hh:mm:ss and a fraction.
 func parseClock(b []byte) (Instant, bool) {
 	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
 		return Instant{}, false
 	}
-	hour, minute, second := digits(b[:2]), digits(b[3:5]), digits(b[6:8])
+	hour, minute, second := parseDigits(b[:2]), parseDigits(b[3:5]), parseDigits(b[6:8])
 	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
 		return Instant{}, false
 	}
@@ -83,7 +81,7 @@ func parseClock(b []byte) (Instant, bool) {
 	if b[0] != '.' || len(b) == 1 || len(b) > 10 {
 		return Instant{}, false
 	}
-	nano := digits(b[1:])
+	nano := parseDigits(b[1:])
 	for range 10 - len(b) {
 		nano *= 10
 	}
@@ -91,8 +89,8 @@ func parseClock(b []byte) (Instant, bool) {
 	return at, nano >= 0
 }
 
-// digits is the number that b writes, at most 9 digits; -1 where it writes none.
-func digits(b []byte) (n int64) {
+// parseDigits reads a number of at most 9 digits; -1 if b is none.
+func parseDigits(b []byte) (n int64) {
 	for _, c := range b {
 		if c < '0' || c > '9' {
 			return -1
@@ -102,9 +100,9 @@ func digits(b []byte) (n int64) {
 	return n
 }
 
-// daysOf counts the days from 1970-01-01 in the Gregorian calendar: years begin in
-// March here, so that the leap day comes last.
-func daysOf(year, month, day int64) int64 {
+// daysSince1970 counts the days in the Gregorian calendar: years begin in March here, so that the leap day comes
+// last.
+func daysSince1970(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
 		month += 12

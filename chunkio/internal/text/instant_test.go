@@ -7,8 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// ParseInstant undoes what the writers of times leave, in every unit and far out of
-// the years that have a text.
+// ParseInstant inverts the writers of times, in every unit and far out of the years that have a text.
 func TestParseInstantIsTheInverse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50_000 {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// List holds values as text, one behind the other. A value has the same text in every
-// file and format, and equal texts mean equal values of a type.
+// List holds values as text, one after the other. A value has the same text in every file and format, and equal texts
+// mean equal values of a type.
 type List struct {
 	Text  []byte
 	Ends  []int  // of each value
-	Null  []bool // of each value; nil where none is
-	Fixed int    // the number of values, from the first, that a dictionary has: they do not change
+	Null  []bool // of each value; nil if there is none
+	Fixed int    // the number of values, from the first, that come from a dictionary: they do not change
 }
 
-// Value is value i, lent until the list changes.
+// Value returns value i, lent until the list changes.
 func (t *List) Value(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -56,8 +56,8 @@ func (t *List) AddAll(ids []int32, values *List) error {
 	return nil
 }
 
-// AppendFloat writes the shortest decimal that reads back as x in so many bits. Both
-// zeros are 0, and every NaN is NaN.
+// AppendFloat writes the shortest decimal that reads back as x in the given bits. Both zeros are 0, and every NaN is
+// NaN.
 func AppendFloat(b []byte, x float64, bits int) []byte {
 	format := byte('g')
 	if size := math.Abs(x); 1e-5 <= size && size < 1e21 {
@@ -110,8 +110,8 @@ const (
 	timeText = "15:04:05.999999999"
 )
 
-// AppendTime writes a number of units, perSecond a second, since 1970 as a date and
-// time, with a Z where it is known to be UTC.
+// AppendTime writes a number of units since 1970, perSecond a second, as a date and time, with a Z if it is known to
+// be UTC.
 func AppendTime(b []byte, units, perSecond int64, utc bool) []byte {
 	seconds := floorDiv(units, perSecond)
 	if seconds < FirstSecond || seconds > LastSecond {
@@ -149,7 +149,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// AppendUUID writes 16 bytes as people do.
+// AppendUUID writes 16 bytes in the usual notation of UUIDs.
 func AppendUUID(b, uuid []byte) []byte {
 	for i, x := range uuid {
 		if i == 4 || i == 6 || i == 8 || i == 10 {

@@ -11,41 +11,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Bound is a condition whose comparisons, or some of them, are made for the types of
-// their columns. It does not change.
+// Bound is a condition with comparisons bound to the types of their columns, all or some of them. It is immutable.
 type Bound struct {
 	*condition.Condition
 	checks []check // by leaf
 }
 
-// check is a leaf made for its column's type. Constants between two values that the
-// type can tell apart are replaced by the next lower one, which changes < to <=.
+// check is a leaf bound to its column's type. A constant between two distinguishable values of the type is replaced
+// by the next lower one, which changes < to <=.
 type check struct {
-	column string
-	kind   Kind
-	bound  bool
-	test   condition.Test
+	column     string
+	kind       Kind
+	isBound    bool
+	comparison condition.Test
 
 	numbers  []float64      // for columns of numbers
-	texts    []string       // for texts; decimals as they are written
+	texts    []string       // for texts, and decimals written as text
 	instants []text.Instant // for dates and times
 	rats     []*big.Rat     // for keys that are numbers
-	set      map[string]struct{}
+	textSet  map[string]struct{}
 }
 
 // manyConstants is the length of a list from which on a set is quicker.
 const manyConstants = 8
 
-// Bind makes the comparisons of those columns whose kind is known. A constant that
-// does not fit its column is a *stream.UsageError.
+// Bind makes the comparisons of all columns whose kind is known. A constant that does not fit its column is a
+// *stream.UsageError.
 func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound, error) {
 	b := &Bound{Condition: c, checks: make([]check, len(c.Leaves))}
 	for i := range c.Leaves {
 		l := &c.Leaves[i]
 		k, known := kind(l.Column)
-		b.checks[i] = check{column: l.Column, kind: k, bound: known, test: l.Test}
+		b.checks[i] = check{column: l.Column, kind: k, isBound: known, comparison: l.Test}
 		if known {
-			if err := b.checks[i].bind(l); err != nil {
+			if err := b.checks[i].bindConstants(l); err != nil {
 				return nil, err
 			}
 		}
@@ -57,48 +56,47 @@ func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound
 func (b *Bound) Unbound() []string {
 	var names []string
 	for _, c := range b.checks {
-		if !c.bound {
+		if !c.isBound {
 			names = append(names, c.column)
 		}
 	}
 	return names
 }
 
-// unfit is the error about a column that cannot be compared so.
-func unfit(l *condition.Leaf, k Kind, format string, args ...any) error {
+// errUnfit refuses a comparison that the column's kind does not allow.
+func errUnfit(l *condition.Leaf, k Kind, format string, args ...any) error {
 	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, k, stream.Textf(format, args...))
 }
 
-func (c *check) bind(l *condition.Leaf) error {
+func (c *check) bindConstants(l *condition.Leaf) error {
 	switch {
 	case c.kind.Class == Other:
-		return unfit(l, c.kind, "such columns cannot stand in a condition")
+		return errUnfit(l, c.kind, "such columns cannot stand in a condition")
 	case l.Test == condition.IsNull:
 		return nil
 	case c.kind.Class == Lists:
 		return stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0], or ask whether it is null", l.Column)
 	case l.Bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
-		return unfit(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
+		return errUnfit(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
 	}
 	for i := range l.Constants {
-		if err := c.add(l, &l.Constants[i]); err != nil {
+		if err := c.addConstant(l, &l.Constants[i]); err != nil {
 			return err
 		}
 	}
-	if c.test == condition.Equal {
+	if c.comparison == condition.Equal {
 		slices.Sort(c.numbers)
 	}
-	if len(c.texts) >= manyConstants && c.test == condition.Equal {
-		c.set = make(map[string]struct{}, len(c.texts))
+	if len(c.texts) >= manyConstants && c.comparison == condition.Equal {
+		c.textSet = make(map[string]struct{}, len(c.texts))
 		for _, t := range c.texts {
-			c.set[t] = struct{}{}
+			c.textSet[t] = struct{}{}
 		}
 	}
 	return nil
 }
 
-// add converts one constant.
-func (c *check) add(l *condition.Leaf, k *condition.Constant) error {
+func (c *check) addConstant(l *condition.Leaf, k *condition.Constant) error {
 	switch c.kind.Class {
 	case Float, Integer, Decimal, KeyNumber:
 		return c.addNumber(l, k)
@@ -106,7 +104,7 @@ func (c *check) add(l *condition.Leaf, k *condition.Constant) error {
 		return c.addTruth(l, k)
 	case Text, KeyText:
 		if k.Kind != condition.Text {
-			return unfit(l, c.kind, "%s is no text; write it in quotes: %q", k.Text, k.Text)
+			return errUnfit(l, c.kind, "%s is no text; write it in quotes: %q", k.Text, k.Text)
 		}
 		c.texts = append(c.texts, k.Text)
 		return nil
@@ -116,7 +114,7 @@ func (c *check) add(l *condition.Leaf, k *condition.Constant) error {
 
 func (c *check) addTruth(l *condition.Leaf, k *condition.Constant) error {
 	if l.Test != condition.Equal {
-		return unfit(l, c.kind, "true and false have no order; compare with == or !=")
+		return errUnfit(l, c.kind, "true and false have no order; compare with == or !=")
 	}
 	value := k.Truth
 	switch {
@@ -126,7 +124,7 @@ func (c *check) addTruth(l *condition.Leaf, k *condition.Constant) error {
 	case k.Kind == condition.Number && k.Number.Sign() == 0, k.Kind == condition.Text && strings.EqualFold(k.Text, "false"):
 		value = false
 	default:
-		return unfit(l, c.kind, "%q is neither true nor false", k.Text)
+		return errUnfit(l, c.kind, "%q is neither true nor false", k.Text)
 	}
 	if c.kind.Class == KeyTruth {
 		c.texts = append(c.texts, map[bool]string{true: "true", false: "false"}[value])
@@ -140,25 +138,25 @@ func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
 	x := k.Number
 	switch k.Kind {
 	case condition.Truth:
-		return unfit(l, c.kind, "%s is no number", k.Text)
+		return errUnfit(l, c.kind, "%s is no number", k.Text)
 	case condition.Text:
 		var err error
 		if x, err = condition.ParseNumber(strings.TrimSpace(k.Text)); err != nil {
-			if end, ok := infinity(k.Text); ok && c.kind.Class == Float {
+			if end, ok := parseInfinity(k.Text); ok && c.kind.Class == Float {
 				c.numbers = append(c.numbers, end)
 				return nil
 			}
-			return unfit(l, c.kind, "%q is no number", k.Text)
+			return errUnfit(l, c.kind, "%q is no number", k.Text)
 		}
 	}
 	switch c.kind.Class {
 	case KeyNumber:
 		c.rats = append(c.rats, x)
 	case Float:
-		c.numbers = append(c.numbers, nearest(x, c.kind.Bits))
+		c.numbers = append(c.numbers, nearestFloat(x, c.kind.Bits))
 	case Integer:
 		if new(big.Rat).Abs(x).Cmp(new(big.Rat).SetInt64(1<<53)) >= 0 {
-			return unfit(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.Text)
+			return errUnfit(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.Text)
 		}
 		c.addOnGrid(x, 0)
 	case Decimal:
@@ -167,8 +165,8 @@ func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
 	return nil
 }
 
-// infinity reads what number has no digits.
-func infinity(s string) (float64, bool) {
+// parseInfinity reads the one kind of number without digits.
+func parseInfinity(s string) (float64, bool) {
 	sign, word := 1, strings.ToLower(strings.TrimSpace(s))
 	if word != "" && (word[0] == '-' || word[0] == '+') {
 		if word[0] == '-' {
@@ -179,9 +177,8 @@ func infinity(s string) (float64, bool) {
 	return math.Inf(sign), word == "inf" || word == "infinity"
 }
 
-// nearest is x as a float of so many bits: what people see of a float is its shortest
-// decimal, and that decimal is meant.
-func nearest(x *big.Rat, bits int) float64 {
+// nearestFloat rounds x to a float of the given bits: users see the shortest decimal of a float and mean that float.
+func nearestFloat(x *big.Rat, bits int) float64 {
 	if bits == 32 {
 		f, _ := x.Float32()
 		return float64(f)
@@ -196,13 +193,13 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
 	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclid's, so the floor
 	if !scaled.IsInt() {
-		switch c.test {
+		switch c.comparison {
 		case condition.Equal:
 			return // no value equals it
 		case condition.Less:
-			c.test = condition.LessEqual
+			c.comparison = condition.LessEqual
 		case condition.GreaterEqual:
-			c.test = condition.Greater
+			c.comparison = condition.Greater
 		}
 	}
 	if c.kind.Numeric() {
@@ -216,7 +213,7 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 func (c *check) addInstant(l *condition.Leaf, k *condition.Constant) error {
 	example := map[Class]string{Date: `"2026-01-31"`, Clock: `"15:04:05"`, Timestamp: `"2026-01-31T15:04:05"`}[c.kind.Class]
 	if k.Kind != condition.Text {
-		return unfit(l, c.kind, "%s cannot be compared with it; write %s", k.Text, example)
+		return errUnfit(l, c.kind, "%s cannot be compared with it; write %s", k.Text, example)
 	}
 	parse := condition.ParseLocal
 	switch {
@@ -227,11 +224,11 @@ func (c *check) addInstant(l *condition.Leaf, k *condition.Constant) error {
 	case c.kind.UTC:
 		parse = condition.ParseUTC
 	case condition.HasZone(k.Text):
-		return unfit(l, c.kind, "%q has a time zone, which its values lack; write %s", k.Text, example)
+		return errUnfit(l, c.kind, "%q has a time zone, which its values lack; write %s", k.Text, example)
 	}
 	at, ok := parse(k.Text)
 	if !ok {
-		return unfit(l, c.kind, "%q is not written as it is; write %s", k.Text, example)
+		return errUnfit(l, c.kind, "%q is not written as it is; write %s", k.Text, example)
 	}
 	c.instants = append(c.instants, text.Instant{Second: at.Unix(), Nano: int32(at.Nanosecond())})
 	return nil

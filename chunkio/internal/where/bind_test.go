@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Constants that do not fit are refused, with the column, its type and what would do.
+// Constants that do not fit are refused, with the column, its type and an example that fits.
 func TestConstantsThatDoNotFit(t *testing.T) {
 	for text, want := range map[string]string{
 		`i = "abc"`:                      `column "i", at character 1, is of type int64: "abc" is no number`,
@@ -52,7 +52,7 @@ func TestConstantsThatDoNotFit(t *testing.T) {
 	}
 	b := must.Get(Bind(must.Get(condition.Parse("x = 1 and i = 2 and y is null"))(t), kindOf))(t)
 	if got := b.Unbound(); !slices.Equal(got, []string{"x", "y"}) {
-		t.Error(got)
+		t.Errorf("the unbound columns are %v, want x and y", got)
 	}
 }
 
@@ -72,11 +72,11 @@ func FuzzBind(f *testing.F) {
 		b, err := Bind(c, kindOf)
 		if err != nil {
 			if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {
-				t.Fatalf("%q: %v", text, err)
+				t.Fatalf("%q: binding gives %v, want a usage error", text, err)
 			}
 			return
 		}
-		if o := b.Outcome(b.Start()); len(b.Unbound()) == 0 && o != anything {
+		if o := b.Outcome(b.Start()); len(b.Unbound()) == 0 && o != anyOutcome {
 			t.Fatalf("%q is decided by nothing: %v", text, o)
 		}
 	})

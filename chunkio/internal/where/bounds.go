@@ -8,21 +8,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// Bounds adds what statistics promise about a column of the rows.
+// Bounds adds the statistics of a column of the rows to the state.
 func (b *Bound) Bounds(s State, column string, stats format.Bounds) {
 	for i := range b.checks {
-		if c := &b.checks[i]; c.bound && c.column == column && !c.kind.IsKey() {
-			s.narrow(i, c.within(stats))
+		if c := &b.checks[i]; c.isBound && c.column == column && !c.kind.IsKey() {
+			s.narrowLeaf(i, c.possibleOutcomes(stats))
 		}
 	}
 }
 
-// within is what the leaf may be for values within bounds.
-func (c *check) within(stats format.Bounds) Outcome {
+// possibleOutcomes returns the outcomes that the leaf may have for values with these statistics.
+func (c *check) possibleOutcomes(stats format.Bounds) Outcome {
 	someNull := stats.Nulls != 0
 	someValue := stats.Nulls < 0 || stats.Nulls < stats.Rows
 	var o Outcome
-	if c.test == condition.IsNull {
+	if c.comparison == condition.IsNull {
 		if someNull {
 			o |= IsTrue
 		}
@@ -35,19 +35,19 @@ func (c *check) within(stats format.Bounds) Outcome {
 		o |= IsUnknown
 	}
 	if someValue {
-		yes, no := c.possible(stats)
+		yes, no := c.mayPassOrFail(stats)
 		if yes {
 			o |= IsTrue
 		}
-		if no || c.kind.Class == Float { // NaN, of which bounds say nothing, passes no test
+		if no || c.kind.Class == Float { // NaN, which bounds ignore, passes no test
 			o |= IsFalse
 		}
 	}
 	return o
 }
 
-// possible tells whether a value within bounds, and no NaN, may pass and may fail.
-func (c *check) possible(stats format.Bounds) (yes, no bool) {
+// mayPassOrFail reports whether a value within bounds, other than NaN, may pass (yes) and may fail (no).
+func (c *check) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	atLeast := func(b format.Bound, i, sign int, otherwise bool) bool { // sign·(b − constant) >= 0
 		return !b.Known && otherwise || b.Known && sign*c.compareBound(b, i) >= 0
 	}
@@ -55,7 +55,7 @@ func (c *check) possible(stats format.Bounds) (yes, no bool) {
 	if c.numbers != nil { // some writers take NaN for a bound
 		low.Known, high.Known = low.Known && low.Number == low.Number, high.Known && high.Number == high.Number
 	}
-	switch c.test {
+	switch c.comparison {
 	case condition.Less:
 		return !atLeast(low, 0, 1, false), atLeast(high, 0, 1, true)
 	case condition.LessEqual:
@@ -66,7 +66,7 @@ func (c *check) possible(stats format.Bounds) (yes, no bool) {
 		return atLeast(high, 0, 1, true), !atLeast(low, 0, 1, false)
 	}
 	no = true
-	for i := range c.count() {
+	for i := range c.constantCount() {
 		yes = yes || atLeast(low, i, -1, true) && atLeast(high, i, 1, true)
 		if low.Known && high.Known && c.compareBound(low, i) == 0 && c.compareBound(high, i) == 0 {
 			no = false // all values are this constant
@@ -75,8 +75,7 @@ func (c *check) possible(stats format.Bounds) (yes, no bool) {
 	return yes, no
 }
 
-// count is the number of constants that a value may equal.
-func (c *check) count() int { return max(len(c.numbers), len(c.texts), len(c.instants)) }
+func (c *check) constantCount() int { return max(len(c.numbers), len(c.texts), len(c.instants)) }
 
 func (c *check) compareBound(b format.Bound, i int) int {
 	switch {
@@ -90,8 +89,8 @@ func (c *check) compareBound(b format.Bound, i int) int {
 	return bytes.Compare(b.Text, []byte(c.texts[i]))
 }
 
-// compareDecimals compares decimals as text.AppendDecimal writes them, of one scale:
-// the longer one of two positive ones is the larger.
+// compareDecimals compares decimals as text.AppendDecimal writes them, with one scale: the longer one of two positive
+// ones is the larger.
 func compareDecimals(a []byte, b string) int {
 	negative := a[0] == '-'
 	switch {

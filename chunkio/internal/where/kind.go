@@ -4,19 +4,19 @@ import (
 	"fmt"
 )
 
-// Class is how the values of a column compare.
+// Class is the way in which the values of a column compare.
 type Class uint8
 
-// The classes of columns. The keys of a path are texts, whatever they write.
+// The classes of columns. The keys of a path are texts, whatever they contain.
 const (
-	Other     Class = iota // cannot stand in a condition
+	Other     Class = iota // cannot be used in a condition
 	Float                  // of 32 or 64 bits
 	Integer                // of any size, as float64
 	Decimal                // of Precision digits, Scale of them after the point
 	Truth                  // 0 and 1
 	Text                   // in the order of its bytes
 	Date                   // written 2006-01-02
-	Timestamp              // written 2006-01-02T15:04:05.999999999, with Z where UTC is set
+	Timestamp              // written 2006-01-02T15:04:05.999999999, with Z if UTC is set
 	Clock                  // a time of day, written 15:04:05.999999999
 	KeyNumber              // a key of paths, all numbers
 	KeyTruth               // a key of paths, all true or false
@@ -24,20 +24,19 @@ const (
 	Lists                  // of numbers, which may be null as a whole; Rows wants 0, or a null, as numbers
 )
 
-// Kind is what Bind must know of a column.
+// Kind is the type information that Bind needs about a column.
 type Kind struct {
 	Class            Class
 	Type             string // for messages: "int64"
-	Bits             int    // of Float: 32 where constants are read as 32-bit floats too
+	Bits             int    // of Float: 32 if constants are read as 32-bit floats too
 	Precision, Scale int    // of Decimal
 	UTC              bool   // of Timestamp
 }
 
-// exactDigits is how many digits a decimal may have so that float64 tells all of
-// them apart.
+// exactDigits is the largest number of digits of a decimal at which float64 still distinguishes all of them.
 const exactDigits = 15
 
-// Numeric tells whether Rows wants the column as numbers; other columns it wants as text.
+// Numeric reports whether Rows wants the column as numbers; other columns it wants as text.
 func (k Kind) Numeric() bool {
 	switch k.Class {
 	case Float, Integer, Truth, Lists:
@@ -48,11 +47,11 @@ func (k Kind) Numeric() bool {
 	return false
 }
 
-// IsKey tells a key of paths from a column of files.
+// IsKey distinguishes keys of paths from columns of files.
 func (k Kind) IsKey() bool { return k.Class == KeyNumber || k.Class == KeyTruth || k.Class == KeyText }
 
-// Alike tells whether what is bound for one kind compares values of the other: integers of any
-// size, and else the same type.
+// Alike reports whether a check bound for one kind compares values of the other: integers of any size, and else the
+// same type.
 func (k Kind) Alike(o Kind) bool {
 	return k.Class == o.Class && k.Bits == o.Bits && k.Precision == o.Precision && k.Scale == o.Scale
 }

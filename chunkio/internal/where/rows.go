@@ -21,14 +21,14 @@ type Rows struct {
 	*Bound
 	state State
 	n     int
-	leaf  []sets
-	memo  [][]uint8 // by leaf, by entry of the dictionary at work: what it is
+	leaf  []outcomeSets
+	memo  [][]uint8 // by leaf, by entry of the current dictionary: its outcome
 }
 
-// sets are the rows for which a node is true, and for which it is false.
-type sets struct{ yes, no []uint64 }
+// outcomeSets are the rows for which a node is true, and for which it is false.
+type outcomeSets struct{ yes, no []uint64 }
 
-// What a memo holds of an entry: 0 is not known yet.
+// The values of a memo; 0 is not known yet.
 const (
 	entryPasses uint8 = 1 + iota
 	entryFails
@@ -36,13 +36,13 @@ const (
 
 // NewRows evaluates b.
 func NewRows(b *Bound) *Rows {
-	return &Rows{Bound: b, leaf: make([]sets, len(b.checks)), memo: make([][]uint8, len(b.checks))}
+	return &Rows{Bound: b, leaf: make([]outcomeSets, len(b.checks)), memo: make([][]uint8, len(b.checks))}
 }
 
-// RowBits is what Rows holds for a row.
+// RowBits returns the bits that Rows holds for a row.
 func (b *Bound) RowBits() int { return 2 * len(b.checks) }
 
-// Reset begins n rows of which state is known.
+// Reset begins n rows with the given state.
 func (r *Rows) Reset(s State, n int) {
 	r.state, r.n = s, n
 	words := (n + 63) / 64
@@ -54,20 +54,20 @@ func (r *Rows) Reset(s State, n int) {
 	}
 }
 
-// Numbers takes the values of a column whose kind is numeric, with format.Null for a null.
+// Numbers adds the values of a column whose kind is numeric, with format.Null for a null.
 func (r *Rows) Numbers(column string, values []float64) {
 	for i := range r.checks {
-		if c := &r.checks[i]; c.bound && c.column == column {
+		if c := &r.checks[i]; c.isBound && c.column == column {
 			l := &r.leaf[i]
 			for w := range l.yes {
-				l.yes[w], l.no[w] = c.word(values[64*w : min(64*w+64, len(values))])
+				l.yes[w], l.no[w] = c.testNumbers(values[64*w : min(64*w+64, len(values))])
 			}
 		}
 	}
 }
 
-// word evaluates at most 64 numbers.
-func (c *check) word(values []float64) (yes, no uint64) {
+// testNumbers evaluates at most 64 numbers.
+func (c *check) testNumbers(values []float64) (yes, no uint64) {
 	var null uint64
 	for i, x := range values {
 		if format.IsNull(x) {
@@ -75,11 +75,11 @@ func (c *check) word(values []float64) (yes, no uint64) {
 		}
 	}
 	all := ^uint64(0) >> (64 - len(values))
-	switch c.test {
+	switch c.comparison {
 	case condition.IsNull:
 		return null, all &^ null
 	case condition.Equal:
-		if len(c.numbers) >= manyConstants { // in order
+		if len(c.numbers) >= manyConstants { // they are sorted
 			for i, x := range values {
 				if _, found := slices.BinarySearch(c.numbers, x); found {
 					yes |= 1 << i
@@ -126,14 +126,13 @@ func (c *check) word(values []float64) (yes, no uint64) {
 	return yes, all &^ (yes | null) // a null is NaN, which passes no test
 }
 
-// Texts takes the values of some rows of a column whose kind is not numeric, from row
-// at on: their numbers in values, -1 for a null. The rows of a column come in order.
-// perSecond is the unit of times that stand as integers, 0 for days. It is false
-// where a value is no time.
+// Texts adds the values of some rows of a column whose kind is not numeric, from row at on: their numbers in values,
+// -1 for a null. The rows of a column come in order. perSecond is the unit of times stored as integers, 0 for days.
+// It returns false if a value is no time.
 func (r *Rows) Texts(column string, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for i := range r.checks {
 		c := &r.checks[i]
-		if !c.bound || c.column != column {
+		if !c.isBound || c.column != column {
 			continue
 		}
 		if at == 0 {
@@ -142,20 +141,20 @@ func (r *Rows) Texts(column string, perSecond int64, at int, ids []int32, values
 		for len(r.memo[i]) < values.Fixed {
 			r.memo[i] = append(r.memo[i], 0)
 		}
-		if !c.texted(&r.leaf[i], r.memo[i], perSecond, at, ids, values) {
+		if !c.testTexts(&r.leaf[i], r.memo[i], perSecond, at, ids, values) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *check) texted(l *sets, memo []uint8, perSecond int64, at int, ids []int32, values *text.List) bool {
+func (c *check) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for k, id := range ids {
 		row := at + k
 		bit := uint64(1) << (row & 63)
-		if id < 0 || c.test == condition.IsNull {
+		if id < 0 || c.comparison == condition.IsNull {
 			switch {
-			case c.test != condition.IsNull: // unknown
+			case c.comparison != condition.IsNull: // unknown
 			case id < 0:
 				l.yes[row>>6] |= bit
 			default:
@@ -168,7 +167,7 @@ func (c *check) texted(l *sets, memo []uint8, perSecond int64, at int, ids []int
 			entry = memo[id]
 		}
 		if entry == 0 {
-			passes, ok := c.passes(values.Value(int(id)), perSecond)
+			passes, ok := c.testText(values.Value(int(id)), perSecond)
 			if !ok {
 				return false
 			}
@@ -188,24 +187,24 @@ func (c *check) texted(l *sets, memo []uint8, perSecond int64, at int, ids []int
 	return true
 }
 
-// passes evaluates one value that stands as text; ok is false where it is no time.
-func (c *check) passes(value []byte, perSecond int64) (passes, ok bool) {
+// testText evaluates one value stored as text; ok is false if it is no time.
+func (c *check) testText(value []byte, perSecond int64) (passes, ok bool) {
 	switch {
 	case c.instants != nil:
 		at, ok := text.ParseInstant(value, perSecond)
 		for _, k := range c.instants {
-			passes = passes || meets(c.test, at.Compare(k))
+			passes = passes || meetsTest(c.comparison, at.Compare(k))
 		}
 		return passes, ok
-	case c.set != nil:
-		_, passes = c.set[string(value)] // makes no string
+	case c.textSet != nil:
+		_, passes = c.textSet[string(value)] // makes no string
 	case c.kind.Class == Decimal:
 		for _, k := range c.texts {
-			passes = passes || meets(c.test, compareDecimals(value, k))
+			passes = passes || meetsTest(c.comparison, compareDecimals(value, k))
 		}
 	default:
 		for _, k := range c.texts {
-			passes = passes || meets(c.test, bytes.Compare(value, []byte(k)))
+			passes = passes || meetsTest(c.comparison, bytes.Compare(value, []byte(k)))
 		}
 	}
 	return passes, true
@@ -213,7 +212,7 @@ func (c *check) passes(value []byte, perSecond int64) (passes, ok bool) {
 
 // Skip sets the bits of the rows for which the condition is not true.
 func (r *Rows) Skip(bits []uint64) {
-	yes := r.of(r.Root).yes
+	yes := r.evaluateNode(r.Root).yes
 	for w := range yes {
 		bits[w] |= ^yes[w]
 	}
@@ -222,22 +221,22 @@ func (r *Rows) Skip(bits []uint64) {
 	}
 }
 
-// of evaluates a node in the sets of its first leaf: each leaf is in the tree once.
-func (r *Rows) of(n *condition.Node) *sets {
-	if o := r.state.of(n); o.decided() {
-		return r.constant(n, o)
+// evaluateNode evaluates a node in the sets of its first leaf: each leaf is in the tree once.
+func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
+	if o := r.state.nodeOutcome(n); o.isDecided() {
+		return r.constantSets(n, o)
 	}
 	switch n.Op {
 	case condition.IsLeaf:
 		return &r.leaf[n.Leaf]
 	case condition.Not:
-		l := r.of(n.Args[0])
+		l := r.evaluateNode(n.Args[0])
 		l.yes, l.no = l.no, l.yes
 		return l
 	}
-	l := r.of(n.Args[0])
+	l := r.evaluateNode(n.Args[0])
 	for _, arg := range n.Args[1:] {
-		m := r.of(arg)
+		m := r.evaluateNode(arg)
 		both, either := [2][]uint64{l.yes, m.yes}, [2][]uint64{l.no, m.no}
 		if n.Op == condition.Or {
 			both, either = either, both
@@ -250,8 +249,8 @@ func (r *Rows) of(n *condition.Node) *sets {
 	return l
 }
 
-// constant makes the sets of a node that is the same for all rows.
-func (r *Rows) constant(n *condition.Node, o Outcome) *sets {
+// constantSets makes the sets of a node with the same outcome for all rows.
+func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
 	for n.Op != condition.IsLeaf {
 		n = n.Args[0]
 	}
@@ -268,7 +267,7 @@ func (r *Rows) constant(n *condition.Node, o Outcome) *sets {
 	return l
 }
 
-// Reads tells whether the condition compares a column of files of that name.
+// Reads reports whether the condition compares a column of files of that name.
 func (b *Bound) Reads(column string) bool {
 	return slices.ContainsFunc(b.checks, func(c check) bool { return c.column == column && !c.kind.IsKey() })
 }

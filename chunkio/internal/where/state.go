@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// Outcome is the set of what a condition may be for some rows.
+// Outcome is the set of results that a condition may have for some rows.
 type Outcome uint8
 
 // The members of an Outcome.
@@ -18,51 +18,51 @@ const (
 	IsFalse
 	IsUnknown
 
-	anything = IsTrue | IsFalse | IsUnknown
+	anyOutcome = IsTrue | IsFalse | IsUnknown
 )
 
-// Never tells that no row can match.
+// Never reports that no row can match.
 func (o Outcome) Never() bool { return o&IsTrue == 0 }
 
-// Always tells that every row matches.
+// Always reports that every row matches.
 func (o Outcome) Always() bool { return o == IsTrue }
 
-func (o Outcome) decided() bool { return o&(o-1) == 0 }
+func (o Outcome) isDecided() bool { return o&(o-1) == 0 }
 
-// State is what is known of the leaves for some rows, without having read them.
+// State is the set of possible outcomes of each leaf for some rows, known without reading them.
 type State []Outcome
 
-// Start knows nothing.
-func (b *Bound) Start() State { return slices.Repeat(State{anything}, len(b.checks)) }
+// Start returns the state without any knowledge.
+func (b *Bound) Start() State { return slices.Repeat(State{anyOutcome}, len(b.checks)) }
 
-// narrow adds what is known of a leaf. What contradicts itself is as good as unknown.
-func (s State) narrow(leaf int, o Outcome) {
-	if both := s[leaf] & o; both != 0 {
-		s[leaf] = both
+// narrowLeaf restricts the outcomes of a leaf. A contradiction is ignored.
+func (s State) narrowLeaf(leaf int, o Outcome) {
+	if common := s[leaf] & o; common != 0 {
+		s[leaf] = common
 	}
 }
 
-// Given adds the value of a key of the rows' path; null says that it has none.
+// Given adds the value of a key of the rows' path to the state; null means that it has none.
 func (b *Bound) Given(s State, key, value string, null bool) {
 	for i := range b.checks {
-		if c := &b.checks[i]; c.bound && c.column == key && c.kind.IsKey() {
-			s.narrow(i, c.ofKey(value, null))
+		if c := &b.checks[i]; c.isBound && c.column == key && c.kind.IsKey() {
+			s.narrowLeaf(i, c.keyOutcome(value, null))
 		}
 	}
 }
 
-func (c *check) ofKey(value string, null bool) Outcome {
+func (c *check) keyOutcome(value string, null bool) Outcome {
 	switch {
-	case c.test == condition.IsNull && null:
+	case c.comparison == condition.IsNull && null:
 		return IsTrue
-	case c.test == condition.IsNull:
+	case c.comparison == condition.IsNull:
 		return IsFalse
 	case null:
 		return IsUnknown
 	}
 	holds := func(compare func(i int) int, n int) bool {
 		for i := range n {
-			if meets(c.test, compare(i)) {
+			if meetsTest(c.comparison, compare(i)) {
 				return true
 			}
 		}
@@ -84,7 +84,6 @@ func (c *check) ofKey(value string, null bool) Outcome {
 	return IsFalse
 }
 
-// keyNumber reads a key that is known to be a finite decimal.
 func keyNumber(s string) *big.Rat {
 	if x, err := condition.ParseNumber(s); err == nil {
 		return x
@@ -95,8 +94,7 @@ func keyNumber(s string) *big.Rat {
 	return x
 }
 
-// meets tells whether a value that compares so with the constant meets the test.
-func meets(t condition.Test, compared int) bool {
+func meetsTest(t condition.Test, compared int) bool {
 	switch t {
 	case condition.Less:
 		return compared < 0
@@ -110,23 +108,23 @@ func meets(t condition.Test, compared int) bool {
 	return compared == 0
 }
 
-// Outcome is what the condition may be for rows of the state. Leaves are taken one by
-// one, so it may hold what cannot be (x < 1 and x > 2), but never lacks what can.
-func (b *Bound) Outcome(s State) Outcome { return s.of(b.Root) }
+// Outcome returns the possible results of the condition for rows of the state. Leaves are taken one by one, so it may
+// contain impossible results (x < 1 and x > 2), but never lacks a possible one.
+func (b *Bound) Outcome(s State) Outcome { return s.nodeOutcome(b.Root) }
 
-func (s State) of(n *condition.Node) Outcome {
+func (s State) nodeOutcome(n *condition.Node) Outcome {
 	switch n.Op {
 	case condition.IsLeaf:
 		return s[n.Leaf]
 	case condition.Not:
-		return s.of(n.Args[0]).not()
+		return s.nodeOutcome(n.Args[0]).not()
 	}
-	o := s.of(n.Args[0])
+	o := s.nodeOutcome(n.Args[0])
 	for _, arg := range n.Args[1:] {
 		if n.Op == condition.And {
-			o = o.and(s.of(arg))
+			o = o.and(s.nodeOutcome(arg))
 		} else {
-			o = o.not().and(s.of(arg).not()).not() // de Morgan, which holds with unknown too
+			o = o.not().and(s.nodeOutcome(arg).not()).not() // de Morgan, which holds with unknown too
 		}
 	}
 	return o
@@ -138,19 +136,19 @@ func (o Outcome) not() Outcome {
 
 func (o Outcome) and(p Outcome) (r Outcome) {
 	r = o&p&IsTrue | (o|p)&IsFalse
-	if o&IsUnknown != 0 && !p.onlyFalse() || p&IsUnknown != 0 && !o.onlyFalse() {
+	if o&IsUnknown != 0 && !p.isFalse() || p&IsUnknown != 0 && !o.isFalse() {
 		r |= IsUnknown
 	}
 	return r
 }
 
-func (o Outcome) onlyFalse() bool { return o == IsFalse }
+func (o Outcome) isFalse() bool { return o == IsFalse }
 
 // Needed lists the columns that still matter to rows of the state.
 func (b *Bound) Needed(s State) (columns []string) {
 	var visit func(n *condition.Node)
 	visit = func(n *condition.Node) {
-		if s.of(n).decided() {
+		if s.nodeOutcome(n).isDecided() {
 			return
 		}
 		if n.Op == condition.IsLeaf {

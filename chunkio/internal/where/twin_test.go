@@ -171,7 +171,7 @@ func (w wish) text(rng *rand.Rand) string {
 	return name + space + op + space + w.constants[0]
 }
 
-// verdict is what w is for a row.
+// verdict is the value of w for a row.
 func (w wish) verdict(row []any) Outcome {
 	switch w.op {
 	case "and", "or":

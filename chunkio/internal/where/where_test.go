@@ -42,7 +42,7 @@ func table(rng *rand.Rand, rows int) [][]any {
 	return data
 }
 
-// evaluate runs Rows over the table, with what state says beforehand.
+// evaluate runs Rows over the table, given the state known beforehand.
 func evaluate(t *testing.T, rng *rand.Rand, b *Bound, r *Rows, s State, data [][]any) []bool {
 	r.Reset(s, len(data))
 	for _, name := range b.Needed(s) {
@@ -152,9 +152,8 @@ func statistics(rng *rand.Rand, j int, data [][]any) format.Bounds {
 	return b
 }
 
-// The three evaluators say what the naive twin says, row by row: Rows exactly, with or
-// without what keys and statistics decide beforehand; keys and statistics never that no
-// row or every row matches where that is not so.
+// The three evaluators agree with the naive twin, row by row: Rows exactly, with or without the decisions of keys and
+// statistics beforehand; and keys and statistics never claim falsely that no row or every row matches.
 func TestEvaluatorsAgreeWithTheTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	never, always, some := 0, 0, 0
@@ -163,11 +162,11 @@ func TestEvaluatorsAgreeWithTheTwin(t *testing.T) {
 		written := w.text(rng)
 		parsed, err := condition.Parse(written)
 		if err != nil {
-			t.Fatalf("%s: %v", written, err)
+			t.Fatalf("%s: parsing the condition: %v", written, err)
 		}
 		b, err := Bind(parsed, kindOf)
 		if err != nil {
-			t.Fatalf("%s: %v", written, err)
+			t.Fatalf("%s: binding the condition: %v", written, err)
 		}
 		r := NewRows(b)
 		data := table(rng, pick(rng, 1, 2, 63, 64, 65, 300))
@@ -226,7 +225,7 @@ func writtenKey(value any, k Kind) []byte {
 	return written(value, k)
 }
 
-// Integers beyond 2^53 reach Rows rounded; no comparison that Bind allows can tell.
+// Integers beyond 2^53 reach Rows rounded; no comparison that Bind allows can notice that.
 func TestLargeIntegersAreExact(t *testing.T) {
 	for _, text := range []string{"i > 9007199254740991", "i >= 9007199254740990.5", "i == 9007199254740991"} {
 		b := must.Get(Bind(must.Get(condition.Parse(text))(t), kindOf))(t)

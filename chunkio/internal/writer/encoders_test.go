@@ -11,37 +11,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// TestWorkerBytes: what pages that are encoded at once leave behind is within what WorkerBytes says of each,
-// and goes where fewer of them are to be at work.
+// TestWorkerBytes: the memory left over by pages that were encoded at once is within WorkerBytes for each, and is
+// freed if fewer are to be encoded at once.
 func TestWorkerBytes(t *testing.T) {
 	const workers = 4
-	page := make([]byte, window+100) // of two windows
+	page := make([]byte, zstdWindow+100) // of two windows
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range page {
 		page[i] = byte(r.Uint32N(40))
 	}
 	unpack, err := zstd.NewReader(nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the decoder: %v", err)
 	}
 	defer unpack.Close()
 	first := make([]byte, 0, len(page))
 	before := held()
 	e, err := newEncoders()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the encoders: %v", err)
 	}
 	w := &File{encoders: e}
-	first = e.encode(page, first)
+	first = e.appendFrame(page, first)
 	all := make([]*zstd.Encoder, workers) // at work at the same time
 	for i := range all {
-		all[i] = e.take()
+		all[i] = e.takeEncoder()
 	}
 	for _, enc := range all {
 		if got := enc.EncodeAll(page, nil); !bytes.Equal(got, first) {
 			t.Error("another encoder, other bytes")
 		}
-		e.give(enc)
+		e.returnEncoder(enc)
 	}
 	clear(all)
 	if got, err := unpack.DecodeAll(first, nil); err != nil || !bytes.Equal(got, page) {
@@ -55,7 +55,7 @@ func TestWorkerBytes(t *testing.T) {
 	}
 	var work sync.WaitGroup
 	for range workers {
-		work.Go(func() { e.encode(page, nil) })
+		work.Go(func() { e.appendFrame(page, nil) })
 	}
 	work.Wait()
 	if len(e.idle) > 1 {
@@ -67,10 +67,10 @@ func TestWorkerBytes(t *testing.T) {
 func TestBrokenEncoder(t *testing.T) {
 	e := &encoders{idle: []*zstd.Encoder{nil}} // which panics
 	page := []byte("a page")
-	if err := format.Guard(func() error { e.encode(page, nil); return nil }); err == nil || len(e.idle) > 0 {
+	if err := format.Guard(func() error { e.appendFrame(page, nil); return nil }); err == nil || len(e.idle) > 0 {
 		t.Fatalf("%v, and %d encoders wait", err, len(e.idle))
 	}
-	if got := e.encode(page, nil); len(got) == 0 || len(e.idle) != 1 {
+	if got := e.appendFrame(page, nil); len(got) == 0 || len(e.idle) != 1 {
 		t.Errorf("the next page has %d bytes, and %d encoders wait", len(got), len(e.idle))
 	}
 }

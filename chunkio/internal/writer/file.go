@@ -31,7 +31,7 @@ import (
 //
 // v15's parquet/file encodes, but its file writer is not used: it drops errors of row
 // groups, and has one page writer for all columns. Errors of the underlying writer are
-// returned as they are.
+// returned unchanged.
 type File struct {
 	out    io.Writer
 	Offset int64 // bytes written so far
@@ -46,14 +46,14 @@ type File struct {
 	encoders    *encoders // nil: plain pages
 }
 
-// New begins a file with the given columns. Those of one name many readers cannot tell apart: it is for
-// copies of files that have such. dict says for each leaf column whether to try a dictionary.
+// New begins a file with the given columns. Several may have one name, although many readers cannot distinguish
+// these: copies of such files need them. dict holds for each leaf column whether to try a dictionary.
 func New(out io.Writer, fields schema.FieldList, dict []bool) (*File, error) {
 	return NewAnnotated(out, fields, dict, nil)
 }
 
-// NewAnnotated is New where some nodes have logical types that the library does not know. They have
-// no bounds: what order they are in is not known either.
+// NewAnnotated is New for nodes with logical types that the library does not know. They get no bounds, as their order
+// is unknown too.
 func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations) (*File, error) {
 	enc, err := newEncoders()
 	if err != nil {
@@ -63,20 +63,20 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 	for path := range annotations {
 		opts = append(opts, parquet.WithStatsFor(strings.ReplaceAll(path, pq.AnnotationPath("", ""), "."), false))
 	}
-	w, err := begin(out, fields, dict, enc, opts...)
+	w, err := newFile(out, fields, dict, enc, opts...)
 	if err == nil {
 		w.annotations = annotations
 	}
 	return w, err
 }
 
-// NewPlain is New for a file that is read again at once, all columns of it together: without
-// compression or dictionaries, in pages of about so many bytes.
+// NewPlain is New for a file that is soon read again, all columns together: without compression or dictionaries, in
+// pages of about `page` bytes.
 func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error) {
-	return begin(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
+	return newFile(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
 }
 
-func begin(out io.Writer, fields schema.FieldList, dict []bool, enc *encoders, opts ...parquet.WriterProperty) (*File, error) {
+func newFile(out io.Writer, fields schema.FieldList, dict []bool, enc *encoders, opts ...parquet.WriterProperty) (*File, error) {
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	if err != nil {
 		return nil, err
@@ -97,10 +97,10 @@ func begin(out io.Writer, fields schema.FieldList, dict []bool, enc *encoders, o
 	if err != nil {
 		return nil, err
 	}
-	return w, w.write([]byte(pq.Magic))
+	return w, w.writeBytes([]byte(pq.Magic))
 }
 
-func (w *File) write(p []byte) error {
+func (w *File) writeBytes(p []byte) error {
 	n, err := w.out.Write(p)
 	w.Offset += int64(n)
 	if err == nil && n < len(p) {
@@ -138,10 +138,10 @@ func (g *Group) Columns(n int) (chunks []*Chunk, err error) {
 // Place writes finished columns, in order.
 func (g *Group) Place(chunks []*Chunk) error {
 	for _, c := range chunks {
-		if err := c.pages.place(g.w.Offset); err != nil {
+		if err := c.pages.finishMetadata(g.w.Offset); err != nil {
 			return err
 		}
-		if err := g.w.write(c.pages.buf); err != nil {
+		if err := g.w.writeBytes(c.pages.buf); err != nil {
 			return err
 		}
 		g.uncompressed += c.pages.uncompressed
@@ -158,28 +158,28 @@ func (g *Group) End() error {
 	}
 	g.w.groups++
 	g.w.Rows += g.rows
-	return g.w.ended()
+	return g.w.endGroup()
 }
 
 // Chunk encodes one column chunk into memory.
 type Chunk struct {
 	pqfile.ColumnChunkWriter
-	pages   *pageBuffer
-	Rows    int64
-	entries int   // at least, in the page that is being filled
-	written int64 // bytes of the pages before it
-	made    int64 // rows of pages that PutPage has written
+	pages         *pageBuffer
+	Rows          int64
+	pageEntries   int   // at least, in the current page
+	finishedBytes int64 // bytes of the pages before it
+	putPageRows   int64 // rows of pages that PutPage has written
 }
 
-// pageEntries is the most entries of a page, about: the encoder takes 4 bytes for the place of each in a
-// dictionary, and ends a page by its encoded bytes alone, of which entries that are all alike have an
-// eighth each: a file of 4 KB can hold millions of them.
-const pageEntries = 1 << 20
+// maxPageEntries bounds the entries of a page, approximately: the encoder takes 4 bytes for the dictionary index of
+// each, and ends a page by its encoded bytes alone, and equal entries take an eighth of a byte each: a file of 4 KB
+// can hold millions of them.
+const maxPageEntries = 1 << 20
 
-// Finish encodes what is buffered, checks that every row has been written, and lets go
-// of the encoder: its buffers hold up to three times the bytes of the last page.
+// Finish encodes the buffered values, checks that every row has been written, and drops the encoder: its buffers hold
+// up to three times the bytes of the last page.
 func (c *Chunk) Finish() error {
-	if got := int64(c.RowsWritten()) + c.made; got != c.Rows {
+	if got := int64(c.RowsWritten()) + c.putPageRows; got != c.Rows {
 		return fmt.Errorf("%d rows were written of a row group of %d", got, c.Rows)
 	}
 	if err := format.Guard(c.Close); err != nil {
@@ -198,7 +198,7 @@ type typedWriter[T any] interface {
 	FlushCurrentPage() error
 }
 
-// Put writes a batch to c: the values present, and the levels of all.
+// Put writes a batch to c: the present values, and the levels of all.
 func Put[T any](c *Chunk, values []T, def, rep []int16) error {
 	w, ok := c.ColumnChunkWriter.(typedWriter[T])
 	if !ok {
@@ -211,16 +211,16 @@ func Put[T any](c *Chunk, values []T, def, rep []int16) error {
 	if err != nil {
 		return err
 	}
-	if now := c.TotalCompressedBytes(); now != c.written { // the encoder has ended a page, and begun the next
-		c.written, c.entries = now, 0
+	if now := c.TotalCompressedBytes(); now != c.finishedBytes { // the encoder has ended a page, and begun the next
+		c.finishedBytes, c.pageEntries = now, 0
 		return nil
 	}
-	if c.entries += max(len(values), len(def)); c.entries < pageEntries {
+	if c.pageEntries += max(len(values), len(def)); c.pageEntries < maxPageEntries {
 		return nil
 	}
 	if err := w.FlushCurrentPage(); err != nil {
 		return err
 	}
-	c.written, c.entries = c.TotalCompressedBytes(), 0
+	c.finishedBytes, c.pageEntries = c.TotalCompressedBytes(), 0
 	return nil
 }

@@ -20,12 +20,12 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 		fields := schema.FieldList{schema.NewInt64Node("x", parquet.Repetitions.Optional, -1)}
 		w, err := New(io.Discard, fields, []bool{true})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: beginning the file: %v", name, err)
 		}
 		g := w.Group(batch * batches)
 		chunks, err := g.Columns(1)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: opening the column: %v", name, err)
 		}
 		levels, values := make([]int16, batch), make([]int64, batch*int(present))
 		for i := range levels {
@@ -34,14 +34,14 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 		before := allocated()
 		for range batches {
 			if err := Put(chunks[0], values, levels, nil); err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s: writing a batch: %v", name, err)
 			}
 		}
 		if n := allocated() - before; n > 24<<20 {
 			t.Errorf("%s: %d MiB allocated", name, n>>20)
 		}
 		if err := chunks[0].Finish(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: finishing the column: %v", name, err)
 		}
 		if got := chunks[0].pages.values; got != batch*batches {
 			t.Errorf("%s: %d entries in pages", name, got)
@@ -49,8 +49,7 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 	}
 }
 
-// TestFooterHeap: what a file of many columns holds until it is finished, behind a Mark too, is within what
-// FooterBytes says.
+// TestFooterHeap: the memory of a file of many columns until it is finished, after a Mark too, is within FooterBytes.
 func TestFooterHeap(t *testing.T) {
 	const columns, groups = 3000, 3
 	before := held()
@@ -63,14 +62,14 @@ func TestFooterHeap(t *testing.T) {
 	}
 	w, err := New(io.Discard, fields, make([]bool, columns))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("beginning the file: %v", err)
 	}
 	for n := range int64(groups) {
 		g := w.Group(1)
 		for i := range columns {
 			chunks, err := g.Columns(1)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("row group %d: opening column %d: %v", n, i, err)
 			}
 			switch c := chunks[0]; i % 3 {
 			case 0:
@@ -81,14 +80,14 @@ func TestFooterHeap(t *testing.T) {
 				err = Put(c, []parquet.ByteArray{make([]byte, 4000)}, []int16{1}, nil)
 			}
 			if err := errors.Join(err, chunks[0].Finish(), g.Place(chunks)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("row group %d: writing column %d: %v", n, i, err)
 			}
 		}
 		if err := g.End(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("ending row group %d: %v", n, err)
 		}
 		if _, err := w.Mark(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("marking row group %d: %v", n, err)
 		}
 		if got, most := held()-before, w.FooterBytes(n+1); got > most || got < most/4 {
 			t.Errorf("%d bytes are held behind row group %d, of %d that are counted", got, n, most)
@@ -102,18 +101,18 @@ func TestForgedMark(t *testing.T) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1)}
 	other, err := New(io.Discard, numberAndText(2), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("beginning a file of two columns: %v", err)
 	}
-	zeros, err := shorten(make([]byte, 128<<20))
+	zeros, err := compressBlock(make([]byte, 128<<20))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("compressing zeros: %v", err)
 	}
 	ofTwoColumns := write(t, other, 0, 1, func(int) bool { return true })[0]
 	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00", string(ofTwoColumns), string(zeros)} {
 		before := allocated()
 		w, err := New(io.Discard, fields, nil)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("beginning the file: %v", err)
 		}
 		if err := w.GoOn(io.Discard, 4, [][]byte{[]byte(mark)}); err == nil {
 			t.Errorf("%.40q is gone on with", mark)

@@ -16,7 +16,8 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// write writes row groups of a number and a text, from group first up to end, and marks the file where that is asked for.
+// write writes row groups of a number and a text, from group first up to end, and marks the file after the groups
+// that marked selects.
 func write(t *testing.T, w *File, first, end int, marked func(group int) bool) (marks [][]byte) {
 	t.Helper()
 	for n := first; n < end; n++ {
@@ -24,7 +25,7 @@ func write(t *testing.T, w *File, first, end int, marked func(group int) bool) (
 		g := w.Group(rows)
 		chunks, err := g.Columns(w.Schema.NumColumns())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("row group %d: opening its columns: %v", n, err)
 		}
 		for i, c := range chunks {
 			if i%2 == 0 {
@@ -33,16 +34,16 @@ func write(t *testing.T, w *File, first, end int, marked func(group int) bool) (
 				err = Put(c, []parquet.ByteArray{fmt.Append(nil, "row group ", n)}, append([]int16{1}, make([]int16, rows-1)...), nil)
 			}
 			if err := errors.Join(err, c.Finish()); err != nil {
-				t.Fatal(err)
+				t.Fatalf("row group %d: writing column %d: %v", n, i, err)
 			}
 		}
 		if err := errors.Join(g.Place(chunks), g.End()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("ending row group %d: %v", n, err)
 		}
 		if marked(n) {
 			mark, err := w.Mark()
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("marking row group %d: %v", n, err)
 			}
 			marks = append(marks, mark)
 		}
@@ -63,25 +64,25 @@ func numberAndText(columns int) (fields schema.FieldList) {
 	return fields
 }
 
-// TestFooterIsTheLibrarys: the footer has every row group once, in order, and is what the library writes of that,
-// whatever was kept in blocks, marked or gone on with.
+// TestFooterIsTheLibrarys: the footer has every row group once, in order, and equals the library's own footer,
+// whether groups were kept in blocks, marked or continued.
 func TestFooterIsTheLibrarys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for columns, counts := range map[int][]int{0: {1, 15, 5000}, 2: {0, 1, 14, 15, 16, 2047, 2048, 2049, 5000}, 300: {13, 14, 40}, mostPending + 1: {2}} {
+	for columns, counts := range map[int][]int{0: {1, 15, 5000}, 2: {0, 1, 14, 15, 16, 2047, 2048, 2049, 5000}, 300: {13, 14, 40}, maxPendingChunks + 1: {2}} {
 		for _, groups := range counts {
 			var whole bytes.Buffer
 			w, err := New(&whole, numberAndText(columns), nil)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%d columns, %d row groups: beginning the file: %v", columns, groups, err)
 			}
 			write(t, w, 0, groups, never)
 			if err := w.Finish(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("%d columns, %d row groups: finishing the file: %v", columns, groups, err)
 			}
 			footer := footerOf(t, whole.Bytes())
 			m, err := metadata.NewFileMetaData(footer, nil)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%d columns, %d row groups: parsing the footer: %v", columns, groups, err)
 			}
 			if len(m.RowGroups) != groups || m.NumRows != w.Rows {
 				t.Errorf("%d of %d row groups, %d of %d rows", len(m.RowGroups), groups, m.NumRows, w.Rows)
@@ -102,20 +103,20 @@ func TestFooterIsTheLibrarys(t *testing.T) {
 			if groups < 2 {
 				continue
 			}
-			// A run that goes on behind a mark ends in the same bytes.
+			// A run that continues after a mark ends in the same bytes.
 			var first bytes.Buffer
 			begun, err := New(&first, numberAndText(columns), nil)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%d columns, %d row groups: beginning the first part: %v", columns, groups, err)
 			}
 			at := 1 + r.IntN(groups-1)
 			marks := write(t, begun, 0, at, func(n int) bool { return n == at-1 || r.IntN(at) < 3 })
 			on, err := New(io.Discard, numberAndText(columns), nil)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%d columns, %d row groups: beginning the second part: %v", columns, groups, err)
 			}
 			if err := on.GoOn(&first, begun.Offset, marks); err != nil {
-				t.Fatal(err)
+				t.Fatalf("%d columns, %d row groups: going on after a mark: %v", columns, groups, err)
 			}
 			if on.MarkedRows() != begun.Rows || on.Rows != begun.Rows {
 				t.Errorf("%d and %d rows are gone on with, of %d", on.MarkedRows(), on.Rows, begun.Rows)

@@ -10,9 +10,9 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// PutPage writes a page of a column without a dictionary: the levels of its entries, and the values present, encoded
-// PLAIN. It begins and ends with a row. The library's encoder of repetition levels grows its buffer by 64 bytes at every
-// change of the levels, and copies it: lists of varying length took it 20 times as long as all else.
+// PutPage writes a page of a column without a dictionary: the levels of its entries, and the present values, encoded
+// PLAIN. It begins and ends with a row. The library's encoder of repetition levels grows its buffer by 64 bytes at
+// every change of the levels, and copies it: for lists of varying length it took 20 times as long as everything else.
 func (c *Chunk) PutPage(plain []byte, def, rep []int16) error {
 	d := c.Descr()
 	if len(def) != len(rep) || len(rep) > 0 && rep[0] != 0 {
@@ -22,9 +22,9 @@ func (c *Chunk) PutPage(plain []byte, def, rep []int16) error {
 	body = append(appendLevels(body, def, int(d.MaxDefinitionLevel())), plain...)
 	packed := body
 	if c.pages.HasCompressor() {
-		packed = c.pages.zstd.encode(body, nil)
+		packed = c.pages.zstd.appendFrame(body, nil)
 	}
-	c.pages.add(pq.PageHeader{
+	c.pages.addPage(pq.PageHeader{
 		Kind: pq.DataPage, Uncompressed: len(body), Values: len(def),
 		Encoding: parquet.Encodings.Plain, DefLevels: parquet.Encodings.RLE, RepLevels: parquet.Encodings.RLE,
 	}, packed)
@@ -32,7 +32,7 @@ func (c *Chunk) PutPage(plain []byte, def, rep []int16) error {
 	c.pages.encodings.DataEncodingStats[parquet.Encodings.Plain]++
 	for _, r := range rep {
 		if r == 0 {
-			c.made++
+			c.putPageRows++
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func NumberOf(name string) Number {
 	return Number{"double", parquet.Types.Double, 0, true}
 }
 
-// Repetition is REQUIRED or OPTIONAL.
+// Repetition returns REQUIRED or OPTIONAL.
 func Repetition(required bool) parquet.Repetition {
 	if required {
 		return parquet.Repetitions.Required
@@ -53,7 +53,7 @@ func Repetition(required bool) parquet.Repetition {
 	return parquet.Repetitions.Optional
 }
 
-// Node is a column of this type.
+// Node makes a column of this type.
 func (n Number) Node(name string, required bool) schema.Node {
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	if n.Bits > 1 {
@@ -62,13 +62,12 @@ func (n Number) Node(name string, required bool) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, Repetition(required), logical, n.Physical, -1, -1))
 }
 
-// Encode writes column x to c; null tells which values are null.
+// Encode writes column x to c; null reports whether a value is null.
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
 	return n.EncodeLists(c, x, nil, null)
 }
 
-// EncodeLists is Encode of the elements of lists, none of them empty; rep has their repetition
-// levels.
+// EncodeLists is Encode for the elements of lists, none of them empty; rep has their repetition levels.
 func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
 	return format.Guard(func() error {
 		switch n.Physical {
@@ -106,7 +105,7 @@ func writeNumbers[T any](c *Chunk, n Number, x []float64, rep []int16, null func
 	return Put(c, values, def, rep)
 }
 
-// Holds reports whether the type has the value v; float may round it.
+// Holds reports whether the type can represent the value v; float may round it.
 func (n Number) Holds(v float64) bool {
 	switch {
 	case n.Physical == parquet.Types.Double:

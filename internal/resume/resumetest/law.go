@@ -1,5 +1,4 @@
-// Package resumetest is the law of what goes on after an interruption: it ends in the same
-// bits, wherever it was broken off.
+// Package resumetest tests that a resumed run gives the same bits, wherever it was interrupted.
 package resumetest
 
 import (
@@ -15,37 +14,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Place is where a run keeps what it has come to.
+// Place holds a run's storage, and a hook to interrupt it.
 type Place struct {
-	Stages  stream.Stages // nil: nothing is kept
+	Stages  stream.Stages // nil: nothing is saved
 	Scratch stream.Scratch
-	// Block is called by the source before each block, with the numbers of its pass and of
-	// the block in it, counted from 1.
+	// Block is called by the source before each block, with the number of its pass and of the block in that
+	// pass, both counted from 1.
 	Block func(pass, block int) error
 }
 
-// errBroken is how a run is broken off.
-var errBroken = errors.New("broken off")
+// errBrokenOff interrupts a run.
+var errBrokenOff = errors.New("broken off")
 
-// GoesOn breaks a run off in each of its passes, over the source and over scratch files, and
-// behind each save, twice, and lets it go on: with scratch in files, and in memory. same
-// compares results.
+// GoesOn interrupts a run in each of its passes, over the source and over scratch files, and after each save,
+// twice, and resumes it: with scratch in files, and in memory. same compares results.
 func GoesOn[R any](t *testing.T, run func(Place) (R, error), same func(what string, got, want R)) {
 	t.Helper()
 	want := must.Get(run(Place{Scratch: stream.InMemory{}, Block: func(int, int) error { return nil }}))(t)
 	law := func(before, after bool, pass int) (broken bool) {
 		t.Helper()
-		dir := folder(t)
-		switch _, err := once(t, dir, before, pass, run); {
+		dir := newFolder(t)
+		switch _, err := runOnce(t, dir, before, pass, run); {
 		case err == nil:
 			return false
-		case !errors.Is(err, errBroken):
+		case !errors.Is(err, errBrokenOff):
 			t.Fatalf("pass %d: %v", pass, err)
 		}
-		if _, err := once(t, dir, after, pass, run); err != nil && !errors.Is(err, errBroken) {
+		if _, err := runOnce(t, dir, after, pass, run); err != nil && !errors.Is(err, errBrokenOff) {
 			t.Fatalf("pass %d, when gone on: %v", pass, err)
 		}
-		got, err := once(t, dir, after, 0, run)
+		got, err := runOnce(t, dir, after, 0, run)
 		if err != nil {
 			t.Fatalf("pass %d, when gone on again: %v", pass, err)
 		}
@@ -60,14 +58,13 @@ func GoesOn[R any](t *testing.T, run func(Place) (R, error), same func(what stri
 	if pass == 1 {
 		t.Fatal("no pass could be broken off")
 	}
-	// What files keep goes on in memory, and the other way round.
+	// Scratch in files resumes in memory, and the other way round.
 	law(true, false, pass-2)
 	law(false, true, pass-2)
 }
 
-// folder is a new folder, in memory where the system has one there: thousands of saves would
-// wait for a disk.
-func folder(t *testing.T) string {
+// newFolder makes a folder, in memory if the system can: thousands of saves would wait for a disk.
+func newFolder(t *testing.T) string {
 	const memory = "/dev/shm"
 	if fi, err := os.Stat(memory); err != nil || !fi.IsDir() {
 		return t.TempDir()
@@ -77,8 +74,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// once makes the run, broken off in a pass, counted from 1; 0 for none.
-func once[R any](t *testing.T, dir string, files bool, pass int, run func(Place) (R, error)) (result R, err error) {
+// runOnce runs, interrupted in a pass, counted from 1; 0 for none.
+func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Place) (R, error)) (result R, err error) {
 	t.Helper()
 	folder := must.Get(resume.Open(dir, resume.Options{Every: -1}))(t)
 	defer func() { must.Do(t, folder.Close()) }()
@@ -90,74 +87,74 @@ func once[R any](t *testing.T, dir string, files bool, pass int, run func(Place)
 		defer func() { must.Do(t, disk.Close()) }()
 		space = disk
 	}
-	b := &breaking{Stages: stages, left: pass}
-	return run(Place{Stages: b, Scratch: space, Block: b.block})
+	b := &breaker{Stages: stages, passesLeft: pass}
+	return run(Place{Stages: b, Scratch: space, Block: b.beforeBlock})
 }
 
-// breaking breaks a run off in its passes.
-type breaking struct {
+// breaker interrupts a run in one of its passes.
+type breaker struct {
 	stream.Stages
-	left   int  // passes until then
-	source bool // the pass is one over the source
+	passesLeft   int  // passes until the interruption
+	inSourcePass bool // the pass to interrupt reads the source
 }
 
-func (b *breaking) block(_, block int) error {
+func (b *breaker) beforeBlock(_, block int) error {
 	if block == 1 {
-		b.left--
-		b.source = b.left == 0
+		b.passesLeft--
+		b.inSourcePass = b.passesLeft == 0
 	}
-	if block == 2 && b.source {
-		return errBroken
+	if block == 2 && b.inSourcePass {
+		return errBrokenOff
 	}
 	return nil
 }
 
-func (b *breaking) Stage(name string, space stream.Scratch) stream.Stage {
+func (b *breaker) Stage(name string, space stream.Scratch) stream.Stage {
 	return breakingStage{b.Stages.Stage(name, space), b}
 }
 
 type breakingStage struct {
 	stream.Stage
-	in *breaking
+	breaker *breaker
 }
 
 func (s breakingStage) Make(name string, total int64, record int) (stream.ScratchFile, error) {
 	f, err := s.Stage.Make(name, total, record)
-	return breakingFile{f, s.in}, err
+	return breakingFile{f, s.breaker}, err
 }
 
-// Save breaks off behind a save, as a pass.
+// Save interrupts after a save, which counts as a pass.
 func (s breakingStage) Save(ctx context.Context, step int, values ...any) error {
 	err := s.Stage.Save(ctx, step, values...)
-	if s.in.left--; s.in.left == 0 {
-		return errBroken
+	if s.breaker.passesLeft--; s.breaker.passesLeft == 0 {
+		return errBrokenOff
 	}
 	return err
 }
 
 type breakingFile struct {
 	stream.ScratchFile
-	in *breaking
+	breaker *breaker
 }
 
 func (f breakingFile) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	p := f.ScratchFile.Pass(mode)
-	if f.in.left--; f.in.left != 0 {
+	if f.breaker.passesLeft--; f.breaker.passesLeft != 0 {
 		return p
 	}
 	return &breakingPass{ScratchPass: p}
 }
 
-// breakingPass breaks off at its second record.
+// breakingPass fails at its second record.
 type breakingPass struct {
 	stream.ScratchPass
-	begun bool
+	hasRead bool
 }
 
 func (p *breakingPass) Next() ([]byte, error) {
-	if p.begun {
-		return nil, errBroken
+	if p.hasRead {
+		return nil, errBrokenOff
 	}
-	p.begun = true
+	p.hasRead = true
 	return p.ScratchPass.Next()
 }

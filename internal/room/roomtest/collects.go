@@ -1,4 +1,4 @@
-// Package roomtest is for tests of who makes room before large allocations.
+// Package roomtest tests that code makes room before large allocations.
 package roomtest
 
 import (
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Collects fails unless do, which allocates so many bytes in one piece and little else, has garbage
-// collected first where there is no room beside it.
+// Collects fails unless do has garbage collected before it allocates, if there is not enough room. do allocates the
+// given bytes in one piece, and little else.
 func Collects(t *testing.T, bytes int64, do func()) {
 	t.Helper()
 	if bytes < 8<<20 {
@@ -16,29 +16,29 @@ func Collects(t *testing.T, bytes int64, do func()) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.GC()
-	before := stats()
+	before := readMemStats()
 	do()
-	after := stats()
+	after := readMemStats()
 	if after.NumGC != before.NumGC {
 		t.Fatal("garbage is collected although there is room")
 	}
-	// The runtime starts by itself at 70 % of the way to the limit: above what is garbage now, and after the
-	// next piece is there. Where it starts before, nothing is left to collect: hence some tries.
+	// The runtime collects by itself at 70 % of the way to the limit: above the present garbage, and only after the next
+	// piece is allocated. If it collects earlier, no garbage is left: so try several times.
 	limit := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(limit)
 	for range 5 {
 		debug.SetMemoryLimit(int64(after.Sys-after.HeapIdle) + bytes*3/4)
-		if do(); stats().NumForcedGC > after.NumForcedGC {
+		if do(); readMemStats().NumForcedGC > after.NumForcedGC {
 			return
 		}
 		debug.SetMemoryLimit(limit)
 		do()
-		after = stats()
+		after = readMemStats()
 	}
 	t.Errorf("garbage stays while %d bytes more are allocated, for which there is no room", bytes)
 }
 
-func stats() (m runtime.MemStats) {
+func readMemStats() (m runtime.MemStats) {
 	runtime.ReadMemStats(&m)
 	return m
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Distance is the largest difference of a and b as a share of the largest value of b; NaN
-// if the lengths differ.
+// Distance returns the largest difference of a and b relative to the largest value of b; NaN if the lengths
+// differ.
 func Distance(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.NaN()
@@ -25,7 +25,7 @@ func Distance(a, b []float64) float64 {
 	return off / size
 }
 
-// Refused wants a *stream.UsageError that names every one of the faults.
+// Refused fails the test unless err is a *stream.UsageError that names all of the faults.
 func Refused(t testing.TB, err error, faults ...string) {
 	t.Helper()
 	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 )
 
-// Zeros is an n×d matrix in rows.
+// Zeros returns an n×d matrix of rows.
 func Zeros(n, d int) [][]float64 {
 	t := make([][]float64, n)
 	for i := range t {
@@ -18,7 +18,7 @@ func Zeros(n, d int) [][]float64 {
 	return t
 }
 
-// Ints are the numbers below n.
+// Ints returns the numbers below n.
 func Ints(n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -27,7 +27,7 @@ func Ints(n int) []int {
 	return list
 }
 
-// Centred subtracts the mean from every column.
+// Centred subtracts its mean from every column.
 func Centred(x [][]float64) [][]float64 {
 	out := Zeros(len(x), len(x[0]))
 	for j := range x[0] {
@@ -35,7 +35,7 @@ func Centred(x [][]float64) [][]float64 {
 		for i := range x {
 			mean += x[i][j]
 		}
-		mean /= float64(len(x)) // at the end: exact where all are equal
+		mean /= float64(len(x)) // at the end: exact if all are equal
 		for i := range x {
 			out[i][j] = x[i][j] - mean
 		}
@@ -53,7 +53,7 @@ func columnSums(z [][]float64) []float64 {
 	return sums
 }
 
-// Factor is B = ZΔ^(−1/2), n×m; the column of an unused anchor is 0.
+// Factor returns B = ZΔ^(−1/2), n×m; the column of an unused anchor is 0.
 func Factor(z [][]float64) [][]float64 {
 	delta, b := columnSums(z), Zeros(len(z), len(z[0]))
 	for i, row := range z {
@@ -66,7 +66,7 @@ func Factor(z [][]float64) [][]float64 {
 	return b
 }
 
-// Laplacian is L = I − BBᵀ, n×n.
+// Laplacian returns L = I − BBᵀ, n×n.
 func Laplacian(z [][]float64) [][]float64 {
 	b, l := Factor(z), Zeros(len(z), len(z))
 	for i := range l {
@@ -80,7 +80,7 @@ func Laplacian(z [][]float64) [][]float64 {
 	return l
 }
 
-// Graph is the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
+// Graph computes the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
 func Graph(x, z [][]float64) *anchor.Graph {
 	x, b := Centred(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
@@ -108,8 +108,8 @@ func Graph(x, z [][]float64) *anchor.Graph {
 	return g
 }
 
-// Jacobi returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors in
-// columns: it rotates until what is beside the diagonal is rounding.
+// Jacobi returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors in columns: it rotates
+// until the entries off the diagonal are rounding.
 func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	n := len(symmetric)
 	a, v := Zeros(n, n), Zeros(n, n)
@@ -149,7 +149,7 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	return values, vectors
 }
 
-// Factored is Graph with the rows themselves as G's factor, and Z.
+// Factored returns Graph with the rows themselves as G's factor, and Z.
 func Factored(x, z [][]float64) *anchor.Graph {
 	g := Graph(x, z)
 	x = Centred(x)
@@ -169,7 +169,7 @@ func Factored(x, z [][]float64) *anchor.Graph {
 	return g
 }
 
-// Permuted is a graph of g's features in another order, or of some of them only.
+// Permuted returns the graph of g's features in another order, or of some of them only.
 func Permuted(g *anchor.Graph, order []int) *anchor.Graph {
 	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: len(order), Delta: g.Delta, S: g.S}
 	var sym []float64

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Heap is the number of bytes that are reachable.
+// Heap returns the number of reachable bytes.
 func Heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -21,11 +21,11 @@ func Standardizer(t testing.TB, src stream.Source, scale gram.Scale, fill gram.F
 	t.Helper()
 	profile := gram.NewProfile(len(src.Columns()))
 	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, profile); err != nil {
-		t.Fatal(err)
+		t.Fatalf("profiling the source: %v", err)
 	}
 	std, err := gram.NewStandardizer(profile, src.Columns(), scale, fill)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("making the standardizer: %v", err)
 	}
 	return std
 }

@@ -2,8 +2,8 @@ package rowstest
 
 import "math/rand/v2"
 
-// Rings are n rows of d features about m anchors, each row with weights on three that are
-// neighbours in a ring, so that the graph hangs together and is not complete: X and Z.
+// Rings returns n rows of d features around m anchors, each row with weights on three adjacent anchors of a
+// ring, so that the graph is connected and not complete: X and Z.
 func Rings(seed uint64, n, m, d int) (x, z [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	anchors := Zeros(m, d)
@@ -33,7 +33,7 @@ func Rings(seed uint64, n, m, d int) (x, z [][]float64) {
 	return x, z
 }
 
-// Inverse is Gauss's elimination with the largest pivot.
+// Inverse inverts a by Gaussian elimination with the largest pivot.
 func Inverse(a [][]float64) [][]float64 {
 	n := len(a)
 	b := Zeros(n, 2*n)

@@ -2,12 +2,11 @@ package rowstest
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// Scratch is memory that poisons what was lent.
+// Scratch is memory that poisons records after their loan.
 type Scratch struct {
 	stream.InMemory
-	Open int // files that are not closed
-	// Next is called for every record of a file. The pass fails with its error. Nil
-	// does nothing.
+	Open int // number of files that are not closed
+	// Next is called for every record of a file; the pass fails with its error. Nil does nothing.
 	Next func(file string) error
 }
 
@@ -20,16 +19,16 @@ func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile
 
 type file struct {
 	stream.ScratchFile
-	s    *Scratch
-	name string
+	scratch *Scratch
+	name    string
 }
 
-func (f *file) Close() error { f.s.Open--; return f.ScratchFile.Close() }
+func (f *file) Close() error { f.scratch.Open--; return f.ScratchFile.Close() }
 func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	return &pass{ScratchPass: f.ScratchFile.Pass(mode), file: f, mode: mode}
 }
 
-// pass lends copies, and takes back what was written at the next call.
+// pass lends copies, and copies them back at the next call.
 type pass struct {
 	stream.ScratchPass
 	file      *file
@@ -37,7 +36,7 @@ type pass struct {
 	own, lent []byte
 }
 
-func (p *pass) settle() {
+func (p *pass) takeBack() {
 	if p.mode != stream.ScratchRead {
 		copy(p.own, p.lent)
 	}
@@ -47,18 +46,18 @@ func (p *pass) settle() {
 }
 
 func (p *pass) Next() ([]byte, error) {
-	p.settle()
-	if next := p.file.s.Next; next != nil {
+	p.takeBack()
+	if next := p.file.scratch.Next; next != nil {
 		if err := next(p.file.name); err != nil {
 			return nil, err
 		}
 	}
-	own, err := p.ScratchPass.Next()
-	p.own, p.lent = own, make([]byte, len(own))
+	record, err := p.ScratchPass.Next()
+	p.own, p.lent = record, make([]byte, len(record))
 	if p.mode != stream.ScratchWrite {
-		copy(p.lent, own)
+		copy(p.lent, record)
 	}
 	return p.lent, err
 }
 
-func (p *pass) Close() error { p.settle(); return p.ScratchPass.Close() }
+func (p *pass) Close() error { p.takeBack(); return p.ScratchPass.Close() }

@@ -1,5 +1,5 @@
-// Package rowstest is what the tests of methods have in common: a source, a scratch, the
-// fixtures, the anchor graph by its definition, and how to compare.
+// Package rowstest is shared by the tests of methods: a source, a scratch, the fixtures, the anchor graph by
+// its definition, and comparisons.
 package rowstest
 
 import (
@@ -14,12 +14,12 @@ import (
 type Source struct {
 	N, D    int
 	At      func(i, j int) float64
-	Heights []int // of the blocks, over and over
+	Heights []int // of the blocks, repeated
 	Sparse  bool
 	Weight  []float64 // nil: none
-	Passes  int       // begun
-	// Block is called before each block, with the numbers of pass and block counted from
-	// 1. Reading fails with its error. Nil does nothing.
+	Passes  int       // passes begun
+	// Block is called before each block, with the numbers of pass and block from 1. Reading fails with its
+	// error. Nil does nothing.
 	Block func(pass, block int) error
 }
 
@@ -60,7 +60,7 @@ func (s *Source) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.C
 	}
 }
 
-// Chunk is rows [from, to).
+// Chunk returns rows [from, to).
 func (s *Source) Chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: s.D, Stride: n}

@@ -2,7 +2,7 @@ package rowstest
 
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
-// Sparse is the graph whose Laplacian is the dense one.
+// Sparse returns the graph with this dense Laplacian.
 func Sparse(laplacian [][]float64) *rows.Graph {
 	g := &rows.Graph{Start: []int{0}}
 	for i, row := range laplacian {

@@ -1,6 +1,6 @@
-// Package claim keeps a text in an object of a store that one run at a time writes: who writes
-// it last owns what it is about, and whoever owned it before hears so when he writes again.
-// Nothing is held, so that a run that was killed leaves no lock.
+// Package claim keeps a text in an object of a store that one run at a time writes: the last writer owns the resource
+// that the object stands for, and the previous owner finds out when it writes again. Nothing is locked, so that a
+// killed run leaves no lock.
 package claim
 
 import (
@@ -14,27 +14,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ErrTaken is what errors are that say that another run has written the object.
+// ErrTaken is wrapped by errors about an object that another run has written.
 var ErrTaken = errors.New("another run has written the object")
 
-// Object is such an object, as one run has it. Not safe for concurrent use.
+// Object is an object of a store and this run's view of it. Not safe for concurrent use.
 type Object struct {
-	client  *store.Client
-	at      store.Location
-	title   []byte // the first line of what this run writes, and no other does
-	version string // that this run believes to be there; empty for none
+	client   *store.Client
+	location store.Location
+	title    []byte // the first line that this run writes, unique to it
+	version  string // that this run believes to be stored; empty for none
 }
 
-// New returns the object at l, of which nothing is known yet. The first line of its text will be
-// title and a word that tells runs apart.
+// New returns the object at l, whose state is not yet known. The first line of its text will be title and a random
+// word that identifies the run.
 func New(client *store.Client, l store.Location, title string) *Object {
-	return &Object{client: client, at: l, title: []byte(title + " " + rand.Text() + "\n")}
+	return &Object{client: client, location: l, title: []byte(title + " " + rand.Text() + "\n")}
 }
 
-// Read gives the text that is there without its first line, or that there is none. The next Write
-// replaces it.
+// Read returns the stored text without its first line, and whether there is one. The next Write replaces it.
 func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) {
-	all, version, err := o.load(ctx)
+	all, version, err := o.loadText(ctx)
 	if errors.Is(err, store.ErrNotExist) {
 		o.version = ""
 		return nil, false, nil
@@ -47,37 +46,37 @@ func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) 
 	return text, true, nil
 }
 
-// Title is the first line of what this run writes, with its end.
+// Title returns the first line that this run writes, with its line end.
 func (o *Object) Title() []byte { return bytes.Clone(o.title) }
 
 const (
 	mostBytes = 256 << 20              // of a text: a million lines are 200 MB
-	pause     = 100 * time.Millisecond // before another try, where the store was busy
+	pause     = 100 * time.Millisecond // before another try, if the store was busy
 )
 
-func (o *Object) load(ctx context.Context) (text []byte, version string, err error) {
-	there, err := o.client.Stat(ctx, o.at)
+func (o *Object) loadText(ctx context.Context) (text []byte, version string, err error) {
+	stored, err := o.client.Stat(ctx, o.location)
 	if err != nil {
 		return nil, "", err
 	}
-	if there.Size > mostBytes {
-		e := stream.Dataf(there.Name(), "has %d bytes, which no run writes", there.Size)
+	if stored.Size > mostBytes {
+		e := stream.Dataf(stored.Name(), "has %d bytes, which no run writes", stored.Size)
 		e.Remedy = stream.PlainText("delete it")
 		return nil, "", e
 	}
-	b := bytes.NewBuffer(make([]byte, 0, there.Size+1)) // which never grows
-	err = o.client.Download(ctx, there, b)
-	return b.Bytes(), there.Version, err
+	b := bytes.NewBuffer(make([]byte, 0, stored.Size+1)) // sized so that it never grows
+	err = o.client.Download(ctx, stored, b)
+	return b.Bytes(), stored.Version, err
 }
 
-// Write puts content, which begins with the Title, in place of what was read or written last, of
-// nothing at first. It is an error that is ErrTaken where another run has written or removed that
-// since. A write that failed may be there all the same; the next one finds it and goes on from it.
+// Write puts content, which begins with the Title, in place of the text read or written last, or of no object at
+// first. The error is ErrTaken if another run has written or removed the object since. A write that failed may have
+// been stored nevertheless; the next one finds it and continues from it.
 func (o *Object) Write(ctx context.Context, content []byte) error {
 	const tries = 3 // two answers were lost, or the store was at another request for the object
 	for try := 1; ; try++ {
 		believed := o.version
-		now, err := o.client.Replace(ctx, o.at, content, believed)
+		now, err := o.client.Replace(ctx, o.location, content, believed)
 		if err == nil {
 			o.version = now.Version
 			return nil
@@ -85,7 +84,7 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 		if !errors.Is(err, store.ErrChanged) || try == tries {
 			return err
 		}
-		there, version, unread := o.load(ctx)
+		text, version, unread := o.loadText(ctx)
 		gone := errors.Is(unread, store.ErrNotExist)
 		switch {
 		case gone && believed == "", unread == nil && version == believed: // the store was busy with it
@@ -94,8 +93,8 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 				return ctx.Err()
 			case <-time.After(time.Duration(try) * pause):
 			}
-		case unread == nil && bytes.HasPrefix(there, o.title): // an answer was lost
-			if o.version = version; bytes.Equal(there, content) {
+		case unread == nil && bytes.HasPrefix(text, o.title): // an answer was lost
+			if o.version = version; bytes.Equal(text, content) {
 				return nil
 			}
 		case unread == nil, gone, errors.Is(unread, store.ErrChanged):
@@ -106,15 +105,15 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 	}
 }
 
-// Owned reports whether this run has written the object last.
+// Owned reports whether this run was the last to write the object.
 func (o *Object) Owned(ctx context.Context) (bool, error) {
-	there, err := o.client.Stat(ctx, o.at)
+	stored, err := o.client.Stat(ctx, o.location)
 	title := make([]byte, len(o.title))
-	if err == nil && there.Size < int64(len(title)) {
+	if err == nil && stored.Size < int64(len(title)) {
 		return false, nil
 	}
 	if err == nil {
-		err = o.client.Read(ctx, there, title, 0)
+		err = o.client.Read(ctx, stored, title, 0)
 	}
 	if errors.Is(err, store.ErrNotExist) || errors.Is(err, store.ErrChanged) {
 		return false, nil
@@ -123,4 +122,4 @@ func (o *Object) Owned(ctx context.Context) (bool, error) {
 }
 
 // Remove deletes the object.
-func (o *Object) Remove(ctx context.Context) error { return o.client.Delete(ctx, o.at) }
+func (o *Object) Remove(ctx context.Context) error { return o.client.Delete(ctx, o.location) }

@@ -38,7 +38,7 @@ func TestLastWriterOwns(t *testing.T) {
 		}
 		must.Do(t, write(t, first, "a\n"))
 		must.Do(t, write(t, first, "a\nb\n"))
-		for range 2 { // it does not learn what is there from being refused
+		for range 2 { // a refusal does not teach it the stored text
 			if err := write(t, late, "a\nb\n"); !errors.Is(err, ErrTaken) {
 				t.Errorf("a run that found nothing: %v", err)
 			}
@@ -103,7 +103,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// A store that is busy with an object tells that as if another had written it.
+// A store that is busy with an object answers as if another had written it.
 func TestConflict(t *testing.T) {
 	s := storetest.S3(t)
 	p := storetest.NewProxy(t, s.Endpoint)

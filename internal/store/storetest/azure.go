@@ -18,17 +18,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// The account of the emulator and its key, which everybody knows.
+// The account of the emulator and its public key.
 const (
 	azureAccount = "devstoreaccount1"
 	azureKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// Azure starts azurite, and sets the environment to an account and key that it takes. It is
-// a Node program: where npm is not there to install it, the test is skipped and says so.
+// Azure starts azurite, and sets the environment to an account and key that it accepts. It is a Node program: without
+// npm to install it, the test is skipped with a message.
 func Azure(t testing.TB) *Server {
 	t.Helper()
-	setenv(t, alone(t), azureCredentials())
+	setVariables(t, isolatedVariables(t), azureCredentials())
 	return startAzure(t)
 }
 
@@ -40,7 +40,7 @@ func startAzure(t testing.TB) *Server {
 	t.Helper()
 	program := testtool.Node(t, "azurite-blob", "azurite", "3.35.0")
 	port, dir := freeport.Get(t), t.TempDir()
-	s := launch(t, &Server{
+	s := launchServer(t, &Server{
 		Scheme: "azblob", Bucket: "lake", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},
 		query: "endpoint=%s/" + azureAccount,
 		command: func() *exec.Cmd {
@@ -75,5 +75,5 @@ func signedPut(t testing.TB, endpoint, path, query string, content []byte) {
 	mac := hmac.New(sha256.New, must.Get(base64.StdEncoding.DecodeString(azureKey))(t))
 	fmt.Fprintf(mac, "PUT\n\n\n%s\n\n\n\n\n\n\n\n\nx-ms-blob-type:BlockBlob\nx-ms-date:%s\nx-ms-version:2021-08-06\n%s", length, date, resource)
 	r.Header.Set("Authorization", "SharedKey "+azureAccount+":"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	sent(t, r)
+	mustSend(t, r)
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// Alone is a test's environment without any store's configuration and credentials.
+// Alone isolates a test from the machine's configuration and credentials of stores.
 func Alone(t testing.TB) {
 	t.Helper()
-	setenv(t, alone(t))
+	setVariables(t, isolatedVariables(t))
 }
 
-// Everywhere runs a test with each kind of store that can be written, as subtests that are
-// parallel to each other: the environment has credentials for all, and is not to be changed.
+// Everywhere runs a test with each kind of store that can be written, as subtests that are parallel to each other:
+// the environment has credentials for all, and must not be changed.
 func Everywhere(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
-	setenv(t, alone(t), s3Credentials(), azureCredentials())
+	setVariables(t, isolatedVariables(t), s3Credentials(), azureCredentials())
 	for name, start := range map[string]func(testing.TB) *Server{"s3": startS3, "gs": startGCS, "azblob": startAzure} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,7 +29,7 @@ func Everywhere(t *testing.T, test func(t *testing.T, s *Server)) {
 	}
 }
 
-func setenv(t testing.TB, all ...map[string]string) {
+func setVariables(t testing.TB, all ...map[string]string) {
 	t.Helper()
 	for _, variables := range all {
 		for name, value := range variables {
@@ -38,15 +38,15 @@ func setenv(t testing.TB, all ...map[string]string) {
 	}
 }
 
-// alone clears what this machine's user has configured for stores, so that a test finds
-// only what it sets itself.
-func alone(t testing.TB) map[string]string {
+// isolatedVariables returns the environment without the configuration of stores by this machine's user, so that a
+// test finds only its own.
+func isolatedVariables(t testing.TB) map[string]string {
 	t.Helper()
 	home := t.TempDir()
 	none := filepath.Join(home, "none")
 	must.Do(t, os.WriteFile(none, nil, 0o600))
-	kept := testtool.Kept(t)
-	maps.Copy(kept, map[string]string{
+	variables := testtool.Kept(t)
+	maps.Copy(variables, map[string]string{
 		"HOME": home, "AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_EC2_METADATA_DISABLED": "true",
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "",
 		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
@@ -58,5 +58,5 @@ func alone(t testing.TB) map[string]string {
 		"AZURE_TENANT_ID": "", "AZURE_CLIENT_ID": "", "AZURE_CLIENT_SECRET": "", "AZURE_FEDERATED_TOKEN_FILE": "", "AZURE_CONFIG_DIR": home,
 		"NO_PROXY": "127.0.0.1,localhost",
 	})
-	return kept
+	return variables
 }

@@ -15,17 +15,16 @@ import (
 	"time"
 )
 
-// Proxy passes requests on to a server and does to them what networks and busy servers do.
-// Its faults may be switched while it works. It keeps the Host header, so that signatures
-// stay valid.
+// Proxy passes requests on to a server and adds the faults of networks and busy servers. Its faults may be switched
+// while it works. It keeps the Host header, so that signatures stay valid.
 type Proxy struct {
 	URL string // http://127.0.0.1:PORT
 
 	Latency   atomic.Int64 // nanoseconds before a request is passed on
-	BusyEach  atomic.Int64 // every so many'th request is answered with 503; 0 for none
-	ResetEach atomic.Int64 // every so many'th answer is not sent but the connection reset
-	CutEach   atomic.Int64 // every so many'th answer's body ends halfway
-	StallEach atomic.Int64 // every so many'th answer's body stops halfway, for ever
+	BusyEach  atomic.Int64 // every n-th request is answered with 503; 0 for none
+	ResetEach atomic.Int64 // every n-th answer is not sent but the connection reset
+	CutEach   atomic.Int64 // every n-th answer's body ends halfway
+	StallEach atomic.Int64 // every n-th answer's body stops halfway, for ever
 
 	mu       sync.Mutex
 	before   func(*http.Request) *http.Response
@@ -35,36 +34,36 @@ type Proxy struct {
 	requests atomic.Int64
 }
 
-// Before sets what is called with each request before it is passed on. An answer that it
-// returns is sent in place of the server's.
+// Before sets a function to call with each request before it is passed on. If it returns an answer, that is sent in
+// place of the server's.
 func (p *Proxy) Before(f func(*http.Request) *http.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.before = f
 }
 
-// After sets what is called with each answer before it is sent; it may change it.
+// After sets a function to call with each answer before it is sent; it may change the answer.
 func (p *Proxy) After(f func(*http.Request, *http.Response)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after = f
 }
 
-// Counts are the requests so far by method, and the bytes of answers' bodies.
+// Counts returns the requests so far by method, and the bytes of answers' bodies.
 func (p *Proxy) Counts() (requests map[string]int64, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.count), p.bytes
 }
 
-// Reset begins the counts anew.
+// Reset sets the counts to 0.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count, p.bytes = map[string]int64{}, 0
 }
 
-// Answer is an answer for Before to return.
+// Answer makes an answer for Before's function to return.
 func Answer(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
 }
@@ -80,7 +79,7 @@ func NewProxy(t testing.TB, target string) *Proxy {
 			return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(target, "http://"))
 		},
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(transport, w, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.forwardRequest(transport, w, r) }))
 	p.URL = server.URL
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -90,13 +89,12 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// every is whether the n'th request is one that a fault takes.
-func every(fault *atomic.Int64, n int64) bool {
+func isDue(fault *atomic.Int64, n int64) bool {
 	each := fault.Load()
 	return each > 0 && n%each == 0
 }
 
-func (p *Proxy) serve(transport http.RoundTripper, w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) forwardRequest(transport http.RoundTripper, w http.ResponseWriter, r *http.Request) {
 	n := p.requests.Add(1)
 	p.mu.Lock()
 	before, after := p.before, p.after
@@ -109,7 +107,7 @@ func (p *Proxy) serve(transport http.RoundTripper, w http.ResponseWriter, r *htt
 			return
 		}
 	}
-	if every(&p.BusyEach, n) {
+	if isDue(&p.BusyEach, n) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
@@ -134,8 +132,8 @@ func (p *Proxy) serve(transport http.RoundTripper, w http.ResponseWriter, r *htt
 	if after != nil {
 		after(r, resp)
 	}
-	if every(&p.ResetEach, n) {
-		reset(w)
+	if isDue(&p.ResetEach, n) {
+		resetConnection(w)
 		return
 	}
 	maps.Copy(w.Header(), resp.Header)
@@ -148,13 +146,13 @@ func (p *Proxy) serve(transport http.RoundTripper, w http.ResponseWriter, r *htt
 
 func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Response, n int64) {
 	body := io.Reader(resp.Body)
-	cut, stall := every(&p.CutEach, n), every(&p.StallEach, n)
+	cut, stall := isDue(&p.CutEach, n), isDue(&p.StallEach, n)
 	if (cut || stall) && resp.ContentLength > 0 && r.Method == http.MethodGet {
 		body = io.LimitReader(body, resp.ContentLength/2)
 	} else {
 		cut, stall = false, false
 	}
-	// Bytes are counted before they are sent: who has them finds them counted.
+	// Bytes are counted before they are sent: a receiver finds them counted.
 	_, err := io.Copy(w, io.TeeReader(body, counter{p}))
 	_ = http.NewResponseController(w).Flush()
 	if stall {
@@ -165,7 +163,6 @@ func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	}
 }
 
-// counter counts the bytes that are written to it.
 type counter struct{ *Proxy }
 
 func (c counter) Write(b []byte) (int, error) {
@@ -175,8 +172,8 @@ func (c counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// reset ends a connection so that its other end gets an error, not an end of file.
-func reset(w http.ResponseWriter) {
+// resetConnection ends a connection so that its other end gets an error, not an end of file.
+func resetConnection(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// Recorder is a web server that nobody should trust: it keeps every request as it came. It is a
-// http.Handler too, for a server that a test starts in another way.
+// Recorder is an untrusted web server: it keeps every request as received. It is an http.Handler too, for a server
+// that a test starts in another way.
 type Recorder struct {
 	URL string // http://127.0.0.1:PORT
 
@@ -27,7 +27,7 @@ type Recorder struct {
 	connections int
 }
 
-// NewRecorder starts a Recorder. It answers by answer, or with 404 if that is nil.
+// NewRecorder starts a Recorder. It answers with answer, or with 404 if that is nil.
 func NewRecorder(t testing.TB, answer http.Handler) *Recorder {
 	t.Helper()
 	r := &Recorder{answer: answer}
@@ -66,7 +66,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.answer.ServeHTTP(w, q)
 }
 
-// Requests are the requests so far: the first line, the host, the headers and the body.
+// Requests returns the requests so far: the first line, the host, the headers and the body.
 func (r *Recorder) Requests() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,12 +86,12 @@ func (r *Recorder) WantSilence(t testing.TB) {
 	}
 }
 
-// What carries credentials, whatever their value: a signature has no text of the key in it.
+// credentialMark matches the carriers of credentials, whatever their value: a signature has no text of the key in it.
 // X-Ms-Version and X-Ms-Date are sent without credentials too.
 var credentialMark = regexp.MustCompile(`(?im)^(?:proxy-)?authorization:|^cookie:|^x-amz-|^x-goog-|^x-ms-(?:encryption|copy|authorization|token)|[?&](?:sig|access_token|x-amz-[a-z-]+|x-goog-[a-z-]+)=`)
 
-// WantNoCredentials fails the test if a request so far has anything that carries credentials, or
-// one of the secrets in it, plain, percent-encoded, in base64 or in hexadecimal digits.
+// WantNoCredentials fails the test if a request so far carries credentials, or contains one of the secrets, plain,
+// percent-encoded, in base64 or in hexadecimal digits.
 func (r *Recorder) WantNoCredentials(t testing.TB, secrets ...string) {
 	t.Helper()
 	for _, q := range r.Requests() {
@@ -106,15 +106,15 @@ func (r *Recorder) WantNoCredentials(t testing.TB, secrets ...string) {
 	}
 }
 
-// holdsSecret is whether a secret is in a text, in any of the ways in which one is written.
+// holdsSecret reports whether a text contains a secret in any of its encodings.
 func holdsSecret(text, secret string) bool {
 	if secret == "" {
 		return false
 	}
 	forms := []string{secret, hex.EncodeToString([]byte(secret))}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		// Within a longer text it begins at any of three places of a group; the digits at the
-		// ends, which neighbours have a part in, are left out.
+		// In a longer text the secret begins at any of three places of a group; the digits at the ends, which depend
+		// on the neighbours, are left out.
 		for before, skip := range []int{0, 2, 3} {
 			all := encoding.EncodeToString(append(make([]byte, before), secret...))
 			if whole := (before + len(secret)) / 3 * 4; whole > skip {
@@ -122,19 +122,18 @@ func holdsSecret(text, secret string) bool {
 			}
 		}
 	}
-	for range 3 { // as it is, and with up to two layers of percent-encoding taken off
+	for range 3 { // unchanged, and with up to two layers of percent-encoding removed
 		for _, form := range forms {
 			if strings.Contains(strings.ToLower(text), strings.ToLower(form)) {
 				return true
 			}
 		}
-		text = unescaped(text)
+		text = percentDecode(text)
 	}
 	return false
 }
 
-// unescaped is a text with what is percent-encoded in it decoded, also where other % are in it.
-func unescaped(text string) string {
+func percentDecode(text string) string {
 	return percentByte.ReplaceAllStringFunc(text, func(s string) string {
 		plain, err := url.PathUnescape(s)
 		if err != nil {

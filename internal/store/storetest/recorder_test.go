@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// judge counts what a check finds wrong, in place of the test's own.
+// judge counts the faults that a check finds, in place of the test's own.
 type judge struct {
 	testing.TB
 	found []string

@@ -12,20 +12,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// S3 starts versitygw over a folder, and sets the environment to credentials that it takes.
+// S3 starts versitygw over a folder, and sets the environment to credentials that it accepts.
 func S3(t testing.TB) *Server {
 	t.Helper()
-	setenv(t, alone(t), s3Credentials())
+	setVariables(t, isolatedVariables(t), s3Credentials())
 	return startS3(t)
 }
 
-// S3Apart starts versitygw and leaves the environment of the tests as it is, so that the
-// test may be parallel to others. The second result is the environment for a process that
-// works with the server.
+// S3Apart starts versitygw and leaves the environment of the tests unchanged, so that the test may be parallel to
+// others. The second result is the environment for a process that works with the server.
 func S3Apart(t testing.TB) (*Server, []string) {
 	t.Helper()
 	environ := os.Environ()
-	for _, variables := range []map[string]string{alone(t), s3Credentials()} {
+	for _, variables := range []map[string]string{isolatedVariables(t), s3Credentials()} {
 		for name, value := range variables {
 			environ = append(environ, name+"="+value)
 		}
@@ -46,13 +45,12 @@ func startS3(t testing.TB) *Server {
 	bucket := filepath.Join(root, "lake")
 	must.Do(t, os.Mkdir(bucket, 0o755))
 	address := fmt.Sprintf("127.0.0.1:%d", freeport.Get(t))
-	return launch(t, &Server{
+	return launchServer(t, &Server{
 		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{s3Secret},
 		put: func(key string, content []byte) {
 			path := filepath.Join(bucket, filepath.FromSlash(key))
 			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-			// As a file that is renamed into place: versitygw keeps the tag of one that is
-			// written over.
+			// Write a file and rename it into place: versitygw keeps the tag of a file that is overwritten.
 			must.Do(t, os.WriteFile(filepath.Join(root, "planted"), content, 0o600))
 			must.Do(t, os.Rename(filepath.Join(root, "planted"), path))
 		},

@@ -1,6 +1,5 @@
-// Package storetest starts real servers of object stores for tests: versitygw for S3,
-// fake-gcs-server for Google's and azurite for Azure's, and a proxy that does to their
-// answers what networks do.
+// Package storetest starts real servers of object stores for tests: versitygw for S3, fake-gcs-server for Google's
+// and azurite for Azure's, and a proxy that adds the faults of networks to their answers.
 package storetest
 
 import (
@@ -28,24 +27,24 @@ type Server struct {
 	command func() *exec.Cmd
 	running *exec.Cmd
 	ended   chan struct{}
-	log     *logged
+	log     *serverLog
 }
 
-// URL is the URL of a key.
+// URL returns the URL of a key.
 func (s *Server) URL(key string) string { return s.URLAt(s.Endpoint, key) }
 
-// URLAt is the URL of a key at another endpoint, such as a Proxy's.
+// URLAt returns the URL of a key at another endpoint, such as a Proxy's.
 func (s *Server) URLAt(endpoint, key string) string {
 	return s.Scheme + "://" + s.Bucket + "/" + key + "?" + fmt.Sprintf(s.query, endpoint)
 }
 
-// Put stores an object, without the package that is under test. S3's becomes a file in Dir.
+// Put stores an object, without the package under test. With S3 it becomes a file in Dir.
 func (s *Server) Put(key string, content []byte) {
 	s.t.Helper()
 	s.put(key, content)
 }
 
-// Start starts a stopped server at the address that it had, and waits until it answers.
+// Start starts a stopped server at its former address, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
 	cmd := s.command()
@@ -69,7 +68,7 @@ func (s *Server) Start() {
 	s.t.Fatalf("%s does not answer:\n%s", cmd.Path, s.log)
 }
 
-// Stop kills the server; what it stored stays.
+// Stop kills the server; its objects stay, if it keeps them on disk.
 func (s *Server) Stop() {
 	if s.running != nil {
 		_ = s.running.Process.Kill()
@@ -78,22 +77,21 @@ func (s *Server) Stop() {
 	}
 }
 
-// launch starts a server for the first time and has it killed when the test ends.
-func launch(t testing.TB, s *Server) *Server {
+func launchServer(t testing.TB, s *Server) *Server {
 	t.Helper()
-	s.t, s.log = t, &logged{}
+	s.t, s.log = t, &serverLog{}
 	s.Start()
 	t.Cleanup(s.Stop)
 	return s
 }
 
-// logged keeps a server's last words.
-type logged struct {
+// serverLog keeps a server's last words.
+type serverLog struct {
 	mu  sync.Mutex
 	all bytes.Buffer
 }
 
-func (l *logged) Write(b []byte) (int, error) {
+func (l *serverLog) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all.Len() < 1<<20 {
@@ -102,7 +100,7 @@ func (l *logged) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (l *logged) String() string {
+func (l *serverLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.String()

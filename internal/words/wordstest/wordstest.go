@@ -18,7 +18,7 @@ type State interface {
 	io.ReaderFrom
 }
 
-// Bytes is the binary form of w.
+// Bytes returns the binary form of w.
 func Bytes(tb testing.TB, w io.WriterTo) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func Bytes(tb testing.TB, w io.WriterTo) []byte {
 	return b.Bytes()
 }
 
-// Reread checks that empty reads b, all of it and nothing behind it, and writes the same.
+// Reread checks that empty reads exactly the bytes b, though more follow, and writes the same bytes again.
 func Reread(tb testing.TB, b []byte, empty State) {
 	tb.Helper()
 	more := append(bytes.Clone(b), 1, 2, 3)
@@ -40,9 +40,8 @@ func Reread(tb testing.TB, b []byte, empty State) {
 	}
 }
 
-// Check writes full and reads it into empty states: the same bytes come back; cut short, of
-// the next version, or from a broken reader, they are refused and change nothing; and an
-// error of the writer is reported.
+// Check writes full and reads it into empty states. The same bytes must come back. Bytes that are cut short, of the
+// next version, or from a broken reader must be refused and change nothing. An error of the writer must be reported.
 func Check(t *testing.T, full State, empty func() State) {
 	b := Bytes(t, full)
 	Reread(t, b, empty())
@@ -64,7 +63,7 @@ func Check(t *testing.T, full State, empty func() State) {
 		if room >= len(b) {
 			continue
 		}
-		if n, err := full.WriteTo(&failing{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
+		if n, err := full.WriteTo(&limitedWriter{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
 			t.Errorf("room for %d: wrote %d, err = %v", room, n, err)
 		}
 	}
@@ -74,10 +73,10 @@ func Check(t *testing.T, full State, empty func() State) {
 	}
 }
 
-// failing accepts n bytes.
-type failing struct{ n int }
+// limitedWriter accepts n bytes.
+type limitedWriter struct{ n int }
 
-func (f *failing) Write(b []byte) (int, error) {
+func (f *limitedWriter) Write(b []byte) (int, error) {
 	n := min(len(b), f.n)
 	f.n -= n
 	if n < len(b) {
