@@ -25,13 +25,13 @@ type data struct{ x, z [][]float64 }
 // part use an anchor of the next where the parts are to be joined. Half of the features follow the centres, the others are noise.
 func clustered(seed uint64, n, m, d, parts int, joined bool) data {
 	r := rand.New(rand.NewPCG(seed, 11))
-	centres := rowstest.Zeros(parts, d)
+	centres := rowstest.ZeroRows(parts, d)
 	for p := range parts {
 		for j := range d / 2 {
 			centres[p][j] = 3 * r.NormFloat64()
 		}
 	}
-	t := data{rowstest.Zeros(n, d), rowstest.Zeros(n, m)}
+	t := data{rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, m)}
 	size := m / parts
 	for i := range n {
 		p := i % parts
@@ -57,7 +57,7 @@ func clustered(seed uint64, n, m, d, parts int, joined bool) data {
 	return t
 }
 
-func (t data) graph() *anchor.Graph { return rowstest.Graph(t.x, t.z) }
+func (t data) graph() *anchor.Graph { return rowstest.BuildGraph(t.x, t.z) }
 
 // choice runs the method.
 func choice(t *testing.T, g *anchor.Graph, diffusion float64, opt Options) (*spectral.Diffusion, *Result) {
@@ -79,7 +79,7 @@ const (
 func (t data) diffused(diffusion float64) [][]float64 {
 	n, b := len(t.x), rowstest.Factor(t.z)
 	values, u := rowstest.Jacobi(rowstest.Laplacian(t.z)) // 1 − λ, ascending
-	k, largest := rowstest.Zeros(n, n), 0.0
+	k, largest := rowstest.ZeroRows(n, n), 0.0
 	for c := range min(n, pairs+1) {
 		lambda, fourth, sum := 1-values[c], 0.0, 0.0
 		for i := range n {
@@ -121,7 +121,7 @@ func frobenius(a, b [][]float64) (sum float64) {
 
 // similarity is X_SX_Sᵀ.
 func similarity(x [][]float64, chosen []int) [][]float64 {
-	k := rowstest.Zeros(len(x), len(x))
+	k := rowstest.ZeroRows(len(x), len(x))
 	for i := range x {
 		for l := range x {
 			for _, j := range chosen {
@@ -146,7 +146,7 @@ func TestAlignIsTheDenseForm(t *testing.T) {
 			if norm := math.Sqrt(frobenius(k, k)); math.Abs(kernelOf.Norm-norm) > 1e-10*norm {
 				t.Errorf("seed %d, t = %v: ‖K‖ = %v, want %v", seed, diffusion, kernelOf.Norm, norm)
 			}
-			x := rowstest.Centred(tab.x)
+			x := rowstest.CentreColumns(tab.x)
 			var chosen []int
 			for turn, p := range got.Order {
 				best, alike := -1.0, 0.0
@@ -222,12 +222,12 @@ func TestAlignLaws(t *testing.T) {
 	}
 	for _, factor := range []float64{1e150, 1e-140, 3} {
 		_, got := choice(t, scaled(g, factor), spectral.DefaultDiffusion, Options{K: 30})
-		if !slices.Equal(got.Order, want.Order) || rowstest.Distance(got.Alignment, want.Alignment) > 1e-12 {
+		if !slices.Equal(got.Order, want.Order) || rowstest.RelativeDistance(got.Alignment, want.Alignment) > 1e-12 {
 			t.Errorf("times %v: %v, want %v", factor, got.Order, want.Order)
 		}
 	}
 	order := rand.New(rand.NewPCG(7, 7)).Perm(d)
-	_, got := choice(t, rowstest.Permuted(g, order), spectral.DefaultDiffusion, Options{K: 30})
+	_, got := choice(t, rowstest.PermuteFeatures(g, order), spectral.DefaultDiffusion, Options{K: 30})
 	for i, j := range got.Order {
 		if order[j] != want.Order[i] {
 			t.Errorf("rank %d: feature %d, permuted %d", i+1, want.Order[i], order[j])
@@ -391,7 +391,7 @@ func TestCostCountsTable(t *testing.T) {
 	const rows, d, threads = 700, 5000, 2
 	bound := Specs()[0].Declare()
 	cost := must.Get(bound.Solver.Cost(method.Shape{Columns: make([]stream.Column, d), Sample: rows, K: 5, Threads: threads}))(t)
-	if least := survey.Bytes(rows, d, rows, 5, threads) + 8*rows*d; cost.Bytes < least {
+	if least := survey.SurveyBytes(rows, d, rows, 5, threads) + 8*rows*d; cost.Bytes < least {
 		t.Errorf("dense rows: %d bytes, want %d at least", cost.Bytes, least)
 	}
 	const entries = 40

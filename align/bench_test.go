@@ -16,7 +16,7 @@ func BenchmarkChoose(b *testing.B) {
 		x[i] = r.NormFloat64()
 	}
 	kernel.Syrk(kernel.NewTeam(0), 1, kernel.RowMajor(x, d, n, n), kernel.RowMajor(g, d, d, d))
-	kernel.Mirror(0, kernel.RowMajor(g, d, d, d))
+	kernel.MirrorUpper(0, kernel.RowMajor(g, d, d, d))
 	p := Problem{A: make([]float64, d), Norm: 1, Squares: make([]float64, d), Column: func(j int) []float64 { return g[j*d:][:d] }}
 	for j := range d {
 		p.A[j], p.Squares[j] = r.Float64(), g[j*d+j]

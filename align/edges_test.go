@@ -23,7 +23,7 @@ func TestAlignOfParts(t *testing.T) {
 		t.Fatalf("%d parts, eigenvalues %v", kernelOf.Components, kernelOf.Eigenvalues)
 	}
 	// By definition: the projector onto the parts without the constant, and the rest by Jacobi.
-	k, x := tab.diffusedParts(3), rowstest.Centred(tab.x)
+	k, x := tab.diffusedParts(3), rowstest.CentreColumns(tab.x)
 	for turn := range got.Order {
 		s := similarity(x, got.Order[:turn+1])
 		want := frobenius(s, k) / math.Sqrt(frobenius(s, s)*frobenius(k, k))
@@ -58,7 +58,7 @@ func TestAlignOfParts(t *testing.T) {
 func (t data) diffusedParts(parts int) [][]float64 {
 	n := len(t.x)
 	values, u := rowstest.Jacobi(rowstest.Laplacian(t.z))
-	k := rowstest.Zeros(n, n)
+	k := rowstest.ZeroRows(n, n)
 	for i := range n {
 		for j := range n {
 			k[i][j] = -1 / float64(n)
@@ -76,7 +76,7 @@ func (t data) diffusedParts(parts int) [][]float64 {
 // TestAlignOfAPoorGraph: a graph without information leaves column order, with a warning.
 func TestAlignOfAPoorGraph(t *testing.T) {
 	x := [][]float64{{1, 5}, {2, 3}, {4, 4}}
-	g := rowstest.Graph(x, [][]float64{{1}, {1}, {1}}) // one anchor
+	g := rowstest.BuildGraph(x, [][]float64{{1}, {1}, {1}}) // one anchor
 	k, r := choice(t, g, spectral.DefaultDiffusion, Options{})
 	if !slices.Equal(r.Order, []int{0, 1}) || !slices.Equal(r.Alignment, []float64{0, 0}) {
 		t.Errorf("a graph of one anchor: got %+v, want order [0 1] and alignments of 0", r)
@@ -85,11 +85,11 @@ func TestAlignOfAPoorGraph(t *testing.T) {
 		t.Errorf("warnings %v", k.Warnings)
 	}
 	// Every row its own anchor and no other's: each eigenvector is narrow.
-	own := rowstest.Zeros(6, 6)
+	own := rowstest.ZeroRows(6, 6)
 	for i := range own {
 		own[i][i] = 1
 	}
-	g = rowstest.Graph([][]float64{{1, 0}, {2, 1}, {4, -1}, {5, 0}, {7, 3}, {9, 2}}, own)
+	g = rowstest.BuildGraph([][]float64{{1, 0}, {2, 1}, {4, -1}, {5, 0}, {7, 3}, {9, 2}}, own)
 	k, _ = choice(t, g, spectral.DefaultDiffusion, Options{})
 	if k.Components != 6 || len(k.Eigenvalues) == 0 {
 		t.Errorf("a graph of 6 separate anchors: got %+v, want 6 components and some eigenvalues", k)
@@ -108,9 +108,9 @@ func TestAlignRefuses(t *testing.T) {
 	column := func(int) []float64 { return []float64{1, 1} }
 	p := Problem{A: []float64{1, 1}, Squares: []float64{1, 1}, Column: column}
 	_, err := Choose(t.Context(), p, Options{K: 3, Keep: []int{0, 0, 2, 1}, Threads: -1})
-	rowstest.Refused(t, err, "k = 3 is more", "4 features to keep", "named twice", "column 2", "threads = -1")
+	rowstest.CheckRefusal(t, err, "k = 3 is more", "4 features to keep", "named twice", "column 2", "threads = -1")
 	_, err = Choose(t.Context(), Problem{}, Options{K: -1})
-	rowstest.Refused(t, err, "no features", "k = -1")
+	rowstest.CheckRefusal(t, err, "no features", "k = -1")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Choose(ctx, p, Options{}); !errors.Is(err, context.Canceled) {

@@ -20,8 +20,8 @@ func gathered(t *testing.T, tab tabletest.Table, height int, ends ...int) *ancho
 	t.Helper()
 	d, n := len(tab.Cols), tab.N()
 	profile, sample := gram.NewProfile(d), anchor.NewSampler(d, anchor.SamplerOptions{Rows: n, Seed: 1})
-	tab.Add(t, profile, 0, n, 64)
-	tab.Add(t, sample, 0, n, 64)
+	tab.AddRows(t, profile, 0, n, 64)
+	tab.AddRows(t, sample, 0, n, 64)
 	std := must.Get(gram.NewStandardizer(profile, tab.Columns(), gram.ScalePareto, gram.FillMean))(t)
 	anchors := must.Get(anchor.Random(sample, n, std, 1))(t)
 	var all *anchor.Statistics
@@ -29,8 +29,8 @@ func gathered(t *testing.T, tab tabletest.Table, height int, ends ...int) *ancho
 	from := 0
 	for _, to := range append(ends, n) {
 		part, m := must.Get(anchor.NewStatistics(anchors, anchor.Options{}))(t), gram.NewMoments(d, gram.Options{})
-		tab.Add(t, part, from, to, height)
-		tab.Add(t, m, from, to, height)
+		tab.AddRows(t, part, from, to, height)
+		tab.AddRows(t, m, from, to, height)
 		if from = to; all == nil {
 			all, moments = part, m
 			continue
@@ -44,7 +44,7 @@ func gathered(t *testing.T, tab tabletest.Table, height int, ends ...int) *ancho
 // repeated is n rows around five centres, each row there one to three times.
 func repeated(n, d int) (tab tabletest.Table) {
 	r := rand.New(rand.NewPCG(1, 9))
-	tab.Cols = rowstest.Zeros(d, n)
+	tab.Cols = rowstest.ZeroRows(d, n)
 	for i := 0; i < n; {
 		row := make([]float64, d)
 		for j := range row {
@@ -74,12 +74,12 @@ func TestAlignOfStatistics(t *testing.T) {
 	}{{1, nil}, {7, nil}, {13, []int{90}}, {64, []int{1, 50, 51, 120}}} {
 		_, got := choice(t, gathered(t, tab, c.height, c.ends...), spectral.DefaultDiffusion, Options{K: d})
 		// Sums of 160 rows; eigenvectors are off by rounding over gaps of 10⁻⁴.
-		if !slices.Equal(got.Order, want.Order) || rowstest.Distance(got.Alignment, want.Alignment) > 1e-9 {
+		if !slices.Equal(got.Order, want.Order) || rowstest.RelativeDistance(got.Alignment, want.Alignment) > 1e-9 {
 			t.Errorf("%v: %v, want %v", c, got, want)
 		}
 	}
 	to := rand.New(rand.NewPCG(2, 2)).Perm(d)
-	_, got := choice(t, gathered(t, tab.Permuted(to), 160), spectral.DefaultDiffusion, Options{K: d})
+	_, got := choice(t, gathered(t, tab.PermuteColumns(to), 160), spectral.DefaultDiffusion, Options{K: d})
 	for i, j := range want.Order {
 		if got.Order[i] != to[j] {
 			t.Fatalf("permuted: %v, want %v by %v", got.Order, want.Order, to)

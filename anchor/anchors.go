@@ -184,7 +184,7 @@ func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standard
 func newAnchors(m int, std *gram.Standardizer) *Anchors {
 	a := &Anchors{M: m, D: len(std.Columns), frame: newFrame(std)}
 	a.mapper = newFrameMapper(std, &a.frame)
-	a.Points = room.Make[float64](m * a.D)
+	a.Points = room.MakeSlice[float64](m * a.D)
 	return a
 }
 

@@ -92,7 +92,7 @@ func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 			graph.S[i*s.m+j] *= root[i] * root[j]
 		}
 	})
-	kernel.Mirror(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
+	kernel.MirrorUpper(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
 	s.delta, s.zx, s.zz, s.columns, s.work, s.anchors = nil, nil, nil, nil, nil, nil
 	s.brokenErr = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph

@@ -22,7 +22,7 @@ func TestBusy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("making another: %v", err)
 		}
-		tab.Add(t, another, 0, tab.N(), 64)
+		tab.AddRows(t, another, 0, tab.N(), 64)
 		if more := busy.Parts().Since(p); more.Search <= 0 {
 			t.Errorf("another: %+v", more)
 		}

@@ -18,7 +18,7 @@ import (
 // entriesOf is a sample of the table's rows by their entries, taken in chunks of the given height.
 func (t table) entriesOf(tb testing.TB, rows, height int) *Sampler {
 	s := NewSampler(len(t.Cols), SamplerOptions{Rows: rows, Seed: 1, Entries: true})
-	t.Add(tb, s, 0, t.N(), height)
+	t.AddRows(tb, s, 0, t.N(), height)
 	return s
 }
 
@@ -26,7 +26,7 @@ func (t table) entriesOf(tb testing.TB, rows, height int) *Sampler {
 func (t table) byColumns(tb testing.TB, a *Anchors, threads, height int) *Graph {
 	tb.Helper()
 	p := gram.NewProfile(len(t.Cols))
-	t.Add(tb, p, 0, t.N(), 64)
+	t.AddRows(tb, p, 0, t.N(), 64)
 	s := t.statistics(tb, a, Options{Threads: threads, Entries: p.Present}, height)
 	return must.Get(s.Graph(must.Get(p.Gram(t.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter}))(tb)))(tb)
 }
@@ -220,7 +220,7 @@ func TestColumnsBytes(t *testing.T) {
 	sparse.Sparse = true
 	a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, gram.ScaleStandard), 2))(t)
 	p := gram.NewProfile(len(tab.Cols))
-	sparse.Add(t, p, 0, n, 64)
+	sparse.AddRows(t, p, 0, n, 64)
 	limit := ThinBytes(m, a.D, DefaultNeighbors, 2, int64(len(a.Thin.Index)), p.Entries)
 	var before, after runtime.MemStats
 	chunk := sparse.Chunk(0, n)
@@ -252,15 +252,15 @@ func TestThinGoesOn(t *testing.T) {
 	tab.Sparse = true
 	a := must.Get(Random(tab.entriesOf(t, 40, 120), 40, tab.standardizer(t, gram.ScaleStandard), 2))(t)
 	p := gram.NewProfile(len(tab.Cols))
-	tab.Add(t, p, 0, tab.N(), 64)
+	tab.AddRows(t, p, 0, tab.N(), 64)
 	empty := func() *Statistics { return must.Get(NewStatistics(a, Options{Threads: 2, Entries: p.Present}))(t) }
 	whole := written(t, tab.statistics(t, a, Options{Entries: p.Present}, 30))
 	for _, cut := range []int{0, 45, 120} {
 		begun, s := empty(), empty()
-		tab.Add(t, begun, 0, cut, 15)
+		tab.AddRows(t, begun, 0, cut, 15)
 		saved := written(t, begun)
 		must.Get(s.ReadFrom(bytes.NewReader(saved)))(t)
-		tab.Add(t, s, cut, 120, 40)
+		tab.AddRows(t, s, cut, 120, 40)
 		if !bytes.Equal(written(t, s), whole) {
 			t.Fatalf("cut at %d: other bits", cut)
 		}

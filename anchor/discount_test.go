@@ -18,13 +18,13 @@ func TestDiscountIsWeight(t *testing.T) {
 	a := tab.random(t, 20, gram.ScaleStandard)
 	build := func(times int, gamma float64) *Graph {
 		s, m := withoutRows(t, a), gram.NewMoments(len(tab.Cols), gram.Options{})
-		tab.Add(t, s, 0, cut, 50)
-		tab.Add(t, m, 0, cut, 50)
+		tab.AddRows(t, s, 0, cut, 50)
+		tab.AddRows(t, m, 0, cut, 50)
 		must.Do(t, s.Discount(gamma))
 		must.Do(t, m.Discount(gamma))
 		for range times {
-			tab.Add(t, s, cut, n, 50)
-			tab.Add(t, m, cut, n, 50)
+			tab.AddRows(t, s, cut, n, 50)
+			tab.AddRows(t, m, cut, n, 50)
 		}
 		g := must.Get(m.Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter}))(t)
 		return must.Get(s.Graph(g))(t)

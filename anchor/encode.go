@@ -45,9 +45,9 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	f := &s.frame
 	if s.columns == nil {
-		e.Word(words.Magic(statisticsMagic))
+		e.Word(words.MagicWord(statisticsMagic))
 	} else {
-		e.Word(words.Magic(thinMagic))
+		e.Word(words.MagicWord(thinMagic))
 	}
 	e.Int(int64(s.m))
 	e.Int(int64(s.k))
@@ -87,8 +87,8 @@ func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 	r.Expect(1)
 	version := r.Word()
-	switch thin := version == words.Magic(thinMagic); {
-	case !thin && version != words.Magic(statisticsMagic) && version != words.Magic(untrustedMagic):
+	switch thin := version == words.MagicWord(thinMagic); {
+	case !thin && version != words.MagicWord(statisticsMagic) && version != words.MagicWord(untrustedMagic):
 		r.Fail("no anchor statistics")
 	case thin != (s.opt.Entries != nil):
 		r.Fail("ZᵀX is kept otherwise")
@@ -105,7 +105,7 @@ func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 	if r.Err() == nil && (got.k < 1 || got.k >= got.m) {
 		r.Fail("%d neighbours of %d anchors", got.k, got.m)
 	}
-	if version != words.Magic(untrustedMagic) {
+	if version != words.MagicWord(untrustedMagic) {
 		got.trust = decodeTrust(r, d)
 	}
 	got.frame = decodeFrame(r, d)

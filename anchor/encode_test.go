@@ -13,7 +13,7 @@ import (
 )
 
 // written is the binary form of a state.
-var written = wordstest.Bytes
+var written = wordstest.EncodeState
 
 func emptyStatistics(tb testing.TB, opt Options) *Statistics {
 	return must.Get(NewStatistics(nil, opt))(tb)
@@ -45,7 +45,7 @@ func withoutRows(tb testing.TB, a *Anchors) *Statistics {
 
 func TestEncode(t *testing.T) {
 	for name, s := range states(t) {
-		t.Run(name, func(t *testing.T) { wordstest.Check(t, s.full, s.empty) })
+		t.Run(name, func(t *testing.T) { wordstest.CheckState(t, s.full, s.empty) })
 	}
 }
 
@@ -57,13 +57,13 @@ func TestResume(t *testing.T) {
 	for cut := 0; cut <= 60; cut += 15 {
 		s := must.Get(NewStatistics(a, Options{Threads: 2}))(t)
 		first := withoutRows(t, a)
-		tab.Add(t, first, 0, cut, 7)
+		tab.AddRows(t, first, 0, cut, 7)
 		p, q := NewSampler(4, SamplerOptions{Rows: 9, Seed: 1}), NewSampler(0, SamplerOptions{})
-		tab.Add(t, p, 0, cut, 7)
+		tab.AddRows(t, p, 0, cut, 7)
 		must.Get(s.ReadFrom(bytes.NewReader(written(t, first))))(t)
 		must.Get(q.ReadFrom(bytes.NewReader(written(t, p))))(t)
-		tab.Add(t, s, cut, 60, 11)
-		tab.Add(t, q, cut, 60, 11)
+		tab.AddRows(t, s, cut, 60, 11)
+		tab.AddRows(t, q, cut, 60, 11)
 		if !bytes.Equal(whole, written(t, s)) || !bytes.Equal(sample, written(t, q)) {
 			t.Fatalf("cut at %d: other bits", cut)
 		}
@@ -118,7 +118,7 @@ func FuzzStatistics(f *testing.F) {
 				t.Fatalf("read %d bytes, wrote %d", n, len(again))
 			}
 			o := emptyStatistics(t, Options{Threads: 1})
-			wordstest.Reread(t, again, o)
+			wordstest.CheckReread(t, again, o)
 			must.Do(t, s.Merge(o))
 			if d := len(s.frame.columns); d > 0 {
 				g := &gram.Gram{Matrix: gram.Matrix{D: 1, Sym: []float64{float64(s.Rows)}}, Columns: s.frame.columns[:1:1], Rows: s.Rows, Weight: float64(s.Rows),
@@ -128,7 +128,7 @@ func FuzzStatistics(f *testing.F) {
 		}
 		p, q := NewSampler(0, SamplerOptions{Limit: 4 << 20}), NewSampler(0, SamplerOptions{})
 		if _, err := p.ReadFrom(bytes.NewReader(b)); err == nil {
-			wordstest.Reread(t, written(t, p), q)
+			wordstest.CheckReread(t, written(t, p), q)
 			must.Do(t, p.Merge(q))
 			p.Draw(p.Len())
 		}

@@ -37,7 +37,7 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 	z, nearest = zeros(tab.N(), a.M), zeros(tab.N(), k+1)
 	for i := range tab.N() {
 		a.mapper.mapRows(1, w.points, w.stride, tab.Chunk(i, i+1), 0, 1)
-		w.near.To(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
+		w.near.SearchTo(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
 		copy(nearest[i], w.distance)
 		if w.weighRows(1, k) >= 0 {
 			t.Fatalf("row %d overflows", i)
@@ -53,7 +53,7 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 // units of 1e-16 of their size; weights divide by differences of distances, which are
 // at least 1e-2 times the distances here.
 func TestFixtureAnchor(t *testing.T) {
-	for _, fix := range fixtures.Read[anchorCase](t, "anchor") {
+	for _, fix := range fixtures.ReadCases[anchorCase](t, "anchor") {
 		t.Run(fix.Name, fix.run)
 	}
 }
@@ -103,7 +103,7 @@ type sfufsFile struct {
 // The statistics about the frame's centre, moved back to 0, equal the fixture's; centred,
 // they make the Graph.
 func TestFixtureSfufsStatistics(t *testing.T) {
-	for _, fix := range fixtures.Read[sfufsFile](t, "sfufs") {
+	for _, fix := range fixtures.ReadCases[sfufsFile](t, "sfufs") {
 		tab := fromRows(fix.X)
 		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)

@@ -67,7 +67,7 @@ func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
 	}
 	s.anchors, s.work, points.Data = nil, nil, nil
 	if !s.opt.NoCross {
-		s.zx = room.Make[float64](m * d)
+		s.zx = room.MakeSlice[float64](m * d)
 		team, z := kernel.NewTeam(s.opt.Threads), s.rows.asSparse(m)
 		rows(func(from int, x kernel.Matrix[float64]) {
 			kernel.SparseGemm(team, z, x, kernel.RowMajor(s.zx, m, d, d).Sub(0, from, m, x.Cols))
@@ -128,7 +128,7 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 				clear(row[h:])
 				for list := range slices.Chunk(lists[i], 2) {
 					a, b := &list[0], &list[len(list)-1]
-					da, db := kernel.Squares(row, shiftedP.pointColumns(a.j), shiftedP.pointColumns(b.j))
+					da, db := kernel.SquaredDistances(row, shiftedP.pointColumns(a.j), shiftedP.pointColumns(b.j))
 					if a.distance += da; a != b {
 						b.distance += db
 					}

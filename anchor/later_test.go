@@ -14,7 +14,7 @@ import (
 // rows are all rows of the table, for a factor.
 func (t table) rows(tb testing.TB) *gram.Rows {
 	r := gram.NewRows(len(t.Cols), int64(t.N()), 2, false)
-	t.Add(tb, r, 0, t.N(), 64)
+	t.AddRows(tb, r, 0, t.N(), 64)
 	return r
 }
 

@@ -22,7 +22,7 @@ func TestBoundedPartsAreTheSampleOfTheWhole(t *testing.T) {
 	kept := 0
 	for i := range part {
 		part[i] = NewSampler(3, SamplerOptions{Rows: rows, Seed: 1, Bound: bound})
-		tab.Add(t, part[i], i*n/parts, (i+1)*n/parts, 300+i)
+		tab.AddRows(t, part[i], i*n/parts, (i+1)*n/parts, 300+i)
 		kept += part[i].Len()
 	}
 	// Of λ = 1000 + 10·√1000 + 50 rows expected, with a deviation of 37: six of them on either side.
@@ -73,7 +73,7 @@ func TestRowsInOrder(t *testing.T) {
 	tab := clusters(500, 3, 7)
 	starts := []int64{0, 100, 101, 330}
 	s := NewSampler(3, SamplerOptions{Rows: 40, Seed: 3, Starts: starts})
-	tab.Add(t, s, 0, 500, 64)
+	tab.AddRows(t, s, 0, 500, 64)
 	again, last := NewSampler(3, SamplerOptions{Rows: 40, Seed: 3}), int64(-1)
 	for _, r := range s.InOrder() {
 		if r.Position <= last {

@@ -16,7 +16,7 @@ import (
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(s.formMagic()))
+	e.Word(words.MagicWord(s.formMagic()))
 	e.Int(int64(s.d))
 	e.Word(s.opt.Seed)
 	e.Int(int64(s.opt.Rows))

@@ -20,7 +20,7 @@ func TestSampleGoesOn(t *testing.T) {
 		}
 		opt.Rows, opt.Seed = 12, 3
 		add := func(s *Sampler, from, to int) {
-			tab.Add(t, s, from, to, 5)
+			tab.AddRows(t, s, from, to, 5)
 		}
 		form := func(s *Sampler) []byte {
 			var b bytes.Buffer

@@ -23,7 +23,7 @@ func TestSamplerIsTheRowsOfLowestHash(t *testing.T) {
 		})
 		for _, height := range []int{1, 7, 64, 200} {
 			s := NewSampler(4, SamplerOptions{Rows: 10, Seed: 1})
-			tab.Add(t, s, 0, n, height)
+			tab.AddRows(t, s, 0, n, height)
 			if s.Len() != min(n, 10) {
 				t.Fatalf("%d rows of %d", s.Len(), n)
 			}
@@ -52,7 +52,7 @@ func TestSamplerMergesExactly(t *testing.T) {
 		all := NewSampler(3, SamplerOptions{Rows: 40 + round, Seed: 1})
 		for _, p := range parts {
 			part := NewSampler(3, SamplerOptions{Rows: 40, Seed: 1})
-			tab.Add(t, part, p*500/7, (p+1)*500/7, 64)
+			tab.AddRows(t, part, p*500/7, (p+1)*500/7, 64)
 			before := written(t, part)
 			must.Do(t, all.Merge(part))
 			if !bytes.Equal(before, written(t, part)) {
@@ -95,7 +95,7 @@ func TestSamplerIsUniform(t *testing.T) {
 	var count [20]int
 	for seed := range uint64(2000) {
 		s := NewSampler(1, SamplerOptions{Rows: 5, Seed: seed})
-		tab.Add(t, s, 0, 20, 20)
+		tab.AddRows(t, s, 0, 20, 20)
 		for _, p := range s.Draw(5).Positions {
 			count[p]++
 		}
@@ -136,7 +136,7 @@ func TestSamplerRefuses(t *testing.T) {
 		t.Error("an error changed the sample")
 	}
 	s = NewSampler(3, SamplerOptions{Rows: 9, Limit: SamplerBytes(9, 3)})
-	tab.Add(t, s, 0, 30, 30)
+	tab.AddRows(t, s, 0, 30, 30)
 	s = NewSampler(3, SamplerOptions{Rows: 10, Limit: SamplerBytes(9, 3)})
 	if err := s.Add(tab.Chunk(0, 30)); !errors.As(err, &tight) || s.Len() != 0 {
 		t.Errorf("beyond the limit: %v, %d rows", err, s.Len())

@@ -141,7 +141,7 @@ func (s *Statistics) allocateSums() error {
 			return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d), Need: need, Limit: s.opt.Limit}
 		}
 	case !s.opt.Later:
-		s.zx = room.Make[float64](s.m * d)
+		s.zx = room.MakeSlice[float64](s.m * d)
 	}
 	s.zz = make([]float64, s.m*s.m)
 	return nil
@@ -299,9 +299,9 @@ func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 func (s *Statistics) addPoints(rows int) int {
 	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
-	before := w.team.Busy()
-	w.near.To(w.index, w.distance, x)
-	searchEnd := w.team.Busy()
+	before := w.team.BusyTime()
+	w.near.SearchTo(w.index, w.distance, x)
+	searchEnd := w.team.BusyTime()
 	s.opt.Busy.Add(stream.PartSearch, searchEnd-before)
 	start := time.Now()
 	if i := w.weighRows(rows, s.k); i >= 0 {
@@ -318,7 +318,7 @@ func (s *Statistics) addPoints(rows int) int {
 		}
 		kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
 	})
-	s.opt.Busy.Add(stream.PartScatter, ownTime+w.team.Busy()-searchEnd)
+	s.opt.Busy.Add(stream.PartScatter, ownTime+w.team.BusyTime()-searchEnd)
 	return -1
 }
 

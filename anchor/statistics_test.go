@@ -85,10 +85,10 @@ func TestAnotherChangesNoBit(t *testing.T) {
 	one, two := must.Get(NewStatistics(a, Options{Threads: 1}))(t), must.Get(NewStatistics(a, Options{Threads: 1}))(t)
 	for i := 0; i < n; i += 150 {
 		for _, s := range []*Statistics{first, one} {
-			tab.Add(t, s, i, i+100, 100)
+			tab.AddRows(t, s, i, i+100, 100)
 		}
 		for _, s := range []*Statistics{second, two} {
-			tab.Add(t, s, i+100, i+150, 50)
+			tab.AddRows(t, s, i+100, i+150, 50)
 		}
 	}
 	if first.work != second.work || first.work == one.work {
@@ -120,7 +120,7 @@ func TestMergeIsConcatenation(t *testing.T) {
 	var parts *Statistics
 	for p := range 7 {
 		s := withoutRows(t, a)
-		tab.Add(t, s, p*n/7, (p+1)*n/7, 50)
+		tab.AddRows(t, s, p*n/7, (p+1)*n/7, 50)
 		if parts == nil {
 			parts = s
 			continue
@@ -193,7 +193,7 @@ func TestOverflow(t *testing.T) {
 	if _, err := s.WriteTo(&bytes.Buffer{}); !errors.As(err, &bad) {
 		t.Errorf("written: %v", err)
 	}
-	large := table{tab.With(func(i, j int, _ float64) float64 { return 2e152 * float64(i%(2+j)) })}
+	large := table{tab.MapEntries(func(i, j int, _ float64) float64 { return 2e152 * float64(i%(2+j)) })}
 	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleNone), 2); !errors.As(err, &bad) {
 		t.Errorf("distances that overflow: %v", err)
 	}
@@ -206,7 +206,7 @@ func TestOverflow(t *testing.T) {
 // with x + s rounded to s·1e-16, weights move by s·1e-16 over differences of distances.
 func TestShift(t *testing.T) {
 	// Multiples of 2⁻²⁰: x + 1e6 is exact, and so the shifted table is the same table.
-	tab := table{clusters(200, 6, 7).With(func(_, _ int, x float64) float64 { return math.Round(x*0x1p20) * 0x1p-20 })}
+	tab := table{clusters(200, 6, 7).MapEntries(func(_, _ int, x float64) float64 { return math.Round(x*0x1p20) * 0x1p-20 })}
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.graph(t, tab.random(t, 20, scale), Options{})
 		for _, shift := range []float64{1e4, -1e6} {
@@ -256,7 +256,7 @@ func TestConstantVector(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	tab := clusters(100, 9, 9)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(9)
-	permuted := table{tab.Permuted(order)}
+	permuted := table{tab.PermuteColumns(order)}
 	g := tab.graph(t, tab.random(t, 15, gram.ScaleStandard), Options{})
 	p := permuted.graph(t, permuted.random(t, 15, gram.ScaleStandard), Options{})
 	back := matrix(g.M, g.D, func(i, j int) float64 { return p.C[i*g.D+order[j]] })
@@ -344,10 +344,10 @@ func TestAnchors(t *testing.T) {
 func TestRoomIsMade(t *testing.T) {
 	const m, d = 4000, 500
 	std := clusters(3, d, 12).standardizer(t, gram.ScaleStandard)
-	roomtest.Collects(t, 8*m*d, func() { newAnchors(m, std) })
+	roomtest.CheckCollects(t, 8*m*d, func() { newAnchors(m, std) })
 	s := &Statistics{m: m / 4, k: 5, opt: Options{Threads: 1, Limit: 1 << 30}}
 	s.frame.columns = make([]int, 4*d)
-	roomtest.Collects(t, 8*m*d, func() { must.Do(t, s.allocateSums()) })
+	roomtest.CheckCollects(t, 8*m*d, func() { must.Do(t, s.allocateSums()) })
 }
 
 // Ten times the rows take no more bytes: a pass allocates with its first chunk, within

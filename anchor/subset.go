@@ -114,7 +114,7 @@ func TableOf(s Drawn, m int, columns []int, threads int) *Table {
 		}
 		return t
 	}
-	t.Values = room.Make[float64](m * t.Cols)
+	t.Values = room.MakeSlice[float64](m * t.Cols)
 	write := s.columnReader(m)
 	const run = 64 // columns, so that neighbours in a row share cache lines
 	kernel.Each(threads, (t.Cols+run-1)/run, func(b int) {

@@ -19,10 +19,10 @@ func TestSamplerKeepsColumns(t *testing.T) {
 			}
 		}
 		s, whole := NewSampler(5, SamplerOptions{Rows: 20, Seed: 1}), NewSampler(len(some.Cols), SamplerOptions{Rows: 20, Seed: 1})
-		tab.Add(t, s, 0, 100, 64)
+		tab.AddRows(t, s, 0, 100, 64)
 		s.Keep(wanted)
-		some.Add(t, s, 100, 300, 64)
-		some.Add(t, whole, 0, 300, 64)
+		some.AddRows(t, s, 100, 300, 64)
+		some.AddRows(t, whole, 0, 300, 64)
 		if !bytes.Equal(written(t, s), written(t, whole)) {
 			t.Errorf("%v: another sample", wanted)
 		}

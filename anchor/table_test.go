@@ -34,7 +34,7 @@ func clusters(n, d int, seed uint64) (t table) {
 
 // holes makes entries of every other column missing.
 func (t table) holes() table {
-	return table{t.With(func(i, j int, x float64) float64 {
+	return table{t.MapEntries(func(i, j int, x float64) float64 {
 		if j%2 == 1 && (i*7+j)%5 == 0 {
 			return math.NaN()
 		}
@@ -44,7 +44,7 @@ func (t table) holes() table {
 
 // thinned keeps one in `every` entries and clears the others, in rows of either storage.
 func (t table) thinned(every int) (dense, sparse table) {
-	dense.Table = t.With(func(i, j int, x float64) float64 {
+	dense.Table = t.MapEntries(func(i, j int, x float64) float64 {
 		if (i+j)%every > 0 {
 			return 0
 		}
@@ -56,19 +56,19 @@ func (t table) thinned(every int) (dense, sparse table) {
 }
 
 func (t table) shifted(by float64) table {
-	return table{t.With(func(_, _ int, x float64) float64 { return x + by })}
+	return table{t.MapEntries(func(_, _ int, x float64) float64 { return x + by })}
 }
 
 func (t table) standardizer(tb testing.TB, scale gram.Scale) *gram.Standardizer {
 	tb.Helper()
 	p := gram.NewProfile(len(t.Cols))
-	t.Add(tb, p, 0, t.N(), 64)
+	t.AddRows(tb, p, 0, t.N(), 64)
 	return must.Get(gram.NewStandardizer(p, t.Columns(), scale, gram.FillMean))(tb)
 }
 
 func (t table) sampler(tb testing.TB, rows int) *Sampler {
 	s := NewSampler(len(t.Cols), SamplerOptions{Rows: rows, Seed: 1})
-	t.Add(tb, s, 0, t.N(), 64)
+	t.AddRows(tb, s, 0, t.N(), 64)
 	return s
 }
 
@@ -81,7 +81,7 @@ func (t table) random(tb testing.TB, m int, scale gram.Scale) *Anchors {
 func (t table) statistics(tb testing.TB, a *Anchors, opt Options, height int) *Statistics {
 	tb.Helper()
 	s := must.Get(NewStatistics(a, opt))(tb)
-	t.Add(tb, s, 0, t.N(), height)
+	t.AddRows(tb, s, 0, t.N(), height)
 	return s
 }
 
@@ -89,7 +89,7 @@ func (t table) statistics(tb testing.TB, a *Anchors, opt Options, height int) *S
 func (t table) gram(tb testing.TB, scale gram.Scale) *gram.Gram {
 	tb.Helper()
 	m := gram.NewMoments(len(t.Cols), gram.Options{})
-	t.Add(tb, m, 0, t.N(), 64)
+	t.AddRows(tb, m, 0, t.N(), 64)
 	return must.Get(m.Finish(t.Columns(), gram.FinishOptions{Scale: scale}))(tb)
 }
 

@@ -50,7 +50,7 @@ func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64
 			continue
 		}
 		for ; next < len(t.common) && t.common[next] < k; next++ {
-			to.Add(int(t.common[next]), t.absent[next])
+			to.AddEntry(int(t.common[next]), t.absent[next])
 		}
 		if next < len(t.common) && t.common[next] == k {
 			next++
@@ -59,12 +59,12 @@ func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64
 		if x != x {
 			x = t.std.Fill[k]
 		}
-		to.Add(int(k), (x-t.std.Shift[k])*t.std.Factor[k])
+		to.AddEntry(int(k), (x-t.std.Shift[k])*t.std.Factor[k])
 	}
 	for ; next < len(t.common); next++ {
-		to.Add(int(t.common[next]), t.absent[next])
+		to.AddEntry(int(t.common[next]), t.absent[next])
 	}
-	to.End()
+	to.EndRow()
 }
 
 // thinSearch finds the nearest thin anchors of sparse rows. With the lists of anchors by feature, xᵀy for all y costs
@@ -114,10 +114,10 @@ func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	for j := range m {
 		for k, y := range points[j*d : (j+1)*d] {
 			if y != 0 {
-				out.Add(k, y)
+				out.AddEntry(k, y)
 			}
 		}
-		out.End()
+		out.EndRow()
 	}
 	return out, true
 }
@@ -142,7 +142,7 @@ func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *t
 		}
 		t.largestNorm, t.longestAnchor = max(t.largestNorm, t.norm[j]), max(t.longestAnchor, len(at))
 	}
-	t.byFeature = y.Transposed()
+	t.byFeature = y.TransposedCopy()
 	t.denseColumn = make([]int32, t.d)
 	for k := range t.d {
 		at, value := t.byFeature.Row(k)
@@ -320,11 +320,11 @@ func (s *Statistics) addThinProducts(rows int) time.Duration {
 	t.weightRows.Reset()
 	for i := range rows {
 		for e := i * s.k; e < (i+1)*s.k; e++ {
-			t.weightRows.Add(int(w.index[e]), w.weight[e])
+			t.weightRows.AddEntry(int(w.index[e]), w.weight[e])
 		}
-		t.weightRows.End()
+		t.weightRows.EndRow()
 	}
-	byAnchor := t.weightRows.Transposed()
+	byAnchor := t.weightRows.TransposedCopy()
 	busy, d := time.Since(start), len(s.frame.columns)
 	return busy + kernel.Each(w.team.Threads(), s.m, func(j int) {
 		rowsOfAnchor, weight := byAnchor.Row(j)

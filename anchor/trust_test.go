@@ -57,7 +57,7 @@ func TestTrustGoesAlong(t *testing.T) {
 	old := slices.Concat(plain[:at], plain[at+8*trustWords:])
 	w := new(bytes.Buffer)
 	head := words.NewWriter(w)
-	head.Word(words.Magic(untrustedMagic))
+	head.Word(words.MagicWord(untrustedMagic))
 	must.Get(head.Finish())(t)
 	copy(old, w.Bytes())
 	must.Get(read.ReadFrom(bytes.NewReader(old)))(t)

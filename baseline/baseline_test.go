@@ -15,7 +15,7 @@ import (
 // table is 200 rows of d columns, column j with a spread of its own.
 func table(d int) (src *rowstest.Source, columns [][]float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	columns = rowstest.Zeros(d, 200)
+	columns = rowstest.ZeroRows(d, 200)
 	for j, col := range columns {
 		for i := range col {
 			col[i] = float64(j%7+1)*rng.NormFloat64() + 1e3

@@ -16,22 +16,22 @@ type dense struct {
 }
 
 func newDense(x, z [][]float64) *dense {
-	return &dense{len(x), len(z[0]), len(x[0]), rowstest.Centred(x), z, rowstest.Laplacian(z)}
+	return &dense{len(x), len(z[0]), len(x[0]), rowstest.CentreColumns(x), z, rowstest.Laplacian(z)}
 }
 
-func (t *dense) graph() *anchor.Graph { return rowstest.Graph(t.x, t.z) }
+func (t *dense) graph() *anchor.Graph { return rowstest.BuildGraph(t.x, t.z) }
 
 // randomDense has rows that use three anchors of their part each; features follow the
 // anchors with noise, the last repeats the first, the one before is constant.
 func randomDense(seed uint64, n, m, d, parts int) *dense {
 	r := rand.New(rand.NewPCG(seed, 5))
-	anchors := rowstest.Zeros(m, d)
+	anchors := rowstest.ZeroRows(m, d)
 	for a := range m {
 		for j := range d {
 			anchors[a][j] = r.NormFloat64()
 		}
 	}
-	x, z := rowstest.Zeros(n, d), rowstest.Zeros(n, m)
+	x, z := rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, m)
 	for i := range n {
 		size := m / parts
 		first := i % parts * size

@@ -18,9 +18,9 @@ func TestFixtureLaplacian(t *testing.T) {
 		Score   []*float64 // null: +Inf
 		Ranking []int
 	}
-	for name, fix := range fixtures.Read[fixture](t, "laplacian") {
+	for name, fix := range fixtures.ReadCases[fixture](t, "laplacian") {
 		t.Run(name, func(t *testing.T) {
-			g := rowstest.Graph(fix.X, fix.Z)
+			g := rowstest.BuildGraph(fix.X, fix.Z)
 			scores := LaplacianScore(g)
 			if len(fix.Score) != g.D || len(fix.Ranking) != g.D {
 				t.Fatalf("%d scores and %d ranks for %d features", len(fix.Score), len(fix.Ranking), g.D)

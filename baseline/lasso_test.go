@@ -75,7 +75,7 @@ func nonzero(beta []float64) (n int) {
 // a target of length 1.
 func problem(seed uint64, n, d int) (g, b []float64) {
 	r := rand.New(rand.NewPCG(seed, 6))
-	x := rowstest.Zeros(d, n)
+	x := rowstest.ZeroRows(d, n)
 	u := make([]float64, n)
 	length := 0.0
 	for i := range n {
@@ -153,7 +153,7 @@ func TestLassoPathOfManyDrops(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		const n, d = 60, 25
-		x, u := rowstest.Zeros(d, n), make([]float64, n)
+		x, u := rowstest.ZeroRows(d, n), make([]float64, n)
 		for i := range n {
 			walk := 0.0
 			for j := range d {
@@ -202,7 +202,7 @@ func TestLassoTies(t *testing.T) {
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		n, d := 3+r.IntN(8), 2+r.IntN(9)
-		x := rowstest.Zeros(d, n)
+		x := rowstest.ZeroRows(d, n)
 		for j := range d {
 			for i := range n {
 				x[j][i] = float64(r.IntN(3) - 1)

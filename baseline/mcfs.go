@@ -42,7 +42,7 @@ func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
 	paths := 8 * (c*(5*int64(d)+2*int64(rank)+2*k*k) + 2*int64(d))
-	return spectral.Bytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
+	return spectral.EmbedBytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
 // MCFSResult holds the scores, and the spectrum of the graph.

@@ -97,7 +97,7 @@ func TestMCFSOfComponents(t *testing.T) {
 		t.Errorf("warnings %q", got.Warnings)
 	}
 	part := func(i int) int { return i % 3 }
-	targets := rowstest.Zeros(61, 2)
+	targets := rowstest.ZeroRows(61, 2)
 	for i := range 61 {
 		switch part(i) {
 		case 0:
@@ -169,7 +169,7 @@ func TestMCFSLaws(t *testing.T) {
 		}
 	}
 	order := rand.New(rand.NewPCG(4, 4)).Perm(x.d - 1) // without the repeated one, which goes by order
-	permuted := rowstest.Permuted(g, order)
+	permuted := rowstest.PermuteFeatures(g, order)
 	for to, v := range mustMCFS(t, permuted, MCFSOptions{K: 4, Clusters: 5}).Scores {
 		// The same features, in sums of other orders; the condition is below 10².
 		if math.Abs(v-want.Scores[order[to]]) > 1e-12 {
@@ -211,7 +211,7 @@ func TestMCFSEdges(t *testing.T) {
 		t.Errorf("one anchor: scores %v, warnings %q", r.Scores, r.Warnings)
 	}
 	_, err := MCFS(g, MCFSOptions{K: 6, Clusters: -1, Threads: -1})
-	rowstest.Refused(t, err, "k = 6", "clusters = -1", "threads = -1")
+	rowstest.CheckRefusal(t, err, "k = 6", "clusters = -1", "threads = -1")
 	_, err = MCFS(&anchor.Graph{}, MCFSOptions{K: -1})
-	rowstest.Refused(t, err, "no features")
+	rowstest.CheckRefusal(t, err, "no features")
 }

@@ -25,7 +25,7 @@ func TestConvertKeepsEveryType(t *testing.T) {
 	formattest.WriteEveryType(t, from, 1, 40, 25)
 	report, err := Convert(t.Context(), []string{from}, to, ApplyOptions{})
 	formattest.Must(t, err)
-	want, got := formattest.Read(t, from), formattest.Read(t, to)
+	want, got := formattest.ReadDump(t, from), formattest.ReadDump(t, to)
 	if report.Rows != 65 || len(got.Leaves) != len(want.Leaves) || !slices.Equal(got.Groups, want.Groups) {
 		t.Fatalf("%d rows, %d leaves of %d, groups %v", report.Rows, len(got.Leaves), len(want.Leaves), got.Groups)
 	}
@@ -50,7 +50,7 @@ func TestConvertDottedNames(t *testing.T) {
 	formattest.Must(t, os.WriteFile(in, file, 0o600))
 	_, err := Convert(t.Context(), []string{in}, out, ApplyOptions{})
 	formattest.Must(t, err)
-	want, got := formattest.Read(t, in), formattest.Read(t, out)
+	want, got := formattest.ReadDump(t, in), formattest.ReadDump(t, out)
 	if len(got.Leaves) != 2 {
 		t.Fatalf("%d columns", len(got.Leaves))
 	}
@@ -117,8 +117,8 @@ func TestConvertSparse(t *testing.T) {
 	formattest.Must(t, os.WriteFile(from, text, 0o644))
 	report, err := Convert(t.Context(), []string{from}, to, ApplyOptions{})
 	formattest.Must(t, err)
-	d := formattest.Read(t, to)
-	if got := d.Column("label").Numbers(t); report.Rows != 3000 || !slices.Equal(got, label) {
+	d := formattest.ReadDump(t, to)
+	if got := d.FindLeaf("label").RowNumbers(t); report.Rows != 3000 || !slices.Equal(got, label) {
 		t.Errorf("%d rows, labels %v…", report.Rows, got[:5])
 	}
 	ds, err := Open(t.Context(), []string{to}, Options{Sparse: "indices,values", Label: "label"})

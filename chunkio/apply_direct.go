@@ -33,7 +33,7 @@ func (a *access) useDirectOutput(ctx context.Context, inputs []string, list *fil
 }
 
 func (d *directOutput) writeToOutput(ctx context.Context, from intake.Input, opt intake.Options) (*scratchRows, error) {
-	if err := atomicfile.CanWrite(ctx, d.out); err != nil { // an upload would fail only at its end
+	if err := atomicfile.CheckWritable(ctx, d.out); err != nil { // an upload would fail only at its end
 		return nil, err
 	}
 	var err error

@@ -37,9 +37,9 @@ func TestConvertWritesOnce(t *testing.T) {
 	if !reflect.DeepEqual(done, copied) {
 		t.Errorf("says %+v, of a copy %+v", done, copied)
 	}
-	a, b := formattest.Read(t, once), formattest.Read(t, twice)
+	a, b := formattest.ReadDump(t, once), formattest.ReadDump(t, twice)
 	for _, column := range []string{"a", "b"} {
-		if x, y := a.Column(column).Rows(), b.Column(column).Rows(); len(x) != 200_001 || !reflect.DeepEqual(x, y) {
+		if x, y := a.FindLeaf(column).RowTexts(), b.FindLeaf(column).RowTexts(); len(x) != 200_001 || !reflect.DeepEqual(x, y) {
 			t.Errorf("column %s: %d rows differ from the %d of a copy", column, len(x), len(y))
 		}
 	}

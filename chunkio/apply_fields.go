@@ -44,7 +44,7 @@ func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Colu
 		case copier.Absent, copier.FromNumbers: // the fields come from the files that have the columns
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				err = format.Place(a.catalog.fileName(i), -1, c.Name, err)
+				err = format.PlaceError(a.catalog.fileName(i), -1, c.Name, err)
 				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
 					data.Remedy = a.adviceWithoutColumn()
 				}
@@ -72,7 +72,7 @@ func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
 			nodes = append(nodes, f.Node)
 		}
 	}
-	if path, shared := mergeAnnotations(fields).Shared(nodes); shared {
+	if path, shared := mergeAnnotations(fields).SharedPath(nodes); shared {
 		return stream.Usagef("%s: column %s shares its name with another, and its logical type cannot be copied then; rename one of them",
 			a.catalog.fileName(i), strings.Join(path, "."))
 	}

@@ -74,7 +74,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 
 // createOne writes all files to the one file out, from the beginning.
 func (a *applier) createOne(ctx context.Context, out string, fields []copier.Field, files []int) error {
-	if err := atomicfile.CanWrite(ctx, out); err != nil { // an upload would fail only at its end
+	if err := atomicfile.CheckWritable(ctx, out); err != nil { // an upload would fail only at its end
 		return err
 	}
 	file, err := atomicfile.Create(ctx, out)
@@ -97,7 +97,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	a.folderBytes = l.memoryBytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
 		if leavesUnfinished(ctx, err) {
-			if temp, ok := dir.Leave(ctx); ok {
+			if temp, ok := dir.LeaveForResume(ctx); ok {
 				err = &Unfinished{Place: temp, Finished: a.report.Files, Files: len(places), Err: err}
 			}
 		}
@@ -142,7 +142,7 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	if err := a.writeFile(ctx, file, fields, columns, []int{i}); err != nil {
 		return err
 	}
-	return dir.Keep(ctx, rel, file, recipe, a.report.Rows-before)
+	return dir.RecordFile(ctx, rel, file, recipe, a.report.Rows-before)
 }
 
 // folderFileColumns are the columns of a file at rel: a partition key in its path is no column of the file.
@@ -166,7 +166,7 @@ func (a *applier) folderFileColumns(rel string) ([]copier.Column, error) {
 func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	defer func() {
 		if leavesUnfinished(ctx, err) {
-			if temp, ok := out.Leave(ctx); ok {
+			if temp, ok := out.LeaveForResume(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}
 		}

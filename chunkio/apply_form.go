@@ -67,7 +67,7 @@ func OutputForm(out, format string) (Form, error) {
 	ext := strings.ToLower(place.Ext(out))
 	switch {
 	case format == "" && !named && slices.Contains(slices.Concat(intake.Endings, intake.Packings, []string{".json", ".txt", ".ufs"}), ext):
-		return 0, stream.Usagef("apply: {o} %s: OUT is Parquet, Arrow or CSV (also .csv.gz, .csv.zst); name it %s", place.Name(out), place.WithExt(out, ".parquet"))
+		return 0, stream.Usagef("apply: {o} %s: OUT is Parquet, Arrow or CSV (also .csv.gz, .csv.zst); name it %s", place.DisplayName(out), place.WithExt(out, ".parquet"))
 	case format == "":
 		return form, nil
 	}
@@ -76,7 +76,7 @@ func OutputForm(out, format string) (Form, error) {
 	case at < 0:
 		return 0, stream.Usagef("{format} %s: want %s%s", format, strings.Join(FormatNames(), ", "), suggest.DidYouMean(format, FormatNames()))
 	case named && min(form, FormCSV) != Form(at):
-		return 0, stream.Usagef("{format} %s: the name %s says otherwise; name it %s", format, place.Name(out), place.WithExt(out, Form(at).fileEnding()))
+		return 0, stream.Usagef("{format} %s: the name %s says otherwise; name it %s", format, place.DisplayName(out), place.WithExt(out, Form(at).fileEnding()))
 	case named:
 		return form, nil
 	}
@@ -116,8 +116,8 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	if err != nil {
 		return 0, 0, err
 	}
-	err = table.Copy(ctx, f, page, a.opt.Memory-a.heldBytes(), sink)
-	if short, ok := errors.AsType[*export.Short](err); ok {
+	err = table.CopyRows(ctx, f, page, a.opt.Memory-a.heldBytes(), sink)
+	if short, ok := errors.AsType[*export.MemoryTooSmall](err); ok {
 		return 0, 0, &stream.MemoryError{What: "writing the rows of all chosen columns together", Need: short.Need + a.heldBytes(), Limit: a.opt.Memory}
 	}
 	if err == nil {
@@ -130,7 +130,7 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 }
 
 func (a *applier) storePageBytes(columns int) int64 {
-	return export.Page(columns, a.opt.Memory-a.heldBytes())
+	return export.PageSize(columns, a.opt.Memory-a.heldBytes())
 }
 
 // openRowStore opens the Parquet file that stores the rows until they are read again: the growing file next to the
@@ -209,7 +209,7 @@ func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOu
 	var w io.Writer = end
 	switch a.opt.Form {
 	case FormArrow:
-		sink, err = table.Arrow(w)
+		sink, err = table.NewArrowSink(w)
 		return end, sink, err
 	case FormCSVGzip:
 		gz := gzip.NewWriter(end)
@@ -221,7 +221,7 @@ func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOu
 		}
 		w, end.closeCompressor = zst, zst.Close
 	}
-	sink, err = table.CSV(w)
+	sink, err = table.NewCSVSink(w)
 	return end, sink, err
 }
 

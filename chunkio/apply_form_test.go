@@ -151,7 +151,7 @@ func (brokenWriter) Write([]byte) (int, error) {
 func TestNoRoomForRows(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.parquet")
 	must.Do(t, WriteParquet(t.Context(), in, everyNumber(30, 30, false), WriteOptions{}))
-	full := faults.With(t.Context(), &faults.Disk{Change: func(_, what string) error {
+	full := faults.WithDisk(t.Context(), &faults.Disk{Change: func(_, what string) error {
 		if what == "write" {
 			return syscall.ENOSPC
 		}

@@ -47,9 +47,9 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			}
 			n, workers, err := a.chooseWindow(src, i, g, columns[lo:], scratch)
 			if err != nil {
-				return format.Place(a.catalog.fileName(i), g, "", err)
+				return format.PlaceError(a.catalog.fileName(i), g, "", err)
 			}
-			w.Workers(workers)
+			w.SetWorkers(workers)
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
 			if err == nil {
 				err = a.copyWindow(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
@@ -184,7 +184,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 	path := a.catalog.fileName(i)
 	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
-		return format.Place(path, g, "", err)
+		return format.PlaceError(path, g, "", err)
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
@@ -204,7 +204,7 @@ func runTasks(ctx context.Context, workers int, path string, g int, tasks []copi
 		if workCtx.Err() != nil {
 			break
 		}
-		work.Go(func() error { return format.Place(path, g, t.Column, t.Run(workCtx)) })
+		work.Go(func() error { return format.PlaceError(path, g, t.Column, t.Run(workCtx)) })
 	}
 	err := work.Wait()
 	if ctx.Err() != nil {
@@ -219,7 +219,7 @@ func runTasks(ctx context.Context, workers int, path string, g int, tasks []copi
 		if ctx.Err() != nil {
 			break
 		}
-		last.Go(func() error { return format.Place(path, g, c.Descr().Path(), c.Finish()) })
+		last.Go(func() error { return format.PlaceError(path, g, c.Descr().Path(), c.Finish()) })
 	}
 	if err := last.Wait(); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 	}
 	defer func() {
 		if err != nil && leavesUnfinished(ctx, err) {
-			if temp, ok := g.file.Leave(ctx); ok {
+			if temp, ok := g.file.LeaveForResume(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}
 		}
@@ -84,9 +84,9 @@ func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.F
 	if a.opt.Form != FormParquet {
 		g.page = a.storePageBytes(len(fields))
 	}
-	var marks []atomicfile.Finished
+	var marks []atomicfile.FinishedFile
 	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.isUsableMark)
-	if waits, ok := errors.AsType[*atomicfile.Waits](err); ok {
+	if waits, ok := errors.AsType[*atomicfile.WaitingError](err); ok {
 		return nil, &Unfinished{Place: waits.Temp, Err: waits.Err}
 	}
 	if err != nil {
@@ -94,10 +94,10 @@ func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.F
 	}
 	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(g.file.Remarks())...)
 	if len(marks) == 0 {
-		a.report.Resumed.countFate(g.file.Refused())
+		a.report.Resumed.countFate(g.file.RefusalFate())
 	}
 	if a.opt.Form != FormParquet {
-		g.file.Advise(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))
+		g.file.SetRemedy(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))
 	}
 	for _, f := range marks {
 		if err := json.Unmarshal(f.Detail, &g.resumedTo); err != nil {
@@ -111,7 +111,7 @@ func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.F
 }
 
 // isUsableMark reports whether a mark is from a run that writes the same file.
-func (g *growingFile) isUsableMark(f atomicfile.Finished) bool {
+func (g *growingFile) isUsableMark(f atomicfile.FinishedFile) bool {
 	var m fileMark
 	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
 }
@@ -146,7 +146,7 @@ func (g *growingFile) resumeOrBegin(to io.Writer, fresh func(io.Writer) (*writer
 	if err != nil {
 		return nil, err
 	}
-	err = w.GoOn(to, g.resumeOffset, g.footers)
+	err = w.Resume(to, g.resumeOffset, g.footers)
 	if g.footers = nil; err != nil {
 		return nil, &stream.OutputError{Path: g.file.Path(), Err: fmt.Errorf("what an interrupted run has left of it cannot be gone on with: %w", err),
 			Remedy: stream.PlainText("run the same command again, which begins anew")}
@@ -167,7 +167,7 @@ func (g *growingFile) markGroup(w *writer.File, i, group int) error {
 	if g == nil {
 		return nil
 	}
-	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.Unmarked() < mostMark {
+	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.UnmarkedBytes() < mostMark {
 		return nil
 	}
 	return g.writeMark(w)
@@ -192,5 +192,5 @@ func (g *growingFile) writeMark(w *writer.File) error {
 		return err
 	}
 	g.lastMark = time.Now()
-	return g.file.Mark(g.recipes[g.lastWritten.File], w.Rows-before, detail)
+	return g.file.RecordMark(g.recipes[g.lastWritten.File], w.Rows-before, detail)
 }

@@ -134,17 +134,17 @@ func TestApplyNested(t *testing.T) {
 			[]arrow.Array{column, array.NewSlice(mustJSON(t, arrow.PrimitiveTypes.Int64, "[1,2,3,4,5]"), 0, int64(len(rows)))}, int64(len(rows)))
 		dir := t.TempDir()
 		in, out := filepath.Join(dir, "in.arrow"), filepath.Join(dir, "out.parquet")
-		formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record}), 0o600))
+		formattest.Must(t, os.WriteFile(in, formattest.WriteArrow(t, false, []arrow.Record{record}), 0o600))
 		mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"s"}})
-		got := formattest.Read(t, out)
-		l := got.Column("s.in.l.list.element")
+		got := formattest.ReadDump(t, out)
+		l := got.FindLeaf("s.in.l.list.element")
 		if def, rep := strings.Trim(fmt.Sprint(l.Def), "[]"), strings.Trim(fmt.Sprint(l.Rep), "[]"); def != wantDef || rep != wantRep || strings.Join(l.Values, " ") != "1 3" {
 			t.Errorf("%03b: list levels %s and %s, want %s and %s", mask, def, rep, wantDef, wantRep)
 		}
-		if n := strings.Join(got.Column("s.in.n").Rows(), " "); n != wantN {
+		if n := strings.Join(got.FindLeaf("s.in.n").RowTexts(), " "); n != wantN {
 			t.Errorf("%03b: %s, want %s", mask, n, wantN)
 		}
-		if b := strings.Join(got.Column("s.b").Rows(), " "); b != wantB {
+		if b := strings.Join(got.FindLeaf("s.b").RowTexts(), " "); b != wantB {
 			t.Errorf("%03b: %s, want %s", mask, b, wantB)
 		}
 	}
@@ -167,12 +167,12 @@ func TestApplySmallDecimals(t *testing.T) {
 			in, out := filepath.Join(dir, "in.arrow"), filepath.Join(dir, "out.parquet")
 			formattest.Must(t, os.WriteFile(in, formattest.SmallDecimals(t, bits, 9, scale, values), 0o600))
 			mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"l[1]"}, Also: []string{"d", "l", "s"}})
-			got := formattest.Read(t, out)
+			got := formattest.ReadDump(t, out)
 			for path, want := range map[string]string{
 				"d": "1 -2 null 999999999", "s.x": "1 -2 null 999999999", "l[1]": "-2 999999999 7 9", "l.list.element": "1 -2 0 999999999 -999999999 7 8 9",
 			} {
-				l := got.Column(path)
-				if rows := strings.Join(l.Rows(), " "); rows != want {
+				l := got.FindLeaf(path)
+				if rows := strings.Join(l.RowTexts(), " "); rows != want {
 					t.Errorf("%d bits, %s: %s, want %s", bits, path, rows, want)
 				}
 				if d, ok := l.Node.LogicalType().(*schema.DecimalLogicalType); !ok || d.Precision() != 9 || int(d.Scale()) != scale || l.Node.PhysicalType() != map[int]parquet.Type{32: parquet.Types.Int32, 64: parquet.Types.Int64}[bits] {
@@ -247,7 +247,7 @@ func TestApplyIPC(t *testing.T) {
 		}
 	}
 	record := b.NewRecord()
-	formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record, record}, ipc.WithZstd()), 0o600))
+	formattest.Must(t, os.WriteFile(in, formattest.WriteArrow(t, false, []arrow.Record{record, record}, ipc.WithZstd()), 0o600))
 
 	var also []string
 	for _, c := range cases {
@@ -256,7 +256,7 @@ func TestApplyIPC(t *testing.T) {
 	out := filepath.Join(dir, "out.parquet")
 	opt := ApplyOptions{Columns: []string{"emb[2]", "emb[0]"}, Also: append(also, "emb", "tags", "runs")}
 	mustApply(t, []string{in}, out, opt)
-	got := formattest.Read(t, out)
+	got := formattest.ReadDump(t, out)
 	want := func(text func(int) string, null func(int) bool) (all []string) {
 		for i := range 2 * rows {
 			v := "null"
@@ -269,17 +269,17 @@ func TestApplyIPC(t *testing.T) {
 	}
 	for _, c := range cases {
 		size := -1
-		if l := got.Column(c.name).Node; c.physical == parquet.Types.FixedLenByteArray {
+		if l := got.FindLeaf(c.name).Node; c.physical == parquet.Types.FixedLenByteArray {
 			size = l.TypeLength()
 		}
 		node := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.name, parquet.Repetitions.Optional, c.logical, c.physical, size, -1))
-		sameColumn(t, got.Column(c.name), c.name, node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%5 == 3 }))
-		sameColumn(t, got.Column("s_"+c.name+".x"), "s_"+c.name+".x", node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%7 == 1 || i%7 == 2 }))
-		sameColumn(t, got.Column("r_"+c.name), "r_"+c.name, node, parquet.Repetitions.Required, want(c.text, func(int) bool { return false }))
+		sameColumn(t, got.FindLeaf(c.name), c.name, node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%5 == 3 }))
+		sameColumn(t, got.FindLeaf("s_"+c.name+".x"), "s_"+c.name+".x", node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%7 == 1 || i%7 == 2 }))
+		sameColumn(t, got.FindLeaf("r_"+c.name), "r_"+c.name, node, parquet.Repetitions.Required, want(c.text, func(int) bool { return false }))
 	}
 	for _, e := range []int{2, 0} {
-		rows := got.Column(fmt.Sprintf("emb[%d]", e)).Rows()
-		whole := got.Column("emb.list.element").Element(e)
+		rows := got.FindLeaf(fmt.Sprintf("emb[%d]", e)).RowTexts()
+		whole := got.FindLeaf("emb.list.element").ElementTexts(e)
 		for i, v := range rows {
 			x := fmt.Sprint(10*(i%40) + e)
 			if i%40%5 == 3 {
@@ -290,12 +290,12 @@ func TestApplyIPC(t *testing.T) {
 			}
 		}
 	}
-	for i, v := range got.Column("runs").Rows() {
+	for i, v := range got.FindLeaf("runs").RowTexts() {
 		if want := fmt.Sprint(i % rows / 10 * 10); v != want {
 			t.Fatalf("runs, row %d: %s, want %s", i, v, want)
 		}
 	}
-	tags := got.Column("tags.list.element")
+	tags := got.FindLeaf("tags.list.element")
 	if d := fmt.Sprint(tags.Def[:11], tags.Rep[:11]); d != "[0 3 2 3 3 3 3 3 0 3 3] [0 0 1 0 1 0 1 1 0 0 0]" {
 		t.Fatalf("tags has levels %v", d)
 	}
@@ -307,10 +307,10 @@ func TestApplyIPC(t *testing.T) {
 	}
 	nested := filepath.Join(dir, "nested.parquet")
 	mustApply(t, []string{in}, nested, ApplyOptions{Also: structs})
-	inside := formattest.Read(t, nested)
+	inside := formattest.ReadDump(t, nested)
 	for _, name := range structs {
-		l := inside.Column(name + ".x")
-		if l == nil || !slices.Equal(l.Rows(), got.Column(name+".x").Rows()) || inside.Root.Field(0).Type() != schema.Group {
+		l := inside.FindLeaf(name + ".x")
+		if l == nil || !slices.Equal(l.RowTexts(), got.FindLeaf(name+".x").RowTexts()) || inside.Root.Field(0).Type() != schema.Group {
 			t.Fatalf("%s differs from its field", name)
 		}
 		for i, d := range l.Def {
@@ -329,7 +329,7 @@ func TestApplyIPC(t *testing.T) {
 		t.Fatalf("moving the Arrow file into a folder: %v", err)
 	}
 	mustApply(t, []string{folder}, filepath.Join(dir, "reduced"), ApplyOptions{Columns: []string{"emb[1]"}})
-	if g := formattest.Read(t, filepath.Join(dir, "reduced", "in.parquet")).Groups; len(g) != 2 || g[0] != rows {
+	if g := formattest.ReadDump(t, filepath.Join(dir, "reduced", "in.parquet")).Groups; len(g) != 2 || g[0] != rows {
 		t.Fatalf("row groups %v", g)
 	}
 }
@@ -345,7 +345,7 @@ func TestUnwrittenArrowColumn(t *testing.T) {
 		s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: x.DataType()}, {Name: "c", Type: values.DataType()}}, nil)
 		in, out := filepath.Join(t.TempDir(), "in.arrow"), filepath.Join(t.TempDir(), "out.parquet")
 		record := array.NewRecord(s, []arrow.Array{x, values}, 1)
-		formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record}), 0o600))
+		formattest.Must(t, os.WriteFile(in, formattest.WriteArrow(t, false, []arrow.Record{record}), 0o600))
 		_, err := Convert(t.Context(), []string{in}, out, ApplyOptions{})
 		if err == nil || !strings.Contains(err.Error(), "cannot be written to Parquet; write the other columns with apply") {
 			t.Errorf("convert of %s: %v", name, err)

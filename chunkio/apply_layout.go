@@ -36,7 +36,7 @@ func (l outputLayout) memoryBytes() (n int64) {
 func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
 	sources := list.sourcePaths()
 	paths := sources[:list.count]
-	if err := atomicfile.NotInput(ctx, out, sources...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, out, sources...); err != nil {
 		return outputLayout{}, err
 	}
 	if list.isStdin() {
@@ -58,7 +58,7 @@ func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileLi
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if err := atomicfile.NoneIsInput(ctx, out, maps.Values(l.place), sources); err != nil {
+	if err := atomicfile.CheckNoneIsInput(ctx, out, maps.Values(l.place), sources); err != nil {
 		return outputLayout{}, err
 	}
 	return l, list.checkOutput(out, l.place)
@@ -86,11 +86,11 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 		rel, _ := cutFolder(base, tree)
 		rel = withFormEnding(rel, form)
 		if err := place.CheckName(rel); err != nil {
-			return outputLayout{}, stream.Dataf(place.Name(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.Name(out), form.fileEnding())
+			return outputLayout{}, stream.Dataf(place.DisplayName(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.DisplayName(out), form.fileEnding())
 		}
 		if other, ok := sourceOf[rel]; ok {
 			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE%s)",
-				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)), form.fileEnding())
+				place.DisplayName(other), place.DisplayName(p), place.DisplayName(place.JoinBelow(out, rel)), form.fileEnding())
 		}
 		sourceOf[rel], l.place[p] = p, rel
 	}
@@ -114,7 +114,7 @@ func isFolderOutput(out string) bool {
 	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(os.PathSeparator)) {
 		return true
 	}
-	local, err := place.Local(out)
+	local, err := place.LocalPath(out)
 	if err != nil || place.IsURL(out) {
 		return false
 	}
@@ -123,7 +123,7 @@ func isFolderOutput(out string) bool {
 }
 
 func refuseNonFolder(out string, ofFolder bool, form Form) error {
-	local, err := place.Local(out)
+	local, err := place.LocalPath(out)
 	if err != nil || place.IsURL(out) {
 		return err
 	}
@@ -144,7 +144,7 @@ func refuseNonFolder(out string, ofFolder bool, form Form) error {
 // so below the output.
 func treePath(p string) (string, error) {
 	if !place.IsURL(p) {
-		local, err := place.FromRoot(p)
+		local, err := place.AbsolutePath(p)
 		if err != nil {
 			return "", err
 		}
@@ -156,7 +156,7 @@ func treePath(p string) (string, error) {
 		return "", err
 	}
 	if parts := strings.Split(l.Key, "/"); slices.Contains(parts, "..") || slices.Contains(parts, ".") {
-		return "", stream.Dataf(l.Name(), "its key has a part . or .., which is no place below a folder; apply it by itself")
+		return "", stream.Dataf(l.PublicName(), "its key has a part . or .., which is no place below a folder; apply it by itself")
 	}
 	return path.Join(l.Scheme, l.Bucket, l.Key), nil
 }
@@ -188,7 +188,7 @@ func (a *access) inputFolders(ctx context.Context, inputs, paths []string) ([]st
 func folderTreePath(arg string, paths []string) (string, error) {
 	arg = strings.TrimPrefix(arg, deltaScheme)
 	if !place.IsURL(arg) {
-		local, err := place.Local(arg)
+		local, err := place.LocalPath(arg)
 		if err != nil {
 			return "", err
 		}
@@ -202,7 +202,7 @@ func folderTreePath(arg string, paths []string) (string, error) {
 		return "", err
 	}
 	named := slices.Contains(paths, l.String())
-	if _, glob := l.Glob(); named || glob {
+	if _, glob := l.GlobPrefix(); named || glob {
 		return "", nil
 	}
 	return treePath(arg)

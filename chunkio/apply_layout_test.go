@@ -68,10 +68,10 @@ func numbersIn(t *testing.T, out string) (numbers []int) {
 		if digest == "a folder" {
 			continue
 		}
-		got := formattest.Read(t, path).Column("x").Rows()
+		got := formattest.ReadDump(t, path).FindLeaf("x").RowTexts()
 		number := len(got) - 1
 		numbered(t, own, number)
-		if want := formattest.Read(t, own).Column("x").Rows(); !slices.Equal(got, want) {
+		if want := formattest.ReadDump(t, own).FindLeaf("x").RowTexts(); !slices.Equal(got, want) {
 			t.Errorf("%s has rows %q, want %q", path, got, want)
 		}
 		numbers = append(numbers, number)
@@ -235,13 +235,13 @@ func sameElsewhere(t *testing.T, random *rand.Rand, what string, paths, args []s
 	first := must.Get(chooseFolderLayout(out, roots, paths, FormParquet))(t)
 	full := make([]string, len(paths))
 	for i, p := range paths {
-		full[i] = must.Get(place.FromRoot(p))(t)
+		full[i] = must.Get(place.AbsolutePath(p))(t)
 	}
 	random.Shuffle(len(full), func(i, j int) { full[i], full[j] = full[j], full[i] })
 	random.Shuffle(len(roots), func(i, j int) { roots[i], roots[j] = roots[j], roots[i] })
 	second := must.Get(chooseFolderLayout(out, roots, full, FormParquet))(t)
 	for _, p := range paths {
-		if got, want := second.place[must.Get(place.FromRoot(p))(t)], first.place[p]; got != want {
+		if got, want := second.place[must.Get(place.AbsolutePath(p))(t)], first.place[p]; got != want {
 			t.Errorf("%s: %s is at %s, and in another order at %s", what, p, want, got)
 		}
 	}
@@ -326,7 +326,7 @@ func FuzzLayout(f *testing.F) {
 		seen := map[string]bool{}
 		for _, p := range paths {
 			rel := l.place[p]
-			at, err := store.Parse(place.Below("s3://b/out", rel))
+			at, err := store.Parse(place.JoinBelow("s3://b/out", rel))
 			if place.CheckName(rel) != nil || !filepath.IsLocal(rel) || strings.Contains(rel, `\`) || seen[rel] || err != nil || at.Key != "out/"+rel {
 				t.Errorf("%q is at %q of %q, which is %v in a store", p, rel, slices.Sorted(maps.Values(l.place)), at)
 			}

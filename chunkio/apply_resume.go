@@ -123,7 +123,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 }
 
 func (a *applier) reuseFinished(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
-	f, fate, err := dir.Finished(ctx, rel, recipe)
+	f, fate, err := dir.CheckFinished(ctx, rel, recipe)
 	if err != nil {
 		return false, err
 	}

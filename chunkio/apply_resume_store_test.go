@@ -60,12 +60,12 @@ func TestApplyToStoreGoesOn(t *testing.T) {
 	// them are, unless the machine is busy.
 	ctx, kill := context.WithCancel(t.Context())
 	var puts atomic.Int64
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodPut && !strings.HasSuffix(r.URL.Path, "/_ufs_finished") && puts.Add(1) == 3 {
 			kill()
 		}
 		if ctx.Err() != nil {
-			return storetest.Answer(http.StatusForbidden, "")
+			return storetest.NewAnswer(http.StatusForbidden, "")
 		}
 		return nil
 	})

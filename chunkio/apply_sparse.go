@@ -65,7 +65,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		for k, c := range columns {
 			x := dense[k][:0]
 			for r := range int(to - from) {
-				if !copier.Skips(c.Skip, int(from)+r) {
+				if !copier.SkipsRow(c.Skip, int(from)+r) {
 					x = append(x, dense[k][r])
 				}
 			}

@@ -52,7 +52,7 @@ func strangeFile(t *testing.T, crs ...byte) string {
 	start := len(file) - 8 - n
 	footer, err := parquet.Annotations{
 		"geo": logicalField(17, crs...), parquet.AnnotationPath("s", "g"): logicalField(18), "v": logicalField(16),
-	}.Annotate(file[start : start+n])
+	}.AnnotateFooter(file[start : start+n])
 	formattest.Must(t, err)
 	file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
 	path := filepath.Join(t.TempDir(), "in.parquet")

@@ -38,7 +38,7 @@ func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.Pr
 		node.PhysicalType() == parquet.Types.FixedLenByteArray && got.Node.TypeLength() != node.TypeLength() || got.Node.ConvertedType() != node.ConvertedType() || got.Node.RepetitionType() != rep {
 		t.Errorf("column %q has type %s, want %v %s", name, nodeText(got.Node), rep, nodeText(node))
 	}
-	if rows := got.Rows(); !slices.Equal(rows, want) {
+	if rows := got.RowTexts(); !slices.Equal(rows, want) {
 		for i := range want {
 			if i >= len(rows) || rows[i] != want[i] {
 				t.Fatalf("column %q: row %d of %d is %v, want %v", name, i, len(rows), rows[min(i, len(rows)-1)], want[i])
@@ -49,8 +49,8 @@ func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.Pr
 }
 
 func TestApplyMessyEveryColumn(t *testing.T) {
-	in := fixtures.Dataset(t, "messy.parquet")
-	src := formattest.Read(t, in)
+	in := fixtures.DatasetPath(t, "messy.parquet")
+	src := formattest.ReadDump(t, in)
 	var selected, also []string
 	for _, l := range src.Leaves {
 		switch {
@@ -67,7 +67,7 @@ func TestApplyMessyEveryColumn(t *testing.T) {
 		opt.Columns, opt.Also = selected, also
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		report := mustApply(t, []string{in}, out, opt)
-		got := formattest.Read(t, out)
+		got := formattest.ReadDump(t, out)
 		if want := append(slices.Clone(selected), also[:len(also)-1]...); !slices.Equal(report.Columns, want) {
 			t.Fatalf("columns %q, want %q", report.Columns, want)
 		}
@@ -83,7 +83,7 @@ func TestApplyMessyEveryColumn(t *testing.T) {
 			if strings.HasPrefix(l.Path, "emb.") {
 				for _, e := range []int{15, 3, 0} {
 					name := fmt.Sprintf("emb[%d]", e)
-					sameColumn(t, got.Column(name), name, l.Node, parquet.Repetitions.Optional, l.Element(e))
+					sameColumn(t, got.FindLeaf(name), name, l.Node, parquet.Repetitions.Optional, l.ElementTexts(e))
 				}
 			}
 			if _, nested := src.Root.Field(src.Root.FieldIndexByName(l.Top)).(*schema.GroupNode); nested {
@@ -96,7 +96,7 @@ func TestApplyMessyEveryColumn(t *testing.T) {
 				}
 			}
 			if !strings.HasPrefix(l.Path, "emb.") && !strings.HasPrefix(l.Path, "vals.") {
-				sameColumn(t, got.Column(l.Path), l.Path, l.Node, parquet.Repetitions.Optional, l.Rows())
+				sameColumn(t, got.FindLeaf(l.Path), l.Path, l.Node, parquet.Repetitions.Optional, l.RowTexts())
 			}
 		}
 		for _, name := range []string{"emb", "vals", "geo"} {
@@ -114,7 +114,7 @@ func TestApplyEveryType(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.parquet")
 	formattest.WriteEveryType(t, in, 0, 1, 4500, 0, 37)
-	src := formattest.Read(t, in)
+	src := formattest.ReadDump(t, in)
 	var names []string
 	for _, n := range everyFlat {
 		names = append(names, "r_"+n, "o_"+n)
@@ -124,22 +124,22 @@ func TestApplyEveryType(t *testing.T) {
 		opt.Columns, opt.Also = []string{"emb[2]", "emb[0]", "geo.name"}, slices.Concat(names, []string{"emb", "geo.lat"})
 		out := filepath.Join(dir, "out.parquet")
 		mustApply(t, []string{in}, out, opt)
-		got := formattest.Read(t, out)
+		got := formattest.ReadDump(t, out)
 		if !slices.Equal(got.Groups, []int64{1, 4500, 37}) {
 			t.Fatalf("row groups %v", got.Groups)
 		}
 		for _, n := range names {
-			sameColumn(t, got.Column(n), n, src.Column(n).Node, src.Column(n).Node.RepetitionType(), src.Column(n).Rows())
+			sameColumn(t, got.FindLeaf(n), n, src.FindLeaf(n).Node, src.FindLeaf(n).Node.RepetitionType(), src.FindLeaf(n).RowTexts())
 		}
-		emb := src.Column("emb.list.element")
+		emb := src.FindLeaf("emb.list.element")
 		for _, e := range []int{2, 0} {
 			name := fmt.Sprintf("emb[%d]", e)
-			sameColumn(t, got.Column(name), name, emb.Node, parquet.Repetitions.Optional, emb.Element(e))
+			sameColumn(t, got.FindLeaf(name), name, emb.Node, parquet.Repetitions.Optional, emb.ElementTexts(e))
 		}
 		for _, n := range []string{"geo.name", "geo.lat"} {
-			sameColumn(t, got.Column(n), n, src.Column(n).Node, parquet.Repetitions.Optional, src.Column(n).Rows())
+			sameColumn(t, got.FindLeaf(n), n, src.FindLeaf(n).Node, parquet.Repetitions.Optional, src.FindLeaf(n).RowTexts())
 		}
-		whole := got.Column("emb.list.element")
+		whole := got.FindLeaf("emb.list.element")
 		if !slices.Equal(whole.Def, emb.Def) || !slices.Equal(whole.Rep, emb.Rep) || !slices.Equal(whole.Values, emb.Values) {
 			t.Fatal("the whole list differs")
 		}
@@ -170,7 +170,7 @@ func TestApplySeveralToOne(t *testing.T) {
 	one, whole := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "whole.parquet")
 	mustApply(t, []string{filepath.Join(dir, "*.parquet")}, one, opt)
 	mustApply(t, []string{all}, whole, opt)
-	if a, b := formattest.Read(t, one), formattest.Read(t, whole); !slices.Equal(a.Groups, b.Groups) || !reflect.DeepEqual(texts(a), texts(b)) {
+	if a, b := formattest.ReadDump(t, one), formattest.ReadDump(t, whole); !slices.Equal(a.Groups, b.Groups) || !reflect.DeepEqual(texts(a), texts(b)) {
 		t.Fatal("the files one after the other are not the whole")
 	}
 }
@@ -187,10 +187,10 @@ func TestApplyMergesNullability(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		mustApply(t, []string{a, b}, out, ApplyOptions{Columns: []string{"uint8", "double"}})
-		got := formattest.Read(t, out)
+		got := formattest.ReadDump(t, out)
 		for _, n := range []string{"uint8", "double"} {
-			want := append(formattest.Read(t, a).Column(n).Rows(), formattest.Read(t, b).Column(n).Rows()...)
-			sameColumn(t, got.Column(n), n, got.Column(n).Node, parquet.Repetitions.Optional, want)
+			want := append(formattest.ReadDump(t, a).FindLeaf(n).RowTexts(), formattest.ReadDump(t, b).FindLeaf(n).RowTexts()...)
+			sameColumn(t, got.FindLeaf(n), n, got.FindLeaf(n).Node, parquet.Repetitions.Optional, want)
 		}
 	}
 	formattest.Must(t, WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}))
@@ -203,7 +203,7 @@ func TestApplyMergesNullability(t *testing.T) {
 
 func texts(d *formattest.Dump) (all [][]string) {
 	for _, l := range d.Leaves {
-		all = append(all, l.Rows())
+		all = append(all, l.RowTexts())
 	}
 	return all
 }
@@ -221,23 +221,23 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 		t.Fatalf("applied to a folder: %+v, want 30 rows in 3 files", report)
 	}
 	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
-		got := formattest.Read(t, filepath.Join(out, rel))
-		src := formattest.Read(t, filepath.Join(in, rel))
+		got := formattest.ReadDump(t, filepath.Join(out, rel))
+		src := formattest.ReadDump(t, filepath.Join(in, rel))
 		if len(got.Leaves) != 2 {
 			t.Fatalf("file %d has columns %v", i, got.Leaves)
 		}
 		for _, n := range []string{"o_double", "o_text"} {
-			sameColumn(t, got.Column(n), n, src.Column(n).Node, parquet.Repetitions.Optional, src.Column(n).Rows())
+			sameColumn(t, got.FindLeaf(n), n, src.FindLeaf(n).Node, parquet.Repetitions.Optional, src.FindLeaf(n).RowTexts())
 		}
 	}
 
 	one := filepath.Join(dir, "one.parquet")
 	mustApply(t, []string{filepath.Join(in, "*", "*", "*.parquet")}, one, ApplyOptions{Columns: []string{"k"}, Also: []string{"c"}})
-	got := formattest.Read(t, one)
-	if k := got.Column("k").Rows(); k[0] != "1" || k[19] != "1" || k[20] != "2" || got.Column("k").Node.PhysicalType() != parquet.Types.Int64 {
+	got := formattest.ReadDump(t, one)
+	if k := got.FindLeaf("k").RowTexts(); k[0] != "1" || k[19] != "1" || k[20] != "2" || got.FindLeaf("k").Node.PhysicalType() != parquet.Types.Int64 {
 		t.Fatalf("partition key k: %v", k)
 	}
-	if c := got.Column("c").Rows(); c[0] != `"x"` || c[10] != `"y"` || c[29] != `"x"` {
+	if c := got.FindLeaf("c").RowTexts(); c[0] != `"x"` || c[10] != `"y"` || c[29] != `"x"` {
 		t.Fatalf("partition key c: %v", c)
 	}
 
@@ -246,13 +246,13 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	if _, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_bool"}}); !errors.As(err, &refused) {
 		t.Fatalf("applying to a folder that exists: %v, want an OutputError", err)
 	}
-	if len(formattest.Read(t, filepath.Join(out, "k=1/c=x/p.parquet")).Leaves) != 2 {
+	if len(formattest.ReadDump(t, filepath.Join(out, "k=1/c=x/p.parquet")).Leaves) != 2 {
 		t.Fatal("the old output changed")
 	}
 }
 
 func TestApplySparse(t *testing.T) {
-	in := fixtures.Dataset(t, "basehock_sparse.parquet")
+	in := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	out := filepath.Join(t.TempDir(), "out.parquet")
 	var columns []string
 	original := []string{"label"}
@@ -261,21 +261,21 @@ func TestApplySparse(t *testing.T) {
 		columns = append(columns, fmt.Sprintf("values[%d]", f))
 		original = append(original, fmt.Sprintf("f%04d", f+1))
 	}
-	dense := formattest.Read(t, fixtures.Dataset(t, "basehock.parquet"), original...)
+	dense := formattest.ReadDump(t, fixtures.DatasetPath(t, "basehock.parquet"), original...)
 	mustApply(t, []string{in}, out, ApplyOptions{Columns: columns, Also: []string{"label", "indices"}, Sparse: "indices,values,4862"})
-	got := formattest.Read(t, out)
+	got := formattest.ReadDump(t, out)
 	for k, f := range features {
-		want := dense.Column(fmt.Sprintf("f%04d", f+1)).Rows()
-		for i, v := range got.Column(columns[k]).Rows() {
+		want := dense.FindLeaf(fmt.Sprintf("f%04d", f+1)).RowTexts()
+		for i, v := range got.FindLeaf(columns[k]).RowTexts() {
 			if v, _, _ := strings.Cut(v, " "); v != want[i] {
 				t.Fatalf("%s, row %d: %s, want %s", columns[k], i, v, want[i])
 			}
 		}
-		if n := got.Column(columns[k]).Node; n.PhysicalType() != parquet.Types.Float {
+		if n := got.FindLeaf(columns[k]).Node; n.PhysicalType() != parquet.Types.Float {
 			t.Fatalf("%s has type %v", columns[k], n.PhysicalType())
 		}
 	}
-	if !slices.Equal(got.Column("label").Rows(), dense.Column("label").Rows()) {
+	if !slices.Equal(got.FindLeaf("label").RowTexts(), dense.FindLeaf("label").RowTexts()) {
 		t.Fatal("the label differs")
 	}
 }

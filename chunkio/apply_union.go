@@ -88,7 +88,7 @@ func (a *applier) writeNumbers(ctx context.Context, src copier.Source, i, g int,
 		}
 		kept := batch[:0]
 		for r := range int(to - from) {
-			if !copier.Skips(c.Skip, int(from)+r) {
+			if !copier.SkipsRow(c.Skip, int(from)+r) {
 				kept = append(kept, batch[r])
 			}
 		}

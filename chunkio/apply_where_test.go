@@ -41,7 +41,7 @@ func rowsAsText(l *formattest.Leaf) (rows []string) {
 // Applying under a condition writes the matching rows of an unconditional output, to the bit: flat columns, elements
 // of lists, whole lists and structs, in any number of windows.
 func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	opt := ApplyOptions{
 		Columns: []string{"d_clean", "emb[3]", "price", "flag", "temp_f", "emb[15]"},
 		Also:    []string{"id", "ts", "category", "vals", "emb", "geo", "u64_big", "geo.lat"},
@@ -49,7 +49,7 @@ func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
 	at := t.TempDir()
 	whole := filepath.Join(at, "whole.parquet")
 	mustApply(t, []string{path}, whole, opt)
-	all := formattest.Read(t, whole)
+	all := formattest.ReadDump(t, whole)
 	for _, c := range []struct {
 		where string
 		rows  int64 // as DuckDB counts them
@@ -69,7 +69,7 @@ func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
 			if report.Rows != c.rows || int(c.rows) != len(match) {
 				t.Errorf("%s: %d rows, want %d", c.where, report.Rows, c.rows)
 			}
-			got := formattest.Read(t, out)
+			got := formattest.ReadDump(t, out)
 			if len(got.Leaves) != len(all.Leaves) {
 				t.Fatalf("%s: %d columns, not %d", c.where, len(got.Leaves), len(all.Leaves))
 			}
@@ -125,15 +125,15 @@ func TestApplyWhereOfFolders(t *testing.T) {
 }
 
 func TestApplyWhereOfSparseRows(t *testing.T) {
-	path := fixtures.Dataset(t, "basehock_sparse.parquet")
+	path := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	at := t.TempDir()
 	opt := ApplyOptions{Columns: []string{"values[5]", "values[100]", "values[4000]"}, Also: []string{"label"}, Sparse: "indices,values,4862"}
 	whole, part := filepath.Join(at, "whole.parquet"), filepath.Join(at, "part.parquet")
 	mustApply(t, []string{path}, whole, opt)
 	opt.Where = "label = 2"
 	mustApply(t, []string{path}, part, opt)
-	all, some := formattest.Read(t, whole), formattest.Read(t, part)
-	label := rowsAsText(all.Column("label"))
+	all, some := formattest.ReadDump(t, whole), formattest.ReadDump(t, part)
+	label := rowsAsText(all.FindLeaf("label"))
 	for j := range all.Leaves {
 		var want []string
 		for i, row := range rowsAsText(&all.Leaves[j]) {

@@ -38,7 +38,7 @@ func wideFile(t *testing.T, columns int, lists bool) string {
 	}
 	path := filepath.Join(t.TempDir(), "wide.arrow")
 	record := array.NewRecord(arrow.NewSchema(fields, nil), arrays, 1)
-	must.Do(t, os.WriteFile(path, formattest.Arrow(t, false, []arrow.Record{record}), 0o600))
+	must.Do(t, os.WriteFile(path, formattest.WriteArrow(t, false, []arrow.Record{record}), 0o600))
 	return path
 }
 

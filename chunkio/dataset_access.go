@@ -111,7 +111,7 @@ func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, op
 	}
 	a.guessedFiles = make(map[string]bool, len(list.guesses))
 	for path := range list.guesses {
-		a.guessedFiles[place.Name(path)] = true
+		a.guessedFiles[place.DisplayName(path)] = true
 	}
 	c, err := a.openList(ctx, list, f, opt)
 	for a.texts.forgetMixedFiles() {
@@ -267,8 +267,8 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 // detectRows finds the row format and the compression of an input that begins with head and no magic word of a table:
 // by its first bytes, by its name, or by a guess from the shape of its lines.
 func detectRows(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
-	packing, kind = intake.Packing([]byte(head)), formatByName(in.Name())
-	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
+	packing, kind = intake.SniffPacking([]byte(head)), formatByName(in.Name())
+	if magic := intake.SniffFormat([]byte(head)); magic == intake.NPY || magic == intake.Avro {
 		kind = magic
 	}
 	if kind != intake.None || ipc.IsStream(in, head) {

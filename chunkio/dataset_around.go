@@ -87,7 +87,7 @@ func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) 
 	if kind == "" {
 		return nil
 	}
-	return &tableError{kind, loc.WithKey(folderKeyPrefix(root)).Name(), ""}
+	return &tableError{kind, loc.WithKey(folderKeyPrefix(root)).PublicName(), ""}
 }
 
 func tableCovering(list *fileList, folder store.Location, roots map[string]string) *tableError {
@@ -103,7 +103,7 @@ func tableCovering(list *fileList, folder store.Location, roots map[string]strin
 				continue
 			}
 			if kind := roots[root]; kind != "" {
-				return &tableError{kind, folder.Name(), root}
+				return &tableError{kind, folder.PublicName(), root}
 			}
 		}
 	}

@@ -102,7 +102,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, op
 			first = err
 		}
 		if errors.As(err, &usage) { // usage errors name no file
-			b.warnings = append(b.warnings, stream.Textf("skipped: %s: %v", place.Name(e.path), err))
+			b.warnings = append(b.warnings, stream.Textf("skipped: %s: %v", place.DisplayName(e.path), err))
 		} else {
 			b.warnings = append(b.warnings, stream.Textf("skipped: %v", err))
 		}
@@ -245,7 +245,7 @@ func groupCosts(opened format.File, outcomes []where.Outcome) []int64 {
 	bytes := make([]int64, len(opened.GroupRows()))
 	for g, rows := range opened.GroupRows() {
 		switch w, ok := opened.(format.Weighed); {
-		case outcomes != nil && outcomes[g].Never():
+		case outcomes != nil && outcomes[g].MatchesNone():
 		case ok:
 			bytes[g] = w.GroupBytes(g)
 		default:
@@ -255,7 +255,7 @@ func groupCosts(opened format.File, outcomes []where.Outcome) []int64 {
 	return bytes
 }
 
-func (c *catalog) fileName(i int) string { return place.Name(c.list.entryAt(i).path) }
+func (c *catalog) fileName(i int) string { return place.DisplayName(c.list.entryAt(i).path) }
 
 func (b *catalogBuilder) finishCatalog() error {
 	for i, key := range b.keys {

@@ -122,7 +122,7 @@ func (b *catalogBuilder) skipGuess(path string, err error) {
 }
 
 func mayBeOneColumn(l, d format.Leaf) bool {
-	_, ok := format.Agree(l.Type, d.Type)
+	_, ok := format.CommonType(l.Type, d.Type)
 	return ok || canMixTypes(l, d) || sharesName(l, d)
 }
 
@@ -272,7 +272,7 @@ func mergeTypes(path string, d, l *format.Leaf) {
 	if l.Type == d.Type {
 		return
 	}
-	typ, agree := format.Agree(d.Type, l.Type)
+	typ, agree := format.CommonType(d.Type, l.Type)
 	switch {
 	case !agree:
 		d.Why = fmt.Sprintf("%s in %s, and another type in files before it", l.Type, path)
@@ -351,4 +351,4 @@ func addNulls(a, b int64) int64 {
 
 // TypesAgree returns the type of a column that has two types in two files or statistics; ok is false if it cannot be
 // one column. Numbers and booleans of any width agree.
-func TypesAgree(a, b string) (typ string, ok bool) { return format.Agree(a, b) }
+func TypesAgree(a, b string) (typ string, ok bool) { return format.CommonType(a, b) }

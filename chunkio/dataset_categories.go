@@ -137,7 +137,7 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 				alive, leaves = append(alive, c), append(leaves, here)
 			}
 		}
-		if len(alive) == 0 || rows == 0 || f.outcomes != nil && f.outcomes[g].Never() {
+		if len(alive) == 0 || rows == 0 || f.outcomes != nil && f.outcomes[g].MatchesNone() {
 			continue
 		}
 		group, release, err := fetch.openGroup(ctx, opened, in, g, leaves)
@@ -149,7 +149,7 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 		for k, c := range alive {
 			work.Go(func() error {
 				err := c.countGroup(within, group, leaves[k], rows)
-				return format.Place(d.catalog.fileName(i), g, d.catalog.leaves[c.leaf].Name, err)
+				return format.PlaceError(d.catalog.fileName(i), g, d.catalog.leaves[c.leaf].Name, err)
 			})
 		}
 		err = work.Wait()

@@ -16,9 +16,9 @@ import (
 // The categories of messy.parquet are its values, and its features are the indicators made from them by hand,
 // whatever the threads, the memory and the kept row groups; null is of no category.
 func TestCategoriesOfParquet(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
-	dump := formattest.Read(t, path, "category", "weird name.col")
-	texts := dump.Column("category").Rows()
+	path := fixtures.DatasetPath(t, "messy.parquet")
+	dump := formattest.ReadDump(t, path, "category", "weird name.col")
+	texts := dump.FindLeaf("category").RowTexts()
 	distinct := map[string]bool{}
 	for i, quoted := range texts {
 		if texts[i] = "null"; quoted != "null" {

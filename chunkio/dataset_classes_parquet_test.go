@@ -93,7 +93,7 @@ func naiveText(t *testing.T, node *schema.PrimitiveNode, value string) string {
 
 func naiveTexts(t *testing.T, l *formattest.Leaf) (texts []string) {
 	t.Helper()
-	for _, v := range l.Rows() {
+	for _, v := range l.RowTexts() {
 		texts = append(texts, naiveText(t, l.Node, v))
 	}
 	return texts
@@ -106,7 +106,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 	paths := []string{filepath.Join(dir, "a.parquet"), filepath.Join(dir, "b.parquet")}
 	formattest.WriteEveryType(t, paths[0], 0, 500, 1, 300)
 	formattest.WriteEveryType(t, paths[1], 77, 400)
-	a, b := formattest.Read(t, paths[0]), formattest.Read(t, paths[1])
+	a, b := formattest.ReadDump(t, paths[0]), formattest.ReadDump(t, paths[1])
 	for i, l := range a.Leaves {
 		if l.Top == "emb" || l.Path == "geo.name" {
 			continue
@@ -142,7 +142,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 
 // messy.parquet is like real tables: it has nulls, empty and non-ASCII text, a flag, a day, a price and a timestamp.
 func TestMessyClasses(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	for _, label := range []string{"category", "flag", "day", "ts", "price"} {
 		ds, err := Open(t.Context(), []string{path}, Options{Classes: true, Target: true, Label: label, Missing: stream.MissingKeep})
 		formattest.Must(t, err)
@@ -151,7 +151,7 @@ func TestMessyClasses(t *testing.T) {
 			t.Errorf("classes and targets of label %s: %v", label, err)
 			continue
 		}
-		if want := naiveTexts(t, formattest.Read(t, path, label).Column(label)); !slices.Equal(got, want) {
+		if want := naiveTexts(t, formattest.ReadDump(t, path, label).FindLeaf(label)); !slices.Equal(got, want) {
 			t.Errorf("%s: other classes", label)
 		}
 	}

@@ -312,7 +312,7 @@ func TestClassesOfAStream(t *testing.T) {
 	var content []byte
 	opt := Options{Classes: true, Target: true, Label: "kind"}
 	for _, options := range [][]ipc.Option{nil, {ipc.WithZstd()}} {
-		content = formattest.Arrow(t, true, records, options...)
+		content = formattest.WriteArrow(t, true, records, options...)
 		opt.Stdin = bytes.NewReader(content)
 		ds, err := Open(t.Context(), []string{"-"}, opt)
 		formattest.Must(t, err)

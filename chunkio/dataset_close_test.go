@@ -39,7 +39,7 @@ func TestCloseScratchOfRows(t *testing.T) {
 		"CSV on stdin":   {"-", Options{Stdin: bytes.NewReader(table)}},
 		"array on stdin": {"-", Options{Stdin: bytes.NewReader(npyArray(x, false))}},
 	} {
-		check := leaktest.Files(t)
+		check := leaktest.CheckFiles(t)
 		whole := must.Get(Open(t.Context(), []string{c.input}, c.opt))(t)
 		part := must.Get(whole.With(c.opt))(t)
 		for range 2 {
@@ -57,7 +57,7 @@ func TestCloseScratchOfRows(t *testing.T) {
 		formattest.Must(t, whole.Close())
 		check()
 	}
-	check := leaktest.Files(t)
+	check := leaktest.CheckFiles(t)
 	bad := file("bad.csv", []byte("a,b\n1,2\n3\n"))
 	if _, err := Open(t.Context(), []string{csv, bad}, Options{}); err == nil {
 		t.Error("bad rows are read")
@@ -72,7 +72,7 @@ func TestCloseScratchOfRows(t *testing.T) {
 
 // TestCloseStdin: the storage of a Stdin outlives the datasets opened from it, and ends with its Close.
 func TestCloseStdin(t *testing.T) {
-	check := leaktest.Files(t)
+	check := leaktest.CheckFiles(t)
 	s := NewStdin(bytes.NewReader(delimited(decimals(50, 3), ",", "\n")))
 	opt := Options{Stdin: s}
 	for range 2 {

@@ -104,7 +104,7 @@ func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]
 		return nil, err
 	}
 	if o.Size > limit {
-		return nil, &stream.MemoryError{What: "reading " + o.Name(), Need: o.Size, Limit: limit}
+		return nil, &stream.MemoryError{What: "reading " + o.PublicName(), Need: o.Size, Limit: limit}
 	}
 	b := make([]byte, o.Size)
 	return b, f.client.Read(ctx, o, b, 0)
@@ -132,7 +132,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 		if at.Key != "" && !strings.HasSuffix(at.Key, "/") {
 			at = at.WithKey(at.Key + "/")
 		}
-		folder, name = storeFolder{a, at, a.opt.Memory}, at.Name()
+		folder, name = storeFolder{a, at, a.opt.Memory}, at.PublicName()
 	} else {
 		folder = localFolder(arg)
 	}
@@ -212,7 +212,7 @@ func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafNa
 		if at == nil {
 			at = []string{leaf.Name}
 		}
-		typ, ok := l.schema.Find(at)
+		typ, ok := l.schema.ColumnType(at)
 		if !ok || slices.ContainsFunc(l.keyTexts.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
 			names[i].nth = noColumn
 			continue
@@ -222,7 +222,7 @@ func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafNa
 			e.Column, e.Remedy = leaf.Name, stream.Textf("write the file again with the table's writer, or read a {version} of the table whose schema it has")
 			return nil, e
 		}
-		if _, ok := format.Agree(leaf.Type, typ); ok && format.IsNumber(typ) {
+		if _, ok := format.CommonType(leaf.Type, typ); ok && format.IsNumber(typ) {
 			leaf.Type = typ
 		}
 	}
@@ -241,7 +241,7 @@ func (b *catalogBuilder) addAbsentColumns() {
 			continue
 		}
 		l := format.Leaf{Name: f.Name, Type: f.Type, Width: 1}
-		if _, isNumber := format.Agree(f.Type, "double"); !isNumber {
+		if _, isNumber := format.CommonType(f.Type, "double"); !isNumber {
 			l.Width, l.Why = 0, map[string]string{"string": "text"}[f.Type]
 			if l.Why == "" {
 				l.Why = f.Type
@@ -259,7 +259,7 @@ func (b *catalogBuilder) orderByTable() {
 	if schema == nil || b.filter != nil && !b.union {
 		return
 	}
-	place := func(leaf int) int { return schema.Place(topLevelName(b.leaves[leaf])) }
+	place := func(leaf int) int { return schema.ColumnIndex(topLevelName(b.leaves[leaf])) }
 	order := make([]int, len(b.leaves))
 	for i := range order {
 		order[i] = i
@@ -267,7 +267,7 @@ func (b *catalogBuilder) orderByTable() {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
 	for i := range b.parts {
 		p := &b.parts[i]
-		p.nextLeaf = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.Place(p.key) }) + 1
+		p.nextLeaf = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.ColumnIndex(p.key) }) + 1
 	}
 	if slices.IsSorted(order) {
 		return
@@ -316,7 +316,7 @@ func (e fileEntry) checkAgainstLog(in Input, err error) error {
 	case !e.inLog || e.version != "":
 		return err // it is in no log, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
-		gone := stream.Dataf(place.Name(e.path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
+		gone := stream.Dataf(place.DisplayName(e.path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
 		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")
 		return gone
 	case err == nil && in.Size() != e.size:

@@ -110,12 +110,12 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 
 func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (*fileList, []string, error) {
 	if IsPlan(arg) {
-		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.Name(arg))
+		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.DisplayName(arg))
 	}
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		if !store.IsURL(table) {
 			var err error
-			if table, err = place.Local(table); err != nil {
+			if table, err = place.LocalPath(table); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -174,7 +174,7 @@ func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
 	text, err := ReadAll(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool, Memory: a.opt.Memory}, stream.PlainText("check the path of the list of inputs"))
 	need := int64(2*len(text)) + listLineBytes*int64(bytes.Count(text, []byte{'\n'})) // as text, and as a string
 	if errors.As(err, new(*stream.MemoryError)) || err == nil && need > a.opt.Memory {
-		e := stream.Dataf(place.Name(list), "the list takes more than the memory for reading, %s", humanize.IBytes(uint64(a.opt.Memory)))
+		e := stream.Dataf(place.DisplayName(list), "the list takes more than the memory for reading, %s", humanize.IBytes(uint64(a.opt.Memory)))
 		e.Remedy = stream.Textf("raise {memory-limit}, or list folders or globs in place of files")
 		return nil, e
 	}
@@ -204,11 +204,11 @@ const listLineBytes = 64
 // local list, in the working directory. A relative line of a local list is resolved as if typed there, and may go up
 // from it, though not as far as the root, from where it could name any file.
 func (a *access) resolveLines(ctx context.Context, list string, lines []string) ([]string, error) {
-	scope, err := place.NewScope(place.Name(list), place.OwnPlaces(list), a.opt.Allow)
+	scope, err := place.NewScope(place.DisplayName(list), place.OwnPlaces(list), a.opt.Allow)
 	if err != nil {
 		return nil, err
 	}
-	typed, err := place.NewScope(place.Name(list), append(place.OwnPlaces(list), place.TopFolder(".")), a.opt.Allow)
+	typed, err := place.NewScope(place.DisplayName(list), append(place.OwnPlaces(list), place.TopFolder(".")), a.opt.Allow)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 		if !store.IsURL(list) && !strings.Contains(named, "://") && !filepath.IsAbs(named) {
 			within, named = typed, place.FollowLinks(named)
 		}
-		if named, err = within.Resolve(place.Beside(list, named)); err != nil {
+		if named, err = within.Resolve(place.ResolveLine(list, named)); err != nil {
 			return nil, err
 		}
 		if isTable {
@@ -235,7 +235,7 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 // expandPath resolves one file, directory or glob. An existing file of exactly this name wins over reading the name
 // as a glob.
 func expandPath(ctx context.Context, arg string, found *findings) ([]string, error) {
-	arg, err := place.Local(arg)
+	arg, err := place.LocalPath(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 // shell's own expansion of the pattern. As in shells ** follows no links to folders: two links that lead upwards make
 // more paths than can ever be looked at.
 func expandGlob(ctx context.Context, pattern string, found *findings) ([]string, error) {
-	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
+	if fault := glob.PatternFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
 	options := []doublestar.GlobOption{doublestar.WithNoHidden(), doublestar.WithFailOnIOErrors()}

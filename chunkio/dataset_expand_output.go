@@ -29,13 +29,13 @@ type finder struct {
 // logFinder makes a finder for the log of a Delta table: any file in it may change the table.
 func logFinder(table string) finder {
 	root := strings.TrimPrefix(table, deltaScheme)
-	return finder{argument: root, folder: place.Below(root, deltaLog), pattern: "**", takesAll: true}
+	return finder{argument: root, folder: place.JoinBelow(root, deltaLog), pattern: "**", takesAll: true}
 }
 
 func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) {
 	f = finder{argument: arg, folder: arg}
 	if !store.IsURL(arg) {
-		local, err := place.Local(arg)
+		local, err := place.LocalPath(arg)
 		if err != nil || len(paths) == 0 || paths[0] == local {
 			return finder{}, false
 		}
@@ -51,13 +51,13 @@ func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) 
 	if err != nil || found == nil || found.count == 0 || found.entryAt(0).path == l.String() {
 		return finder{}, false
 	}
-	if _, pattern := l.Glob(); pattern {
+	if _, pattern := l.GlobPrefix(); pattern {
 		var folder string
 		if folder, f.pattern = doublestar.SplitPattern(strings.TrimSuffix(l.Key, "/")); folder == "." {
 			folder = ""
 		}
 		f.folder = l.WithKey(folder).String()
-		first, ok := place.Under(f.folder, found.entryAt(0).path)
+		first, ok := place.RelativePath(f.folder, found.entryAt(0).path)
 		f.matchesFiles = ok && matchKey(f.pattern, first)
 	}
 	return f, true
@@ -85,7 +85,7 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 		return nil
 	}
 	for _, f := range l.finders {
-		rel, ok := place.Under(f.folder, out)
+		rel, ok := place.RelativePath(f.folder, out)
 		if !ok {
 			continue
 		}
@@ -98,11 +98,11 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 		switch {
 		case !taken:
 		case f.pattern != "":
-			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.Name(out), place.Name(f.argument))
+			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.DisplayName(out), place.DisplayName(f.argument))
 		default:
 			dir, base := path.Split(rel)
 			return stream.Usagef("{o} %s: this lies in the input %s, which would take it in the next time; name a place outside of that, or one that begins with _ or ., as %s",
-				place.Name(out), place.Name(f.argument), place.Name(place.Below(f.folder, filepath.FromSlash(dir+"_"+base))))
+				place.DisplayName(out), place.DisplayName(f.argument), place.DisplayName(place.JoinBelow(f.folder, filepath.FromSlash(dir+"_"+base))))
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 // others, further files that a result is made from. It also refuses an output that the inputs of the dataset would
 // include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
-	if err := atomicfile.NotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {
 		return err
 	}
 	if d.catalog.list.isStdin() {

@@ -86,7 +86,7 @@ func TestOutputsAreNoInput(t *testing.T) {
 func TestObjectsAreNoInput(t *testing.T) {
 	s := storetest.S3(t)
 	for _, key := range []string{"d/a.csv", "d/sub/c.parquet", "only/x/a.csv", "only/_y/b.csv"} {
-		s.Put(key, []byte("x"))
+		s.PutObject(key, []byte("x"))
 	}
 	a, refused := newAccess(Options{}.withDefaults()), 0
 	for _, args := range []string{"d", "", "d/*", "**", "only/*", "d/sub/c.parquet"} {
@@ -99,7 +99,7 @@ func TestObjectsAreNoInput(t *testing.T) {
 					continue
 				}
 				first := firstMissing(filepath.Join(s.Dir, made))
-				if takenLaw(t, a, s.URL(args), s.URL(out), isFolder, func() { s.Put(made, resultBytes(made)) }, func() { formattest.Must(t, os.RemoveAll(first)) }) {
+				if takenLaw(t, a, s.URL(args), s.URL(out), isFolder, func() { s.PutObject(made, resultBytes(made)) }, func() { formattest.Must(t, os.RemoveAll(first)) }) {
 					refused++
 				}
 			}

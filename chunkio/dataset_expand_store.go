@@ -21,9 +21,9 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	if err != nil {
 		return nil, err
 	}
-	prefix, pattern := loc.Glob()
+	prefix, pattern := loc.GlobPrefix()
 	switch {
-	case loc.Web(): // nothing can be listed
+	case loc.IsWeb(): // nothing can be listed
 	case pattern:
 		return a.globStore(ctx, loc, prefix, found)
 	case loc.Key == "" || strings.HasSuffix(loc.Key, "/"):
@@ -34,14 +34,14 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	case err == nil:
 		l := new(fileList)
 		l.addObject(o)
-		if !loc.Web() {
+		if !loc.IsWeb() {
 			l.warnings = a.warnBareObject(ctx, loc)
 		}
 		return l, nil
-	case errors.Is(err, store.ErrNotExist) && !loc.Web():
+	case errors.Is(err, store.ErrNotExist) && !loc.IsWeb():
 		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"), found)
 		if errors.Is(folderErr, errNoFiles) {
-			e := stream.Dataf(loc.Name(), "there is neither an object nor a folder of this name")
+			e := stream.Dataf(loc.PublicName(), "there is neither an object nor a folder of this name")
 			e.Remedy = stream.Textf("check the bucket and the key; inspect shows what a prefix holds")
 			return nil, e
 		}
@@ -68,8 +68,8 @@ var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEnding
 func (a *access) walkStore(ctx context.Context, loc store.Location, found *findings) (*fileList, error) {
 	// Only folders of these names can be parts of tables: others cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
-		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.Name() {
-			return nil, table.errPart(loc.Name())
+		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.PublicName() {
+			return nil, table.errPart(loc.PublicName())
 		}
 	}
 	p, before := a.newPicker(found), found.nonData.count
@@ -79,7 +79,7 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 		}
 		rel := strings.TrimPrefix(o.Key, loc.Key)
 		if kind, root := detectTable(rel); kind != "" {
-			return nil, &tableError{kind, loc.Name(), root}
+			return nil, &tableError{kind, loc.PublicName(), root}
 		}
 		if isVisible(rel) {
 			if err := p.offerObject(ctx, o); err != nil {
@@ -94,15 +94,15 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 	case p.list.count > 0:
 		return p.list, nil
 	case found.nonData.count > before:
-		return nil, found.errNoData(loc.Name())
+		return nil, found.errNoData(loc.PublicName())
 	}
-	return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
+	return nil, stream.Dataf(loc.PublicName(), "%w", errNoFiles)
 }
 
 func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *findings) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
-	if fault := glob.Fault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
-		return nil, stream.Usagef("%s: %s", loc.Name(), fault)
+	if fault := glob.PatternFault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
+		return nil, stream.Usagef("%s: %s", loc.PublicName(), fault)
 	}
 	explicit := isHiddenName(path.Base(pattern))
 	roots := map[string]string{} // of tables below the prefix, to their kinds
@@ -148,19 +148,19 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		}
 		return files, nil
 	case below.count > 0 && table != nil && table.root == "":
-		return nil, table.errPart(loc.Name())
+		return nil, table.errPart(loc.PublicName())
 	case below.count > 0 && table != nil:
 		return nil, table
 	case below.count > 0:
 		return below, nil
 	case found.nonData.count > before:
-		return nil, found.errNoData(loc.Name())
+		return nil, found.errNoData(loc.PublicName())
 	}
 	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of exactly this name
 		files.addObject(o)
 		return files, nil
 	}
-	e := stream.Dataf(loc.Name(), "no object matches")
+	e := stream.Dataf(loc.PublicName(), "no object matches")
 	e.Remedy = stream.Textf("check the bucket and the pattern: * does not stand for a slash, ** does")
 	return nil, e
 }

@@ -150,7 +150,7 @@ func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Ex
 	most := int64(mostRequestBytes)
 	if f.pieceBytes > 0 {
 		most = f.pieceBytes
-		total := format.Bytes(ranges)
+		total := format.TotalBytes(ranges)
 		if total > 0 {
 			var err error
 			if g.disk, err = f.scratch.Plain(total); err != nil {

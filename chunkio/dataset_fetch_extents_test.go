@@ -60,7 +60,7 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 	record := b.NewRecord()
 	for i, opts := range [][]ipc.Option{nil, {ipc.WithZstd()}, {ipc.WithLZ4()}} {
 		name := fmt.Sprintf("every%d.arrow", i)
-		put(t, dir, name, formattest.Arrow(t, false, []arrow.Record{record, record}, opts...))
+		put(t, dir, name, formattest.WriteArrow(t, false, []arrow.Record{record, record}, opts...))
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	for _, ending := range []string{".parquet", ".arrow"} {
@@ -88,7 +88,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 				group, err := file.Open(ctx, g, []int{l})
 				formattest.Must(t, err)
 				extents := mergeExtents(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
-				if total := format.Bytes(extents); total > leaf.Packed && len(extents) > 0 {
+				if total := format.TotalBytes(extents); total > leaf.Packed && len(extents) > 0 {
 					t.Errorf("%s: %s of group %d takes %d bytes, Packed is %d", path, leaf.Name, g, total, leaf.Packed)
 				}
 				// A dictionary of texts is read once, by whoever needs it first.

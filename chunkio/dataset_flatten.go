@@ -263,7 +263,7 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 			if here < 0 || rows == 0 || s.hasUnknown {
 				continue
 			}
-			if !ok || !leafKind(b.leaves[at]).Numeric() && b.leaves[at].Type != "bool" {
+			if !ok || !leafKind(b.leaves[at]).IsNumeric() && b.leaves[at].Type != "bool" {
 				s.hasUnknown = true
 				continue
 			}

@@ -26,7 +26,7 @@ import (
 var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
 
 func isDataFile(name string) bool {
-	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.Named(name) != intake.None
+	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.FormatByName(name) != intake.None
 }
 
 var resultEndings = []string{".json", ".ufs", ".html", ".py", ".sql", ".yaml", ".yml"}
@@ -66,7 +66,7 @@ const (
 
 func (t *tally) addName(path, why string) {
 	if t.count++; t.count <= mostNamed {
-		t.names = append(t.names, place.Name(path)+why)
+		t.names = append(t.names, place.DisplayName(path)+why)
 	}
 }
 
@@ -134,7 +134,7 @@ func holdsLocalData(ctx context.Context, path string) (data, guess bool, err err
 // isTextName reports whether a file is text in lines by its name. Such a file of no bytes has no rows: Spark and
 // Hadoop write one for an empty partition, and it is passed over.
 func isTextName(name string) bool {
-	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.Named(name))
+	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.FormatByName(name))
 }
 
 func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
@@ -355,7 +355,7 @@ type objectHead struct {
 }
 
 // The methods of Input.
-func (g *objectHead) Name() string { return g.object.Name() }
+func (g *objectHead) Name() string { return g.object.PublicName() }
 func (g *objectHead) Size() int64  { return g.object.Size }
 func (g *objectHead) Close() error { return nil }
 

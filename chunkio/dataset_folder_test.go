@@ -103,7 +103,7 @@ func TestFolderByBytes(t *testing.T) {
 		}
 		formattest.Must(t, os.MkdirAll(filepath.Dir("at/in/"+name), 0o700))
 		formattest.Must(t, os.WriteFile("at/in/"+name, content, 0o600))
-		s.Put("in/"+name, content)
+		s.PutObject("in/"+name, content)
 	}
 	for _, where := range []string{"at/in", "at/i*", s.URL("in/"), s.URL("in"), s.URL("i*")} {
 		a := newAccess(Options{}.withDefaults())
@@ -137,11 +137,11 @@ func TestStoreLooksAreBounded(t *testing.T) {
 	s := storetest.S3(t)
 	const images, parts = 300, 100
 	for i := range images {
-		s.Put(fmt.Sprintf("in/%05d.jpg", i), []byte("\xFF\xD8\xFF\xE0 JFIF"))
+		s.PutObject(fmt.Sprintf("in/%05d.jpg", i), []byte("\xFF\xD8\xFF\xE0 JFIF"))
 	}
 	for i := range parts {
-		s.Put(fmt.Sprintf("in/part-%05d", i), []byte("x,y\n1,2\n3,4\n"))
-		s.Put(fmt.Sprintf("in/z-%05d.csv", i), []byte("x,y\n1,2\n3,4\n"))
+		s.PutObject(fmt.Sprintf("in/part-%05d", i), []byte("x,y\n1,2\n3,4\n"))
+		s.PutObject(fmt.Sprintf("in/z-%05d.csv", i), []byte("x,y\n1,2\n3,4\n"))
 	}
 	meter := new(stream.Meter)
 	a := newAccess(Options{Meter: meter}.withDefaults())
@@ -162,7 +162,7 @@ func TestStoreLooksAreBounded(t *testing.T) {
 func TestFolderWithoutData(t *testing.T) {
 	tree(t, "in/README", "in/_x.csv", "link/none -> ../in")
 	s := storetest.S3(t)
-	s.Put("in/README", []byte("x"))
+	s.PutObject("in/README", []byte("x"))
 	for where, says := range map[string]string{"in": "passed over 1 file: in/README", s.URL("in"): "passed over 1 file: s3://lake/in/README", "link": "link/none (a link to a folder)"} {
 		if _, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want an error with %q", where, err, says)

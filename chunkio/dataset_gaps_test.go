@@ -41,8 +41,8 @@ func gapFiles(t *testing.T) map[string]string {
 	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader("["+strings.ReplaceAll(strings.TrimSpace(gapRows), "\n", ",")+"]"))
 	must.Do(t, err)
 	must.Do(t, os.WriteFile(files["t.ndjson"], []byte(gapRows), 0o666))
-	must.Do(t, os.WriteFile(files["t.arrow"], formattest.Arrow(t, false, []arrow.Record{record}), 0o666))
-	must.Do(t, os.WriteFile(files["t.arrows"], formattest.Arrow(t, true, []arrow.Record{record}), 0o666))
+	must.Do(t, os.WriteFile(files["t.arrow"], formattest.WriteArrow(t, false, []arrow.Record{record}), 0o666))
+	must.Do(t, os.WriteFile(files["t.arrows"], formattest.WriteArrow(t, true, []arrow.Record{record}), 0o666))
 	_, err = Convert(t.Context(), []string{files["t.arrow"]}, files["t.parquet"], ApplyOptions{})
 	must.Do(t, err)
 	return files

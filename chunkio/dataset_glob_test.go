@@ -18,7 +18,7 @@ import (
 // matched, and an existing file of exactly this name is no pattern.
 func TestGlobsAreBounded(t *testing.T) {
 	s, dir := storetest.S3(t), t.TempDir()
-	s.Put("lake/x.csv", []byte("a,b\n1,2\n3,4\n"))
+	s.PutObject("lake/x.csv", []byte("a,b\n1,2\n3,4\n"))
 	here := filepath.Join(dir, "x.csv")
 	must.Do(t, os.WriteFile(here, []byte("a,b\n1,2\n3,4\n"), 0o600))
 	for pattern, want := range map[string]string{

@@ -144,12 +144,12 @@ func (l *fileList) keyType(key string) string {
 	if l.schema == nil {
 		return ""
 	}
-	typ, _ := l.schema.Find([]string{key})
+	typ, _ := l.schema.ColumnType([]string{key})
 	return typ
 }
 
 func possibleKinds(typ string) (number, truth bool) {
-	_, number = format.Agree(typ, "double")
+	_, number = format.CommonType(typ, "double")
 	truth = typ == "bool"
 	return typ == "" || number && !truth, typ == "" || truth
 }
@@ -281,7 +281,7 @@ func (c *keyColumnCheck) isEqualByStatistics(g int, l format.Leaf) bool {
 		return bytes.Equal(b.Min.Text, b.Max.Text) && equalsKey(l, b.Min.Text, c.want)
 	case leafKind(l).Class == where.Truth:
 		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendBool(nil, b.Min.Number == 1), c.want)
-	case leafKind(l).Numeric() && math.Abs(b.Min.Number) < 1<<53:
+	case leafKind(l).IsNumeric() && math.Abs(b.Min.Number) < 1<<53:
 		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendFloat(nil, b.Min.Number, 'f', -1, 64), c.want)
 	}
 	return false

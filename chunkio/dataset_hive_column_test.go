@@ -117,7 +117,7 @@ func TestKeyColumnByStatistics(t *testing.T) {
 		{hiveNull, "NA", true},
 	} {
 		dir := keyedFile(t, c.key, []string{c.value, c.value}, true)
-		opened := must.Get(parquet.Open(formattest.Open(t, filepath.Join(dir, "a.parquet")), 1<<30))(t)
+		opened := must.Get(parquet.Open(formattest.OpenFile(t, filepath.Join(dir, "a.parquet")), 1<<30))(t)
 		check := &keyColumnCheck{file: opened, leaf: 1, key: "k", want: c.key}
 		if got := check.isEqualByStatistics(0, opened.Leaves()[1]); got != c.told {
 			t.Errorf("k=%s of %s: told %v, want %v; the bounds are %+v", c.key, c.value, got, c.told, opened.Bounds(0, 1))

@@ -39,7 +39,7 @@ func indexedFile(t *testing.T, asArrow bool, pandas string, columns ...string) [
 		for j := range columns {
 			b.Field(j).(*array.Int64Builder).AppendValues([]int64{1, int64(j), 5}, nil)
 		}
-		return formattest.Arrow(t, false, []arrow.Record{b.NewRecord()})
+		return formattest.WriteArrow(t, false, []arrow.Record{b.NewRecord()})
 	}
 	var nodes schema.FieldList
 	for _, c := range columns {

@@ -61,10 +61,10 @@ func sameNumbers(got, want []float64) bool {
 // The times of messy.parquet are numbers and positions as made one by one, whatever the threads
 // and the memory; the number and its parts are one block.
 func TestTimesOfParquet(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
-	dump := formattest.Read(t, path, "ts", "day")
+	path := fixtures.DatasetPath(t, "messy.parquet")
+	dump := formattest.ReadDump(t, path, "ts", "day")
 	var want [][]float64
-	stamps, days := dump.Column("ts").Rows(), dump.Column("day").Rows()
+	stamps, days := dump.FindLeaf("ts").RowTexts(), dump.FindLeaf("day").RowTexts()
 	for i := range stamps {
 		instant := func(text string, of func(int64) time.Time) *time.Time {
 			n, err := strconv.ParseInt(text, 10, 64)
@@ -160,8 +160,8 @@ func TestTimesOfArrow(t *testing.T) {
 	want = append(want, slices.Repeat([]float64{math.NaN()}, len(want[0])))
 	record := b.NewRecord()
 	path := filepath.Join(t.TempDir(), "t.arrow")
-	formattest.Must(t, os.WriteFile(path, formattest.Arrow(t, false, []arrow.Record{record}), 0o600))
-	piped := formattest.Arrow(t, true, []arrow.Record{record})
+	formattest.Must(t, os.WriteFile(path, formattest.WriteArrow(t, false, []arrow.Record{record}), 0o600))
+	piped := formattest.WriteArrow(t, true, []arrow.Record{record})
 	for _, input := range []string{path, "-"} {
 		ds, err := Open(t.Context(), []string{input}, Options{Times: true, Missing: stream.MissingKeep, Stdin: bytes.NewReader(piped)})
 		formattest.Must(t, err)
@@ -256,7 +256,7 @@ func TestIndicators(t *testing.T) {
 
 // For a derived feature, apply writes the column itself, once.
 func TestMadeColumnsApplied(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	out := filepath.Join(t.TempDir(), "out.parquet")
 	report, err := Apply(t.Context(), []string{path}, out, ApplyOptions{
 		Columns: []string{"ts.hour.sin", "is_missing(price)", "d_clean", "is_missing(ts)", "price", "day"}, Times: true, Indicators: true,
@@ -265,7 +265,7 @@ func TestMadeColumnsApplied(t *testing.T) {
 	if got := fmt.Sprint(report.Columns); got != "[ts price d_clean day]" {
 		t.Errorf("wrote %s", got)
 	}
-	if a, b := formattest.Read(t, out).Column("ts").Rows(), formattest.Read(t, path, "ts").Column("ts").Rows(); !slices.Equal(a, b) {
+	if a, b := formattest.ReadDump(t, out).FindLeaf("ts").RowTexts(), formattest.ReadDump(t, path, "ts").FindLeaf("ts").RowTexts(); !slices.Equal(a, b) {
 		t.Error("the times that were written differ")
 	}
 	if _, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: []string{"ts.hour.sin"}}); !isData(err) || !strings.Contains(err.Error(), "ts.hour.sin") {
@@ -281,7 +281,7 @@ func TestTimesOfTwoZones(t *testing.T) {
 		b.Field(0).(*array.TimestampBuilder).Append(1)
 		b.Field(1).(*array.Int32Builder).Append(int32(i))
 		paths = append(paths, filepath.Join(t.TempDir(), fmt.Sprintf("%d.arrow", i)))
-		formattest.Must(t, os.WriteFile(paths[i], formattest.Arrow(t, false, []arrow.Record{b.NewRecord()}), 0o600))
+		formattest.Must(t, os.WriteFile(paths[i], formattest.WriteArrow(t, false, []arrow.Record{b.NewRecord()}), 0o600))
 	}
 	ds, err := Open(t.Context(), paths, Options{Times: true})
 	formattest.Must(t, err)

@@ -47,7 +47,7 @@ func twinFiles(t *testing.T) map[string]string {
 	b.Field(2).(*array.StringBuilder).AppendValues([]string{"x", "y", ""}, []bool{true, true, false})
 	records := []arrow.Record{b.NewRecord()}
 	for _, ending := range []string{"arrow", "arrows"} {
-		formattest.Must(t, os.WriteFile(files[ending], formattest.Arrow(t, ending == "arrows", records), 0o600))
+		formattest.Must(t, os.WriteFile(files[ending], formattest.WriteArrow(t, ending == "arrows", records), 0o600))
 	}
 	return files
 }
@@ -193,8 +193,8 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 // columnsOf are the columns of a Parquet file with their values.
 func columnsOf(t *testing.T, path string) (columns []string) {
 	t.Helper()
-	for _, l := range formattest.Read(t, path).Leaves {
-		columns = append(columns, fmt.Sprint(l.Path, l.Rows()))
+	for _, l := range formattest.ReadDump(t, path).Leaves {
+		columns = append(columns, fmt.Sprint(l.Path, l.RowTexts()))
 	}
 	return columns
 }
@@ -243,7 +243,7 @@ func TestConvertNestedSharedNames(t *testing.T) {
 		}
 		formattest.Must(t, err)
 		var got []string
-		for _, l := range formattest.Read(t, out).Leaves {
+		for _, l := range formattest.ReadDump(t, out).Leaves {
 			got = append(got, l.Path)
 			if !slices.Equal(l.Values, []string{"7"}) {
 				t.Errorf("leaf %s has values %v, want 7", l.Path, l.Values)
@@ -269,7 +269,7 @@ func geometryFile(t *testing.T, dir, name string, fields schema.FieldList) strin
 	})
 	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	start := len(file) - 8 - n
-	footer, err := parquet.Annotations{"geo": logicalField(17), parquet.AnnotationPath("s", "v"): logicalField(17)}.Annotate(file[start : start+n])
+	footer, err := parquet.Annotations{"geo": logicalField(17), parquet.AnnotationPath("s", "v"): logicalField(17)}.AnnotateFooter(file[start : start+n])
 	formattest.Must(t, err)
 	file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
 	path := filepath.Join(dir, name)

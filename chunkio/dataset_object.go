@@ -128,7 +128,7 @@ func (o *object) versionEntry() fileEntry {
 }
 
 // Name implements Input.
-func (o *object) Name() string { return o.object.Name() }
+func (o *object) Name() string { return o.object.PublicName() }
 
 // Size implements Input.
 func (o *object) Size() int64 { return o.object.Size }

@@ -33,13 +33,13 @@ func storesUnderTest() map[string]func(t *testing.T) storeUnderTest {
 	of := func(start func(testing.TB) *storetest.Server) func(t *testing.T) storeUnderTest {
 		return func(t *testing.T) storeUnderTest {
 			s := start(t)
-			return storeUnderTest{s.URL, s.Put, true}
+			return storeUnderTest{s.URL, s.PutObject, true}
 		}
 	}
 	return map[string]func(t *testing.T) storeUnderTest{
 		"s3": of(storetest.S3), "gs": of(storetest.GCS), "azblob": of(storetest.Azure),
 		"https": func(t *testing.T) storeUnderTest {
-			storetest.Alone(t)
+			storetest.IsolateEnvironment(t)
 			s := newWebServer(t, true)
 			return storeUnderTest{func(key string) string { return s.URL + (&url.URL{Path: "/" + key}).EscapedPath() }, s.put, false}
 		},
@@ -111,11 +111,11 @@ func lakeFiles(t *testing.T, ending string) (keys []string, content map[string][
 		key := fmt.Sprintf("lake %s/day=%d%%2F1/größe+&'(1)/part%s", ending[1:], day+1, ending)
 		keys = append(keys, key)
 		if ending == ".arrow" {
-			content[key] = formattest.Arrow(t, false, records)
+			content[key] = formattest.WriteArrow(t, false, records)
 			continue
 		}
 		dir := t.TempDir()
-		put(t, dir, "in.arrow", formattest.Arrow(t, false, records))
+		put(t, dir, "in.arrow", formattest.WriteArrow(t, false, records))
 		var also []string
 		for _, f := range records[0].Schema().Fields() {
 			if f.Name != "rank" {

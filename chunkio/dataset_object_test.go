@@ -82,7 +82,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)
 			formattest.Must(t, err)
-			needed += format.Bytes(group.(format.Ranged).Extents(ds.leavesToRead()))
+			needed += format.TotalBytes(group.(format.Ranged).Extents(ds.leavesToRead()))
 		}
 		start, err := footerStart(in)
 		formattest.Must(t, err)
@@ -91,9 +91,9 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	}
 	_, err = collect(ds, stream.Range{})
 	formattest.Must(t, err)
-	requests, bytes := proxy.Counts()
+	requests, bytes := proxy.RequestCounts()
 	for begin := time.Now(); bytes != meter.Fetched.Load() && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
-		requests, bytes = proxy.Counts() // the proxy counts when it has sent, which is after it was read
+		requests, bytes = proxy.RequestCounts() // the proxy counts when it has sent, which is after it was read
 	}
 	total := int64(0)
 	for _, n := range requests {
@@ -160,7 +160,7 @@ func TestObjectThatIsReplacedIsRefused(t *testing.T) {
 		if !within {
 			replace()
 		}
-		proxy.Before(func(r *http.Request) *http.Response {
+		proxy.OnRequest(func(r *http.Request) *http.Response {
 			if strings.HasSuffix(r.URL.Path, key) {
 				replace()
 			}

@@ -107,7 +107,7 @@ func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool
 			return false, nil
 		}
 		l, want := &leaves[here], &c.leaves[i]
-		typ, ok := format.Agree(l.Type, want.Type)
+		typ, ok := format.CommonType(l.Type, want.Type)
 		if l.Name != want.Name || want.Type != mixedType && (!ok || typ != want.Type) {
 			return false, nil
 		}
@@ -120,7 +120,7 @@ func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool
 }
 
 func (e fileEntry) checkAgainstPlan(in Input, err error) error {
-	name := place.Name(e.path)
+	name := place.DisplayName(e.path)
 	switch {
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		return errUnlikePlan(name, "the plan %s has this file, and it is not there", e.plan)
@@ -153,7 +153,7 @@ func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*pla
 		if err == nil || errors.As(err, &known) || errors.As(err, &usage) || errors.As(err, new(*stream.MemoryError)) || ctx.Err() != nil {
 			return err
 		}
-		e := stream.Dataf(place.Name(path), "%w", err)
+		e := stream.Dataf(place.DisplayName(path), "%w", err)
 		e.Remedy = stream.Textf("make the plan again: plan INPUT… {o} JOB%s", planfile.Ending)
 		return e
 	})

@@ -32,7 +32,7 @@ func newPlanList(h planfile.Header, plan string) *fileList {
 // planScope returns the places that a plan may name: its own, its recorded roots as far as these choose no server and
 // no credentials, and the places that the user allows.
 func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
-	scope, err := place.NewScope(place.Name(plan), place.OwnPlaces(plan), allowed)
+	scope, err := place.NewScope(place.DisplayName(plan), place.OwnPlaces(plan), allowed)
 	if err == nil {
 		scope.AddRecorded(plan, roots)
 	}
@@ -57,7 +57,7 @@ func locatePlanFile(f planfile.File) (name string, at store.Location, err error)
 		}
 		return name, at, err
 	}
-	if name, err = place.Local(f.Path); err == nil && !filepath.IsAbs(name) {
+	if name, err = place.LocalPath(f.Path); err == nil && !filepath.IsAbs(name) {
 		err = fmt.Errorf("%s is not the path of a file from the root; was the plan made on another system?", f.Path)
 	}
 	return name, at, err
@@ -69,9 +69,9 @@ func (l *fileList) addPlanFile(f planfile.File) error {
 	case err != nil:
 		return err
 	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
-		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
+		return fmt.Errorf("%s: a file of %d bytes", place.DisplayName(f.Path), f.Bytes)
 	case l.keyTexts != nil && len(f.Keys) != len(l.keyTexts.keys):
-		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keyTexts.keys))
+		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.DisplayName(f.Path), len(f.Keys), len(l.keyTexts.keys))
 	}
 	if l.keyTexts != nil {
 		l.keyTexts.add(f.Keys)
@@ -112,7 +112,7 @@ func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*fileLis
 	list := newPlanList(r.Header, plan)
 	for i, f := range files {
 		if i > 0 && f.name == files[i-1].name {
-			return nil, fmt.Errorf("it names %s twice", place.Name(f.Path))
+			return nil, fmt.Errorf("it names %s twice", place.DisplayName(f.Path))
 		}
 		if err := list.addPlanFile(f.File); err != nil {
 			return nil, err

@@ -61,9 +61,9 @@ func TestPlanIsReadFromAnywhere(t *testing.T) {
 // TestPlanOfObjects: a plan pins the versions of objects; one that was replaced, or is gone, is
 // refused by name.
 func TestPlanOfObjects(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		for i := range 3 {
-			s.Put(fmt.Sprintf("lake/day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+			s.PutObject(fmt.Sprintf("lake/day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 		}
 		c := planCase{inputs: []string{s.URL("lake/")}, opt: Options{Missing: stream.MissingKeep, Allow: []string{s.URL("lake")}}}
 		want, whole := collectFrom(t, c.opt, c.inputs...)
@@ -72,7 +72,7 @@ func TestPlanOfObjects(t *testing.T) {
 			checkShardsOfPlan(t, planCase{opt: c.opt}, plan, n, want, whole, from)
 		}
 		// The same size and the same footer, but for a value.
-		s.Put("lake/day=1/x.parquet", parquetOf(t, 101, 201, 25, "a", "b"))
+		s.PutObject("lake/day=1/x.parquet", parquetOf(t, 101, 201, 25, "a", "b"))
 		ds := openPlanned(t, c, plan, Shard{2, 3})
 		rows, _ := ds.ShardRows()
 		if _, err := collect(ds, rows); !says(err, "changed since the plan", "day=1/x.parquet", plan) {

@@ -39,10 +39,10 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 			if shard.Of > 0 {
 				return NoShards(a.opt.Plan)
 			}
-			list, err = readPlanList(r, scope, place.Name(a.opt.Plan))
+			list, err = readPlanList(r, scope, place.DisplayName(a.opt.Plan))
 			return err
 		}
-		t := &planLoader{access: a, reader: r, scope: scope, list: newPlanList(h, place.Name(a.opt.Plan))}
+		t := &planLoader{access: a, reader: r, scope: scope, list: newPlanList(h, place.DisplayName(a.opt.Plan))}
 		c, err = t.loadCatalog(f)
 		return err
 	})
@@ -72,7 +72,7 @@ func (a *access) preloadRows(ctx context.Context, c *catalog) error {
 
 // NoShards is the error of asking for a shard of a plan without footers.
 func NoShards(plan string) error {
-	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.Name(plan), planfile.Ending)
+	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.DisplayName(plan), planfile.Ending)
 }
 
 // planLoader makes a catalog from a plan with footers.
@@ -182,7 +182,7 @@ func (t *planLoader) loadKeyKinds(f *filter, c *planfile.Catalog) error {
 
 func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error {
 	damaged := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %s", place.Name(p.Path), fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %s", place.DisplayName(p.Path), fmt.Sprintf(format, args...))
 	}
 	f := file{size: p.Bytes, start: t.rows, rowsByContent: p.Whole}
 	if p.Start != t.rows {
@@ -266,7 +266,7 @@ func (t *planLoader) addPartitionValues(f planfile.File) (err error) {
 				parse = parseBool
 			}
 			if x, err = parse(text); err != nil {
-				return fmt.Errorf("%s: partition key %q: %w", place.Name(f.Path), p.key, err)
+				return fmt.Errorf("%s: partition key %q: %w", place.DisplayName(f.Path), p.key, err)
 			}
 		}
 		p.values = append(p.values, x)

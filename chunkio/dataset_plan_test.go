@@ -110,15 +110,15 @@ func planCases(t *testing.T) map[string]planCase {
 	day.Where = "day is null or y > 5"
 	cases["Delta with a condition"] = planCase{[]string{"delta://" + table}, day}
 
-	cases["messy"] = planCase{[]string{fixtures.Dataset(t, "messy.parquet")}, Options{Missing: stream.MissingKeep, Label: "label"}}
-	cases["messy, complete rows"] = planCase{[]string{fixtures.Dataset(t, "messy.parquet")}, Options{Missing: stream.MissingDropRow, Exclude: []string{"null_col", "late_f"}}}
-	cases["sparse"] = planCase{[]string{fixtures.Dataset(t, "basehock_sparse.parquet")}, Options{Label: "label", Sparse: "indices,values,4862"}}
+	cases["messy"] = planCase{[]string{fixtures.DatasetPath(t, "messy.parquet")}, Options{Missing: stream.MissingKeep, Label: "label"}}
+	cases["messy, complete rows"] = planCase{[]string{fixtures.DatasetPath(t, "messy.parquet")}, Options{Missing: stream.MissingDropRow, Exclude: []string{"null_col", "late_f"}}}
+	cases["sparse"] = planCase{[]string{fixtures.DatasetPath(t, "basehock_sparse.parquet")}, Options{Label: "label", Sparse: "indices,values,4862"}}
 	maps := mapFiles(t, mapRecords(t, 3, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 900, 20, 3000))
 	cases["maps"], cases["maps in Arrow"] = planCase{maps[:1], Options{Sparse: "m,7"}}, planCase{maps[1:], Options{Sparse: "s.m,7"}}
 	text := filepath.Join(t.TempDir(), "rows.svm")
 	must.Do(t, os.WriteFile(text, bytes.Repeat([]byte("1 1:2 3:4\n-1 2:0.5\n"), 70_000), 0o600))
 	cases["text"] = planCase{[]string{text}, Options{Sparse: "x,4", Label: "label"}}
-	cases["classes"] = planCase{[]string{fixtures.Dataset(t, "messy.parquet")}, Options{Missing: stream.MissingKeep, Label: "category", Classes: true}}
+	cases["classes"] = planCase{[]string{fixtures.DatasetPath(t, "messy.parquet")}, Options{Missing: stream.MissingKeep, Label: "category", Classes: true}}
 	return cases
 }
 
@@ -203,7 +203,7 @@ func sentences(all []stream.Text) string {
 
 // sameInput compares two inputs, but for the folder that one is named from.
 func sameInput(a, b stream.Input) bool {
-	path, err := place.FromRoot(b.Path)
+	path, err := place.AbsolutePath(b.Path)
 	return err == nil && a.Path == path && a.Rows == b.Rows && a.Bytes == b.Bytes && a.Fingerprint == b.Fingerprint
 }
 

@@ -37,7 +37,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 	if t := d.Table(); t != nil {
 		at := *t
 		var err error
-		if at.Path, err = place.FromRoot(t.Path); err != nil {
+		if at.Path, err = place.AbsolutePath(t.Path); err != nil {
 			return h, err
 		}
 		head.Table = &at
@@ -139,10 +139,10 @@ func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error]
 }
 
 func (l *fileList) rootPlaces(other string) (roots []string, err error) {
-	roots = place.Roots(func(yield func(string) bool) {
+	roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, e := range l.entries() {
 			var name string
-			if name, err = place.FromRoot(e.path); err != nil || !yield(name) {
+			if name, err = place.AbsolutePath(e.path); err != nil || !yield(name) {
 				return
 			}
 		}
@@ -150,7 +150,7 @@ func (l *fileList) rootPlaces(other string) (roots []string, err error) {
 	if other == "" || err != nil {
 		return roots, err
 	}
-	other, err = place.FromRoot(other)
+	other, err = place.AbsolutePath(other)
 	return append(roots, other), err
 }
 
@@ -169,7 +169,7 @@ func (c *catalog) planKeys(i int, path string) ([]string, error) {
 // holdsSecrets reports whether a plan of these files would contain secrets: the query of an https:// URL can be a
 // signature. URLs of buckets contain no secrets.
 func holdsSecrets(list *fileList, options map[string]string) bool {
-	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.Name(path) != path }
+	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.DisplayName(path) != path }
 	for _, text := range options {
 		if signed(text) {
 			return true

@@ -28,7 +28,7 @@ func formatByName(name string) intake.Format {
 		}
 		name = l.Key
 	}
-	return intake.Named(name)
+	return intake.FormatByName(name)
 }
 
 // scratchRows is a file of rows that was written to a scratch file, as Parquet.

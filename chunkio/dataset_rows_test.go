@@ -133,7 +133,7 @@ func arrowOf(t *testing.T, x [][]float64, asStream bool) []byte {
 		}
 		fields, columns = append(fields, arrow.Field{Name: columnOf(j), Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
 	}
-	return formattest.Arrow(t, asStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(x)))})
+	return formattest.WriteArrow(t, asStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(x)))})
 }
 
 func squeezed(t *testing.T, b []byte) []byte {

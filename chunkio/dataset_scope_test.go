@@ -21,7 +21,7 @@ import (
 // setSecrets gives the environment credentials of every store, and a profile whose program leaves a mark.
 func setSecrets(t *testing.T, server *storetest.Recorder) (mark string) {
 	t.Helper()
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	dir := t.TempDir()
 	mark = filepath.Join(dir, "ran")
 	config := fmt.Sprintf("[profile prod]\ncredential_process = touch %s\n", mark)

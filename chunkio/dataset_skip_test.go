@@ -27,9 +27,9 @@ func TestSkipBadIsForFilesNotStores(t *testing.T) {
 		{http.StatusForbidden, `<Error><Code>ExpiredToken</Code></Error>`, false},
 	} {
 		proxy := storetest.NewProxy(t, s.Endpoint)
-		proxy.Before(func(r *http.Request) *http.Response {
+		proxy.OnRequest(func(r *http.Request) *http.Response {
 			if c.status != 0 && r.URL.Path == "/lake/events/day=3/part.parquet" {
-				return storetest.Answer(c.status, c.body)
+				return storetest.NewAnswer(c.status, c.body)
 			}
 			return nil
 		})

@@ -45,14 +45,14 @@ func NewStdin(r io.Reader) *Stdin {
 // refuseStdinFile refuses an output in place of the file that a shell has opened as standard input.
 func refuseStdinFile(out string, stdin io.Reader) error {
 	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
-	local, err := place.Local(out)
+	local, err := place.LocalPath(out)
 	if !ok || err != nil || place.IsURL(out) {
 		return nil //nolint:nilerr // no file of this name can be there
 	}
 	is, err1 := opened.Stat()
 	there, err2 := os.Stat(local)
 	if err1 == nil && err2 == nil && is.Mode().IsRegular() && os.SameFile(is, there) {
-		return atomicfile.ErrReplaced(out)
+		return atomicfile.ErrReplacesInput(out)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	if err != nil {
 		return s, err
 	}
-	if packing := intake.Packing(head); packing != "" {
+	if packing := intake.SniffPacking(head); packing != "" {
 		unpack, err := decompress(ipc.StreamName, s.from, packing)
 		if err != nil {
 			return s, err
@@ -143,7 +143,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	case bytes.HasPrefix(head, []byte(ipc.StreamMagic)):
 		s.stream = true
 	default:
-		s.rows = intake.Sniff(head)
+		s.rows = intake.SniffFormat(head)
 		s.stream = s.rows == intake.None // an old stream, or nothing readable: its reader reports it
 	}
 	return s, nil
@@ -238,7 +238,7 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 	}
 	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		endConversion(err)
-		return errors.Join(format.Place(ipc.StreamName, -1, "", err), spool.Close())
+		return errors.Join(format.PlaceError(ipc.StreamName, -1, "", err), spool.Close())
 	}
 	endConversion(nil)
 	if a.opt.Note != nil {

@@ -63,7 +63,7 @@ func (e *tableError) Error() string { return e.dataError().Error() }
 func (e *tableError) dataError() *stream.DataError {
 	at := e.folder
 	if e.root != "" {
-		at = place.Below(e.folder, filepath.FromSlash(e.root))
+		at = place.JoinBelow(e.folder, filepath.FromSlash(e.root))
 	}
 	refused := stream.Dataf(at, "this is %s %s table, whose log says which files are live", articleFor(e.kind), e.kind)
 	switch e.kind {

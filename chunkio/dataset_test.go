@@ -19,7 +19,7 @@ func openReal(t testing.TB, opt Options, names ...string) *Dataset {
 	t.Helper()
 	var paths []string
 	for _, name := range names {
-		paths = append(paths, fixtures.Dataset(t, name))
+		paths = append(paths, fixtures.DatasetPath(t, name))
 	}
 	ds, err := Open(context.Background(), paths, opt)
 	formattest.Must(t, err)

@@ -60,12 +60,12 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 		return ""
 	}
 	return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
-		return decompress(in.Name(), sequentialReader(in), intake.Packing([]byte(head)))
+		return decompress(in.Name(), sequentialReader(in), intake.SniffPacking([]byte(head)))
 	}})
 }
 
 func firstDataFile(input string) (first string) {
-	root, err := place.Local(input)
+	root, err := place.LocalPath(input)
 	if err != nil || store.IsURL(input) || input == stdinName {
 		return ""
 	}
@@ -201,7 +201,7 @@ func (t *textTables) checkNames(opt TextOptions) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return opt.Unmatched(slices.Sorted(maps.Keys(t.rowColumns)))
+	return opt.CheckMatches(slices.Sorted(maps.Keys(t.rowColumns)))
 }
 
 // withDoubts adds the guesses about the files to an error about a column in which they differ: most likely one of
@@ -243,7 +243,7 @@ func (t *textTables) addNullSpellings(spelled []string) {
 func checkNullSpellings(t TextOptions) error {
 	for _, s := range t.Nulls {
 		if strings.Contains(s, "://") {
-			return stream.Usagef("{null-values} %s: a URL is no spelling of a missing value", place.Name(s))
+			return stream.Usagef("{null-values} %s: a URL is no spelling of a missing value", place.DisplayName(s))
 		}
 	}
 	return nil
@@ -255,7 +255,7 @@ func (t *textTables) currentGuesses() Guesses {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Guesses{cmp.Or(t.header.Text(), t.guessedHeader.Text()), slices.Clone(t.doubts), slices.Clone(t.nullSpellings)}
+	return Guesses{cmp.Or(t.header.OptionText(), t.guessedHeader.OptionText()), slices.Clone(t.doubts), slices.Clone(t.nullSpellings)}
 }
 
 func (a *access) openLibsvm(ctx context.Context, in Input, memory int64) (format.File, error) {

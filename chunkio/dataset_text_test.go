@@ -93,8 +93,8 @@ func TestTextEqualsLists(t *testing.T) {
 				second = append(second, 0)
 			}
 		}
-		d := formattest.Read(t, out)
-		if got := d.Column("x[2]").Numbers(t); fmt.Sprint(got) != fmt.Sprint(second) || len(d.Column("label").Rows()) != len(second) {
+		d := formattest.ReadDump(t, out)
+		if got := d.FindLeaf("x[2]").RowNumbers(t); fmt.Sprint(got) != fmt.Sprint(second) || len(d.FindLeaf("label").RowTexts()) != len(second) {
 			t.Error("apply writes other rows")
 		}
 	}

@@ -119,7 +119,7 @@ func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Tabl
 		for from := int64(0); from < n; from += rowsAtOnce {
 			to := min(from+rowsAtOnce, n)
 			for k, l := range r.leaves {
-				columns[k] = format.Sized(columns[k], int(to-from))
+				columns[k] = format.Resize(columns[k], int(to-from))
 				if err := group.Decode(ctx, l, from, to, [][]float64{columns[k]}); err != nil {
 					group.Close()
 					return nil, err
@@ -142,7 +142,7 @@ func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Tabl
 			return nil, err
 		}
 	}
-	return r.to.Table(f.FooterDigest())
+	return r.to.FinishTable(f.FooterDigest())
 }
 
 func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, err error) {
@@ -166,7 +166,7 @@ func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, 
 			}
 		}
 		r.rowOpen = true
-		if err := r.to.Entry(uint32(columns[1][i]), columns[2][i]); err != nil {
+		if err := r.to.AddEntry(uint32(columns[1][i]), columns[2][i]); err != nil {
 			return i, "", err
 		}
 	}

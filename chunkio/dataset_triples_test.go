@@ -52,7 +52,7 @@ func writeTriples(t *testing.T, path string, all []triple, height int) string {
 			}
 			records = append(records, b.NewRecord())
 		}
-		formattest.Must(t, os.WriteFile(path, formattest.Arrow(t, false, records), 0o600))
+		formattest.Must(t, os.WriteFile(path, formattest.WriteArrow(t, false, records), 0o600))
 		return path
 	}
 	required := parquet.Repetitions.Required
@@ -182,7 +182,7 @@ func TestTriplesRefused(t *testing.T) {
 	// apply writes the triples dense.
 	out := filepath.Join(dir, "out.parquet")
 	mustApply(t, []string{good}, out, ApplyOptions{Columns: []string{"v[1]"}, Sparse: "r,i,v,3"})
-	if got := formattest.Read(t, out).Column("v[1]").Numbers(t); !slices.Equal(got, []float64{0, 0, 0, 0, 2}) {
+	if got := formattest.ReadDump(t, out).FindLeaf("v[1]").RowNumbers(t); !slices.Equal(got, []float64{0, 0, 0, 0, 2}) {
 		t.Errorf("apply writes %v", got)
 	}
 }

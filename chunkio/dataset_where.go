@@ -65,7 +65,7 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 		if err != nil && failed == nil {
 			failed = err
 		}
-		return err == nil && !bound.Outcome(state).Never()
+		return err == nil && !bound.Outcome(state).MatchesNone()
 	})
 	switch {
 	case failed != nil:
@@ -162,13 +162,13 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 }
 
 func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
-	state := b.Start()
+	state := b.NewState()
 	if len(f.keys) == 0 {
 		return state, nil
 	}
 	keys, values, err := list.partitionValues(i, path)
 	for k, key := range keys {
-		b.Given(state, key, values[k], values[k] == hiveNull)
+		b.AddKey(state, key, values[k], values[k] == hiveNull)
 	}
 	return state, err
 }
@@ -212,13 +212,13 @@ func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format
 		if c.kind.Class == where.Lists {
 			kind = listKind(here)
 		}
-		if kind.Type != c.kind.Type && !kind.Alike(c.kind) {
-			err := errMismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.firstPath)
+		if kind.Type != c.kind.Type && !kind.ComparesLike(c.kind) {
+			err := errMismatch(place.DisplayName(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.firstPath)
 			err.Remedy = stream.Textf("write the files with one type, or leave the column out of {where}")
 			return nil, err
 		}
 		if here.UTC != c.utc {
-			return nil, errMismatch(place.Name(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.firstPath)
+			return nil, errMismatch(place.DisplayName(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.firstPath)
 		}
 	}
 	start, err := f.keyState(f.bound, list, i, e.path)
@@ -237,9 +237,9 @@ func (f *filter) addStatistics(state where.State, opened format.File, group int,
 	for _, c := range f.columns {
 		switch here := at(c.leaf); {
 		case here < 0:
-			f.bound.Bounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // null in every row, which decides
+			f.bound.AddBounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // null in every row, which decides
 		case ok:
-			f.bound.Bounds(state, c.name, bounded.Bounds(group, here))
+			f.bound.AddBounds(state, c.name, bounded.Bounds(group, here))
 		}
 	}
 	return state

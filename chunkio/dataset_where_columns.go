@@ -68,9 +68,9 @@ func leafKind(l format.Leaf) where.Kind {
 		}
 	}
 	switch {
-	case k.Class != where.Other && !k.Numeric() && (l.List || l.NoClass != ""):
+	case k.Class != where.Other && !k.IsNumeric() && (l.List || l.NoClass != ""):
 		k.Class = where.Other
-	case k.Numeric() && l.Why != "" && !l.Refused && !l.List:
+	case k.IsNumeric() && l.Why != "" && !l.Refused && !l.List:
 		k.Class = where.Other
 	}
 	return k
@@ -78,7 +78,7 @@ func leafKind(l format.Leaf) where.Kind {
 
 func listKind(l format.Leaf) where.Kind {
 	k := leafKind(l)
-	if !k.Numeric() {
+	if !k.IsNumeric() {
 		return k
 	}
 	return where.Kind{Type: l.Type, Class: where.Lists}
@@ -102,7 +102,7 @@ func (f *filter) checkDecodable(c *catalog, sparse *sparseSpec) error {
 			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.Why)
 		case l.List && col.element >= l.Width:
 			return stream.Usagef("{where}: the lists of %s have %d elements, [0] to [%d]", l.Name, l.Width, l.Width-1)
-		case !col.kind.Numeric() && l.NoClass != "":
+		case !col.kind.IsNumeric() && l.NoClass != "":
 			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.NoClass)
 		}
 	}

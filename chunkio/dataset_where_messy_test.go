@@ -14,7 +14,7 @@ import (
 // their ids less 10^12 each. Two questions are put differently to it: its lists begin with 1, and its NaN is above
 // all numbers.
 func TestWhereAgreesWithDuckDB(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	for _, c := range []struct {
 		where string
 		rows  int
@@ -83,7 +83,7 @@ func TestWhereAgreesWithDuckDB(t *testing.T) {
 
 // The statistics of DuckDB's files are used: row groups that they exclude are not read.
 func TestWhereReadsLessOfMessy(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	bytes := func(where string) int64 {
 		meter := new(stream.Meter)
 		ds := must.Get(Open(context.Background(), []string{path}, Options{Where: where, Columns: []string{"d_clean"}, Meter: meter}))(t)

@@ -170,7 +170,7 @@ func (g *fakeGroup) DecodeTexts(_ context.Context, l int, from, to int64, emit f
 	column := g.f.table.text[leaf.Name]
 	for row := g.start + from; row < g.start+to; row++ { // one at a time: a number means another value every time
 		t, ids := &text.List{Text: []byte(column[row])}, []int32{0}
-		t.End()
+		t.EndValue()
 		if column[row] == hiveNull {
 			ids[0] = -1
 		}

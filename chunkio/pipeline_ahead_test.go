@@ -16,7 +16,7 @@ import (
 // However a pass over local and far files ends, early, cancelled or by an error, it ends at
 // once, its goroutines with it, and the next one delivers everything.
 func TestPassesEnd(t *testing.T) {
-	checkLeft := leaktest.Goroutines(t)
+	checkLeft := leaktest.CheckGoroutines(t)
 	s, dir := newWebServer(t, true), t.TempDir()
 	keys, content := lakeFiles(t, ".parquet")
 	inputs, local := make([]string, len(keys)), make([]string, len(keys))

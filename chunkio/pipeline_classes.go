@@ -23,7 +23,7 @@ type labels struct {
 // applyLabels decodes the span's labels. Rows that take no part have none.
 func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	r, name := s.d.features.label, s.d.opt.Label
-	s.class = format.Sized(s.class, s.rows)
+	s.class = format.Resize(s.class, s.rows)
 	if allSet(s.skip, s.rows) {
 		return nil
 	}

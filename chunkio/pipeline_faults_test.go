@@ -25,7 +25,7 @@ func isData(err error) bool {
 }
 
 func TestFirstFaultInTheDataIsReported(t *testing.T) {
-	defer leaktest.Goroutines(t)()
+	defer leaktest.CheckGoroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -26,7 +26,7 @@ func (e equalValues) copyTo(dst []float64, _ int) {
 // uint8s are whole numbers that a byte holds, except -0, like the forms below.
 type uint8s []byte
 
-func (u uint8s) copyTo(dst []float64, from int) { kernel.OfBytes(u[from:][:len(dst)], dst) }
+func (u uint8s) copyTo(dst []float64, from int) { kernel.FromBytes(u[from:][:len(dst)], dst) }
 
 // wholeNumbers are whole numbers that a T holds.
 type wholeNumbers[T int16 | int32] []T
@@ -120,7 +120,7 @@ func (f valueForm) convert(x []float64) values {
 		return toWholeNumbers[int32](x)
 	case asSingles:
 		s := make(singles, len(x))
-		kernel.Singles(x, s)
+		kernel.ToSingles(x, s)
 		return s
 	case asSinglesOrNull:
 		s := make(singles, len(x))
@@ -154,7 +154,7 @@ func toWholeNumbers[T int16 | int32](x []float64) wholeNumbers[T] {
 
 func lowBytes(x []float64) []byte {
 	b := make([]byte, len(x))
-	kernel.LowBytes(x, b)
+	kernel.ToLowBytes(x, b)
 	return b
 }
 

@@ -110,7 +110,7 @@ func mapFiles(t testing.TB, records []arrow.Record) []string {
 		of, in := columns[c](records[g])
 		return shred(t, w, int(records[g].NumRows()), of, in)
 	}, parquet.WithDataPageSize(200))
-	formattest.Must(t, errors.Join(os.WriteFile(paths[0], file, 0o644), os.WriteFile(paths[1], formattest.Arrow(t, false, records), 0o644)))
+	formattest.Must(t, errors.Join(os.WriteFile(paths[0], file, 0o644), os.WriteFile(paths[1], formattest.WriteArrow(t, false, records), 0o644)))
 	return paths
 }
 
@@ -214,9 +214,9 @@ func TestApplyMap(t *testing.T) {
 		want := filepath.Join(t.TempDir(), "want.parquet")
 		mustApply(t, []string{path}, out, ApplyOptions{Columns: []string{"m[5]", "m[0]"}, Also: []string{"x"}, Sparse: "m"})
 		mustApply(t, []string{path}, want, ApplyOptions{Columns: []string{"v[5]", "v[0]"}, Also: []string{"x"}, Sparse: "ix,v"})
-		got, lists := formattest.Read(t, out), formattest.Read(t, want)
+		got, lists := formattest.ReadDump(t, out), formattest.ReadDump(t, want)
 		for k, l := range lists.Leaves {
-			if g := got.Leaves[k]; fmt.Sprint(g.Rows()) != fmt.Sprint(l.Rows()) || g.Node.PhysicalType() != l.Node.PhysicalType() {
+			if g := got.Leaves[k]; fmt.Sprint(g.RowTexts()) != fmt.Sprint(l.RowTexts()) || g.Node.PhysicalType() != l.Node.PhysicalType() {
 				t.Errorf("%s: %s is not %s", path, g.Path, l.Path)
 			}
 		}
@@ -224,7 +224,7 @@ func TestApplyMap(t *testing.T) {
 	path := mapFiles(t, mapRecords(t, 2, p.Int32, p.Float32, 40))[0]
 	out := filepath.Join(t.TempDir(), "whole.parquet")
 	mustApply(t, []string{path}, out, ApplyOptions{Columns: []string{"m[1]"}, Also: []string{"m"}, Sparse: "m"})
-	if got, want := formattest.Read(t, out).Column("m.key_value.key"), formattest.Read(t, path).Column("m.key_value.key"); got == nil || fmt.Sprint(got.Values) != fmt.Sprint(want.Values) {
+	if got, want := formattest.ReadDump(t, out).FindLeaf("m.key_value.key"), formattest.ReadDump(t, path).FindLeaf("m.key_value.key"); got == nil || fmt.Sprint(got.Values) != fmt.Sprint(want.Values) {
 		t.Error("the map as a whole is not written")
 	}
 }

@@ -22,7 +22,7 @@ func (s *span) settleColumn(col int) {
 	x := s.columnData(col)
 	for b := range s.blockCount() {
 		lo, hi := s.blockBounds(b)
-		if !kernel.Finite(x[lo:hi]) {
+		if !kernel.AllFinite(x[lo:hi]) {
 			s.settleBlock(col, b, x[:hi], lo)
 		}
 	}
@@ -131,7 +131,7 @@ func (s *span) applySample(sample sampler) bool {
 // an error, unless its row is outside the sample.
 func (s *span) applyWeights(ctx context.Context) error {
 	name := s.d.opt.Weight
-	s.weight = format.Sized(s.weight, s.rows)
+	s.weight = format.Resize(s.weight, s.rows)
 	if err := s.decodeExtra(ctx, s.d.features.weight, s.places.weight, s.weight, name); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *span) applyWeights(ctx context.Context) error {
 }
 
 func (s *span) applyTargets(ctx context.Context) error {
-	s.target = format.Sized(s.target, s.rows)
+	s.target = format.Resize(s.target, s.rows)
 	if s.d.features.usesCodes {
 		return s.codeTargets(ctx)
 	}
@@ -181,7 +181,7 @@ func (s *span) compactBlock(b int) {
 	if gone == 0 {
 		return
 	}
-	s.positions = format.Sized(s.positions, s.rows)
+	s.positions = format.Resize(s.positions, s.rows)
 	kept := s.positions[lo:lo]
 	for i := lo; i < hi; i++ {
 		if !isSet(s.skip, i) && !isSet(s.drop, i) {

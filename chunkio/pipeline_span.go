@@ -68,7 +68,7 @@ func (s *span) reset(at rowGroup, from, to int64) {
 
 // zeroSlice returns n zero elements, in the memory of old if it is large enough.
 func zeroSlice[T any](old []T, n int) []T {
-	old = format.Sized(old, n)
+	old = format.Resize(old, n)
 	clear(old)
 	return old
 }
@@ -260,7 +260,7 @@ func (s *span) placeError(err error, column string) error {
 	if _, ok := errors.AsType[*stream.DataError](err); ok && column == "" {
 		group = -1 // the error is about the file as a whole
 	}
-	return format.Place(s.rowGroup.path, group, column, err)
+	return format.PlaceError(s.rowGroup.path, group, column, err)
 }
 
 // faultAt is an error about one value: row counts within the span.

@@ -69,7 +69,7 @@ func (p *pipe) claimPass(memory int64) error {
 		return errOnlyOnce()
 	}
 	p.memory = memory
-	p.stream.Limit(batchMemory(memory))
+	p.stream.SetMemoryLimit(batchMemory(memory))
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (p *pipe) readBatches(ctx context.Context, leaves []int, meter *stream.Mete
 	return func(yield func(rowGroup, error) bool) {
 		g := rowGroup{path: ipc.StreamName}
 		counted := int64(0)
-		p.stream.Measure(&meter.Busy)
+		p.stream.MeasureDecoding(&meter.Busy)
 		for ; ; g.index++ {
 			opened, rows, err := p.stream.Next(ctx, leaves)
 			bytes := p.describeInput().Bytes

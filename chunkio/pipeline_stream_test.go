@@ -49,11 +49,11 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 		}
 		records = append(records, b.NewRecord())
 	}
-	return formattest.Arrow(t, !asFile, records, ipc.WithSchema(schema))
+	return formattest.WriteArrow(t, !asFile, records, ipc.WithSchema(schema))
 }
 
 func TestStreamEqualsFile(t *testing.T) {
-	defer leaktest.Goroutines(t)()
+	defer leaktest.CheckGoroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(8, 8)), 20_000, 4, 0.01)
 	opt := Options{Missing: stream.MissingDropRow, Exclude: []string{"a2"}}
 	disk, paths := plant(tab, 1, 3000, 1)

@@ -218,7 +218,7 @@ func TestShardsAddUpToTheWhole(t *testing.T) {
 }
 
 func TestStoppingEarlyLeavesNothingBehind(t *testing.T) {
-	defer leaktest.Goroutines(t)()
+	defer leaktest.CheckGoroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(2, 1)), 20_000, 10, 0)
 	disk, paths := plant(tab, 10, 100, 1)
 	ds := disk.dataset(t, paths, Options{Threads: 4})

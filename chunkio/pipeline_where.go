@@ -27,12 +27,12 @@ type groupColumn struct {
 }
 
 func (d *Dataset) isExcluded(g rowGroup) bool {
-	return g.file != nil && g.file.outcomes != nil && g.file.outcomes[g.index].Never()
+	return g.file != nil && g.file.outcomes != nil && g.file.outcomes[g.index].MatchesNone()
 }
 
 // isUndecided reports whether the condition must be evaluated on the rows of a row group.
 func (d *Dataset) isUndecided(g rowGroup) bool {
-	return d.catalog.filter != nil && (g.file == nil || !g.file.outcomes[g.index].Always())
+	return d.catalog.filter != nil && (g.file == nil || !g.file.outcomes[g.index].MatchesAll())
 }
 
 func (f *features) needsDecoding() bool {
@@ -56,13 +56,13 @@ func (c *catalog) streamFilter() groupFilter {
 	if c.filter == nil {
 		return groupFilter{}
 	}
-	return c.filterForState(c.filter.bound.Start(), c.leaves, func(leaf int) int { return leaf })
+	return c.filterForState(c.filter.bound.NewState(), c.leaves, func(leaf int) int { return leaf })
 }
 
 // filterForState lists the columns that a state leaves undecided; leaves are the file's.
 func (c *catalog) filterForState(state where.State, leaves []format.Leaf, at func(leaf int) int) groupFilter {
 	f, undecided := c.filter, groupFilter{state: state}
-	needed := f.bound.Needed(state)
+	needed := f.bound.NeededColumns(state)
 	for _, col := range f.columns {
 		if slices.Contains(needed, col.name) {
 			here := at(col.leaf)
@@ -81,7 +81,7 @@ func (f *filter) bindStream(leaves []format.Leaf) error {
 		return err
 	}
 	for _, c := range f.columns {
-		if !c.kind.Numeric() {
+		if !c.kind.IsNumeric() {
 			return stream.Usagef("{where}: column %s is %v; on standard input only numbers and booleans can be compared; save it to a file first", c.name, c.kind)
 		}
 	}
@@ -97,7 +97,7 @@ func (f *filter) addNeeds(n *passNeeds, c *catalog) {
 	scratch := int64(0)
 	for _, col := range f.columns {
 		l := c.leaves[col.leaf]
-		if col.kind.Numeric() {
+		if col.kind.IsNumeric() {
 			scratch = max(scratch, l.Scratch)
 		} else {
 			scratch = max(scratch, l.TextScratch)
@@ -139,10 +139,10 @@ func (f *rowFilter) markSkipped(ctx context.Context, g *openedGroup, s *span) er
 	}
 	own := s.newPiece.reserveSkips() // without the rows outside the sample
 	if own == nil {
-		f.rows.Skip(s.skip)
+		f.rows.MarkSkipped(s.skip)
 		return nil
 	}
-	f.rows.Skip(own)
+	f.rows.MarkSkipped(own)
 	for w, bits := range own {
 		s.skip[w] |= bits
 	}
@@ -155,28 +155,28 @@ func (f *rowFilter) decodeColumn(ctx context.Context, c *groupColumn, s *span) e
 		if err := s.group.DecodeLists(ctx, c.leaf, s.from, to, &f.lists); err != nil {
 			return err
 		}
-		f.numbers = format.Sized(f.numbers, s.rows)
+		f.numbers = format.Resize(f.numbers, s.rows)
 		for i, null := range f.lists.Null {
 			if f.numbers[i] = 0; null {
 				f.numbers[i] = format.Null
 			}
 		}
-		f.rows.Numbers(c.name, f.numbers)
+		f.rows.AddNumbers(c.name, f.numbers)
 		return nil
 	}
-	if c.kind.Numeric() {
-		f.numbers = format.Sized(f.numbers, s.rows)
+	if c.kind.IsNumeric() {
+		f.numbers = format.Resize(f.numbers, s.rows)
 		f.dst = zeroSlice(f.dst, c.width)
 		f.dst[c.element] = f.numbers
 		if err := s.group.Decode(ctx, c.leaf, s.from, to, f.dst); err != nil {
 			return err
 		}
-		f.rows.Numbers(c.name, f.numbers)
+		f.rows.AddNumbers(c.name, f.numbers)
 		return nil
 	}
 	at := 0
 	return s.group.DecodeTexts(ctx, c.leaf, s.from, to, func(ids []int32, values *text.List) error {
-		if !f.rows.Texts(c.name, c.perSecond, at, ids, values) {
+		if !f.rows.AddTexts(c.name, c.perSecond, at, ids, values) {
 			return errors.New("a value is no time that can be compared")
 		}
 		at += len(ids)

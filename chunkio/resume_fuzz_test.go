@@ -37,7 +37,7 @@ func FuzzMark(f *testing.F) {
 	f.Add([]byte(`{"File":0,"Group":0}{"File":`), "first", int64(-1))
 	f.Fuzz(func(t *testing.T, detail []byte, recipe string, offset int64) {
 		g := &growingFile{recipes: []string{"first", "second"}, page: 4096}
-		if !g.isUsableMark(atomicfile.Finished{Recipe: recipe, Detail: detail}) {
+		if !g.isUsableMark(atomicfile.FinishedFile{Recipe: recipe, Detail: detail}) {
 			return
 		}
 		must.Do(t, json.Unmarshal(detail, &g.resumedTo))
@@ -47,7 +47,7 @@ func FuzzMark(f *testing.F) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		w := must.Get(writer.New(io.Discard, fields, nil))(t)
-		if err := w.GoOn(io.Discard, offset, [][]byte{g.resumedTo.Footer}); err == nil {
+		if err := w.Resume(io.Discard, offset, [][]byte{g.resumedTo.Footer}); err == nil {
 			_ = w.Finish()
 		}
 		runtime.ReadMemStats(&after)

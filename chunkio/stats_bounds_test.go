@@ -118,7 +118,7 @@ func TestHeaderHearsTheEnd(t *testing.T) {
 func TestCopiesCountAsScratch(t *testing.T) {
 	const size = 1 << 20
 	s, dir := storetest.S3(t), t.TempDir()
-	s.Put("lake/list.txt", make([]byte, size))
+	s.PutObject("lake/list.txt", make([]byte, size))
 	used := new(scratch.Ledger)
 	opt := FetchOptions{Temp: scratch.Options{Dir: dir, Limit: size + 100, Ledger: used}}
 	beside := scratch.New(opt.Temp)

@@ -40,7 +40,7 @@ func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string
 }
 
 func expandLocalStats(ctx context.Context, arg string) ([]string, error) {
-	pattern, err := place.Local(arg)
+	pattern, err := place.LocalPath(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func expandLocalStats(ctx context.Context, arg string) ([]string, error) {
 	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
 		return []string{pattern}, nil // opening it reports the error
 	}
-	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
+	if fault := glob.PatternFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
 	found, _, err := glob.FindPaths(ctx, pattern, doublestar.WithNoHidden(), doublestar.WithFilesOnly())
@@ -109,7 +109,7 @@ func statsInBucket(ctx context.Context, client *store.Client, folder store.Locat
 		}
 	}
 	if len(found) == 0 {
-		return nil, stream.Dataf(folder.Name(), "%w", errNoStats)
+		return nil, stream.Dataf(folder.PublicName(), "%w", errNoStats)
 	}
 	return found, nil
 }
@@ -119,9 +119,9 @@ func objectOrFolder(ctx context.Context, client *store.Client, l store.Location)
 	if !errors.Is(err, store.ErrNotExist) {
 		return []string{l.String()}, err
 	}
-	found, err := statsInBucket(ctx, client, l.WithKey(place.Folder(l.Key)))
+	found, err := statsInBucket(ctx, client, l.WithKey(place.FolderPrefix(l.Key)))
 	if errors.Is(err, errNoStats) {
-		e := stream.Dataf(l.Name(), "there is neither an object nor a folder of this name")
+		e := stream.Dataf(l.PublicName(), "there is neither an object nor a folder of this name")
 		e.Remedy = stream.Textf("check the bucket and the key")
 		return nil, e
 	}
@@ -136,15 +136,15 @@ func expandObjectStats(ctx context.Context, client *store.Client, arg string) ([
 	if l.Key == "" || strings.HasSuffix(l.Key, "/") {
 		return statsInBucket(ctx, client, l)
 	}
-	prefix, isGlob := l.Glob()
+	prefix, isGlob := l.GlobPrefix()
 	if !isGlob {
-		if strings.HasSuffix(l.Key, statsEnding) || l.Web() {
+		if strings.HasSuffix(l.Key, statsEnding) || l.IsWeb() {
 			return []string{arg}, nil // opening it reports the error
 		}
 		return objectOrFolder(ctx, client, l)
 	}
-	if fault := glob.Fault(l.Key, doublestar.ValidatePattern(l.Key)); fault != "" {
-		return nil, stream.Usagef("%s: %s", l.Name(), fault)
+	if fault := glob.PatternFault(l.Key, doublestar.ValidatePattern(l.Key)); fault != "" {
+		return nil, stream.Usagef("%s: %s", l.PublicName(), fault)
 	}
 	switch _, err := client.Stat(ctx, l); {
 	case err == nil:
@@ -160,14 +160,14 @@ func expandObjectStats(ctx context.Context, client *store.Client, arg string) ([
 		}
 		matches, err := doublestar.Match(l.Key, o.Key)
 		if err != nil {
-			return nil, stream.Dataf(l.Name(), "%w", err)
+			return nil, stream.Dataf(l.PublicName(), "%w", err)
 		}
 		if matches && (explicit || !isHiddenName(path.Base(o.Key))) {
 			found = append(found, l.WithKey(o.Key).String())
 		}
 	}
 	if len(found) == 0 {
-		return nil, stream.Dataf(l.Name(), "no object matches")
+		return nil, stream.Dataf(l.PublicName(), "no object matches")
 	}
 	return found, nil
 }

@@ -46,7 +46,7 @@ func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchO
 		return StatsHead{}, errFetch(path, err, stream.Textf("check the path and its permissions"))
 	}
 	defer file.Close()
-	s := &StatsReader{path: place.Name(path), file: file, like: like, memory: opt.Memory}
+	s := &StatsReader{path: place.DisplayName(path), file: file, like: like, memory: opt.Memory}
 	if err := s.readHeader(ctx, newStatsCursor(file, size)); err != nil {
 		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
 			return StatsHead{}, err
@@ -72,7 +72,7 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	if err := h.checkCounts(); err != nil {
 		return err
 	}
-	if n, err := jsonsize.Elements(ctx, h.Warnings); err != nil {
+	if n, err := jsonsize.CountElements(ctx, h.Warnings); err != nil {
 		return err
 	} else if n > mostWarnings {
 		return stream.Errorf("it has %d warnings, at most %d are possible", n, mostWarnings)
@@ -122,7 +122,7 @@ func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as 
 // decodeStrictly decodes a part of the header, if the memory has room for it. The decoder holds a copy of the text,
 // and the half-size buffer that it grew from.
 func (s *StatsReader) decodeStrictly(ctx context.Context, text []byte, into any) error {
-	size, err := jsonsize.Of(ctx, text, reflect.TypeOf(into).Elem())
+	size, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeOf(into).Elem())
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

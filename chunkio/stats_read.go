@@ -52,7 +52,7 @@ func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 	if place.IsURL(path) {
 		return objectIsStats(ctx, path, opt, head)
 	}
-	path, err := place.Local(path)
+	path, err := place.LocalPath(path)
 	if err != nil {
 		return false
 	}
@@ -73,7 +73,7 @@ func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []by
 	if err != nil {
 		return false
 	}
-	if _, glob := l.Glob(); glob || l.Key == "" || strings.HasSuffix(l.Key, "/") {
+	if _, glob := l.GlobPrefix(); glob || l.Key == "" || strings.HasSuffix(l.Key, "/") {
 		return false
 	}
 	switch ending := strings.ToLower(place.Ext(path)); {
@@ -119,7 +119,7 @@ func openStats(ctx context.Context, path string, opt FetchOptions, read func(pat
 		}
 		return nil, errFetch(path, err, stream.Textf("check the path and its permissions"))
 	}
-	path = place.Name(path)
+	path = place.DisplayName(path)
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
 		err = errStatsPipe

@@ -31,7 +31,7 @@ type FetchOptions struct {
 
 // errTooLong is the error of a document at path for which there is too little memory.
 func (o FetchOptions) errTooLong(path string, need int64) error {
-	return &stream.MemoryError{What: "reading " + place.Name(path), Need: need, Limit: o.Memory, AtLeast: true} // parsed, it takes more
+	return &stream.MemoryError{What: "reading " + place.DisplayName(path), Need: need, Limit: o.Memory, AtLeast: true} // parsed, it takes more
 }
 
 func (o FetchOptions) newClient() *store.Client {
@@ -50,7 +50,7 @@ type Fetched interface {
 // Errors about local files come from the system, without the path; errors about objects are *stream.DataError.
 func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) {
 	if !place.IsURL(path) {
-		local, err := place.Local(path)
+		local, err := place.LocalPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -75,13 +75,13 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 		return nil, err
 	}
 	space := scratch.New(opt.Temp)
-	if err := space.Grow("the copy of "+l.Name(), o.Size); err != nil {
+	if err := space.Grow("the copy of "+l.PublicName(), o.Size); err != nil {
 		return nil, err
 	}
 	spool, err := atomicfile.NewSpool(space.Dir(), "ufs-download")
 	if err != nil {
 		space.Shrink(o.Size)
-		return nil, opt.errNoSpool(l.Name(), space.Dir(), err)
+		return nil, opt.errNoSpool(l.PublicName(), space.Dir(), err)
 	}
 	copied := &download{spool, space, o.Size}
 	to := &stickyWriter{w: spool}
@@ -89,7 +89,7 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 		_, err = spool.Seek(0, io.SeekStart)
 	}
 	if to.err != nil {
-		err = opt.errNoSpool(l.Name(), space.Dir(), to.err)
+		err = opt.errNoSpool(l.PublicName(), space.Dir(), to.err)
 	}
 	if err != nil {
 		copied.Close()
@@ -143,7 +143,7 @@ func errFetch(path string, err error, remedy stream.Text) error {
 	if errors.As(err, &data) || errors.As(err, &output) || errors.As(err, &usage) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &stream.DataError{Path: place.Name(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
+	return &stream.DataError{Path: place.DisplayName(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
 }
 
 // ReadAll returns the contents of the file or object at path, like [ReadWhole], if the memory has room for them.

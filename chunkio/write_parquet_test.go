@@ -105,7 +105,7 @@ func readBack(t *testing.T, data []byte) (d *formattest.Dump, columns [][]float6
 	t.Helper()
 	d = formattest.ReadFrom(t, bytes.NewReader(data))
 	for i := range d.Leaves {
-		columns = append(columns, d.Leaves[i].Numbers(t))
+		columns = append(columns, d.Leaves[i].RowNumbers(t))
 	}
 	return d, columns
 }

@@ -177,7 +177,7 @@ func (s *sparseWriter) writeValues(c *writer.Chunk, def, rep []int16) error {
 			continue
 		}
 		x := s.value[at]
-		if bad := math.IsNaN(x) && s.opt.Required || !math.IsNaN(x) && !s.typ.Holds(x); bad {
+		if bad := math.IsNaN(x) && s.opt.Required || !math.IsNaN(x) && !s.typ.HoldsValue(x); bad {
 			return s.errValue(at, x)
 		}
 		if !s.opt.Required && !math.IsNaN(x) {

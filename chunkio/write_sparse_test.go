@@ -71,8 +71,8 @@ func TestWriteSparseRoundTrip(t *testing.T) {
 // checkSparseFile compares a file with its source, by v15's reader and by ours.
 func checkSparseFile(t *testing.T, path string, src *tableSource, typ string) {
 	t.Helper()
-	d := formattest.Read(t, path)
-	index, value := d.Column("indices.list.element"), d.Column("values.list.element")
+	d := formattest.ReadDump(t, path)
+	index, value := d.FindLeaf("indices.list.element"), d.FindLeaf("values.list.element")
 	if index.Node.PhysicalType() != parquet.Types.Int32 || value.Node.PhysicalType() != writer.NumberOf(typ).Physical {
 		t.Fatalf("indices of type %v, values of type %v", index.Node, value.Node)
 	}
@@ -90,7 +90,7 @@ func checkSparseFile(t *testing.T, path string, src *tableSource, typ string) {
 		}
 		labels = append(labels, fmt.Sprint(i%3))
 	}
-	if !slices.Equal(index.Values, indices) || !slices.Equal(value.Values, values) || !slices.Equal(d.Column("kind").Values, labels) {
+	if !slices.Equal(index.Values, indices) || !slices.Equal(value.Values, values) || !slices.Equal(d.FindLeaf("kind").Values, labels) {
 		t.Fatalf("%d rows: v15 reads other values", src.rows)
 	}
 	if src.rows == 0 {
@@ -147,7 +147,7 @@ func TestWriteSparseMissing(t *testing.T) {
 // The real sparse table survives being written again.
 func TestWriteSparseBasehock(t *testing.T) {
 	opt := Options{Sparse: "indices,values", Label: "label", Classes: true}
-	from, err := Open(t.Context(), []string{fixtures.Dataset(t, "basehock_sparse.parquet")}, opt)
+	from, err := Open(t.Context(), []string{fixtures.DatasetPath(t, "basehock_sparse.parquet")}, opt)
 	formattest.Must(t, err)
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	formattest.Must(t, WriteParquet(t.Context(), path, from, WriteOptions{Sparse: true}))

@@ -15,7 +15,7 @@ type matrix = kernel.Matrix[float64]
 // squaredDistance may round differently from [kernel.Nearest], and is faster.
 func squaredDistance(x, y []float64) float64 {
 	whole := len(x) / kernel.SquaresBlock * kernel.SquaresBlock
-	sum, _ := kernel.Squares(x[:whole], y[:whole], y[:whole])
+	sum, _ := kernel.SquaredDistances(x[:whole], y[:whole], y[:whole])
 	for l := whole; l < len(x); l++ {
 		v := x[l] - y[l]
 		sum += float64(v * v) // never fused: steps are the same on all machines

@@ -110,7 +110,7 @@ func (p *Pass) addBlock(index []int32, x matrix) error {
 	if p.unit != nil {
 		x = p.unit.normalizeRows(raw)
 	}
-	p.near.To(index, p.distance, x)
+	p.near.SearchTo(index, p.distance, x)
 	for i, cluster := range index {
 		d := p.distance[i]
 		if math.IsInf(d, 1) { // NaN gives infinity too

@@ -130,7 +130,7 @@ func (s *screen) nearestWithin(w *worker, i int, limit float32) (int32, float64)
 	for j := range s.c {
 		if w.values[j*valueRows+i] <= limit {
 			p := s.paddedCenter(j)
-			if d, _ := kernel.Squares(w.row, p, p); d < least || at < 0 {
+			if d, _ := kernel.SquaredDistances(w.row, p, p); d < least || at < 0 {
 				at, least = int32(j), d
 			}
 		}

@@ -25,7 +25,7 @@ func (s *seeder) lowerAll(points matrix, lowered [][]float64) {
 		if s.unit != nil {
 			block = s.unit.normalizeRows(block)
 		}
-		near.To(index, distance, block)
+		near.SearchTo(index, distance, block)
 		for i := range block.Rows {
 			square := s.squares[at+i]
 			for q := i * count; q < (i+1)*count; q++ {
@@ -60,7 +60,7 @@ func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
 					x = w.rowReader.paddedRow(t, int(r))
 				}
 				p := sc.paddedCenter(q)
-				d, _ := kernel.Squares(x, p, p)
+				d, _ := kernel.SquaredDistances(x, p, p)
 				to[r] = min(square, d)
 			}
 		}

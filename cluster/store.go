@@ -73,7 +73,7 @@ func newStore(workers int, x matrix) *store {
 		copy(t.shift, t.mean)
 	}
 	// room.Make first collects the garbage of finding neighbours: without it 219 MiB were taken of 206.
-	t.narrow, t.norm = room.Make[float32](n*t.stride), make([]float64, n)
+	t.narrow, t.norm = room.MakeSlice[float32](n*t.stride), make([]float64, n)
 	// (v + m) − m is v rounded to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
 	for j, v := range largest {
@@ -203,7 +203,7 @@ func (t *store) distancesTo(workers int, centers matrix, cluster func(row int) i
 			t.copyPaddedRows(from, count, buf)
 			for i := range count {
 				p := points[cluster(from+i)*long:][:long]
-				squares[from+i], _ = kernel.Squares(buf[i*long:][:long], p, p)
+				squares[from+i], _ = kernel.SquaredDistances(buf[i*long:][:long], p, p)
 			}
 		}
 	})

@@ -22,7 +22,7 @@ import (
 // from XᵀC. The state is one n×c array, q' and c in turn.
 type anchorGraph struct {
 	s           *solver
-	weights     *rows.Anchored
+	weights     *rows.AnchoredGraph
 	file        stream.ScratchFile // q' or c
 	bx          []float64          // BᵀX, m×d
 	sf, sc      []float64          // m×c
@@ -65,18 +65,18 @@ func (g *anchorGraph) closeFiles() error {
 	if g.weights == nil {
 		return nil
 	}
-	return rows.Discard(g.weights.File, g.file)
+	return rows.CloseFiles(g.weights.File, g.file)
 }
 
 func (g *anchorGraph) blockView(number int, records [][]byte) ([]float64, kernel.Sparse) {
 	h := g.s.rows.Height[number]
-	return rows.View[float64](records[0])[:h*g.s.c], g.weights.Rows(records[1], h)
+	return rows.ViewNumbers[float64](records[0])[:h*g.s.c], g.weights.ViewRows(records[1], h)
 }
 
 // addClusterRows also computes the weights of the rows.
 func (g *anchorGraph) addClusterRows(b *block, c []float64) error {
 	if g.clusterPass == nil {
-		g.clusterPass = rows.Walk{rows.Write(g.file), rows.Write(g.weights.File)}
+		g.clusterPass = rows.Walk{rows.WritePass(g.file), rows.WritePass(g.weights.File)}
 	}
 	if err := g.clusterPass.Next(g.records); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (g *anchorGraph) addClusterRows(b *block, c []float64) error {
 		copy(z.Index, fixed.Index[b.first*z.Count:])
 		copy(z.Value, fixed.Value[b.first*z.Count:])
 		g.weights.Add(z)
-	} else if err := g.weights.Weigh(z, b.x); err != nil {
+	} else if err := g.weights.WeighRows(z, b.x); err != nil {
 		return err
 	}
 	kernel.SparseGemm(g.s.team, z, b.x, kernel.RowMajor(g.bx, z.Cols, g.s.d, g.s.d))
@@ -97,7 +97,7 @@ func (g *anchorGraph) addClusterRows(b *block, c []float64) error {
 func (g *anchorGraph) endClusterPass(err error) error { return g.clusterPass.Close(err) }
 
 func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
-	return rows.Each(ctx, len(g.s.rows.Height), func(number int, records [][]byte) error {
+	return rows.EachBlock(ctx, len(g.s.rows.Height), func(number int, records [][]byte) error {
 		c, weights := g.blockView(number, records)
 		return visit(number, c, weights)
 	}, passes...)
@@ -124,7 +124,7 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 		}
 		g.addToAnchors(weights, cRows, g.sc)
 		return nil
-	}, rows.Modify(g.file), rows.Modify(g.weights.File))
+	}, rows.ModifyPass(g.file), rows.ModifyPass(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 }
 
 func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode stream.ScratchMode, visit func(b *block, c []float64, weights kernel.Sparse) error) error {
-	w := rows.Walk{g.file.Pass(mode), rows.Read(g.weights.File)}
+	w := rows.Walk{g.file.Pass(mode), rows.ReadPass(g.weights.File)}
 	return w.Close(g.s.rows.eachBlock(ctx, purpose, func(b *block) error {
 		if err := w.Next(g.records); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (g *anchorGraph) addToAnchors(b kernel.Sparse, y, sum []float64) {
 
 // laplacianRows returns the rows of LC = C − B·S_C of a block, lent until the next call.
 func (g *anchorGraph) laplacianRows(c []float64, b kernel.Sparse) []float64 {
-	g.lc = rows.Room(g.lc, len(c))
+	g.lc = rows.Resize(g.lc, len(c))
 	copy(g.lc, c)
 	rows.AddProduct(g.s.opt.Threads, -1, b, g.sc, g.lc, g.s.c)
 	return g.lc
@@ -187,7 +187,7 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 	err := g.passWithState(ctx, "updating F", stream.ScratchModify, func(b *block, own []float64, weights kernel.Sparse) error {
 		h := b.x.Rows
 		y := s.multiplyBlock(b, both, 2*c)
-		f, xw = rows.Room(f, h*c), rows.Room(xw, h*c)
+		f, xw = rows.Resize(f, h*c), rows.Resize(xw, h*c)
 		copyColumns(xw, y, 0, c, 2*c)
 		s.sums.addSums(s.newF(f, xw, own, g.laplacianRows(own, weights)))
 		if s.opt.watch != nil {
@@ -198,7 +198,7 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 		for i, v := range f {
 			own[i] = 2*own[i] + (2*s.opt.Eta-s.opt.Nu)*v
 		}
-		s.z = rows.Room(s.z, h*parts*c)
+		s.z = rows.Resize(s.z, h*parts*c)
 		joinColumns(s.z, c, [][]float64{f, own, xw}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		return nil
@@ -217,7 +217,7 @@ func (g *anchorGraph) newC(ctx context.Context) error {
 	err := g.eachBlock(ctx, func(_ int, q []float64, weights kernel.Sparse) error {
 		rows.AddProduct(s.opt.Threads, s.opt.Nu, weights, g.sf, q, c)
 		return polar.addBlock(q)
-	}, rows.Modify(g.file), rows.Read(g.weights.File))
+	}, rows.ModifyPass(g.file), rows.ReadPass(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (g *anchorGraph) newC(ctx context.Context) error {
 		polar.rowsTo(number, own, q, root)
 		g.addToAnchors(weights, own, g.sc)
 		return nil
-	}, rows.Modify(g.file), rows.Read(g.weights.File))
+	}, rows.ModifyPass(g.file), rows.ReadPass(g.weights.File))
 	if err != nil {
 		return err
 	}

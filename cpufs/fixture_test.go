@@ -51,7 +51,7 @@ func (f *fixture) options(graph GraphKind) Options {
 	if graph == GraphAnchors {
 		o.weights = weightsOf(f.AnchorB)
 	} else {
-		o.matrix = rowstest.Sparse(f.L)
+		o.matrix = rowstest.SparseGraph(f.L)
 	}
 	return o
 }
@@ -88,7 +88,7 @@ func TestFixtureCPUFS(t *testing.T)   { checkFixtures(t, "cpufs") }
 func TestFixtureCPUFSnn(t *testing.T) { checkFixtures(t, "cpufsnn") }
 
 func checkFixtures(t *testing.T, kind string) {
-	for name, f := range fixtures.Read[fixture](t, kind) {
+	for name, f := range fixtures.ReadCases[fixture](t, kind) {
 		graphs := []GraphKind{GraphKNN}
 		if f.AnchorB != nil {
 			graphs = append(graphs, GraphAnchors)
@@ -128,7 +128,7 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		{"A", s.a, flat(f.A)}, {"B", s.b, flat(f.B)}, {"C", cRows, flat(f.C)}, {"F", fRows, flat(f.F)},
 		{"U", r.U, flat(f.U)}, {"V", r.V, flat(f.V)},
 	} {
-		if off := rowstest.Distance(m.got, m.want); !(off <= 1e-9) {
+		if off := rowstest.RelativeDistance(m.got, m.want); !(off <= 1e-9) {
 			t.Errorf("%s is off by %.3g of its largest", m.name, off)
 		}
 	}

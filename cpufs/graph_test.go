@@ -28,7 +28,7 @@ func denseLaplacian(g *rows.Graph, n int) []float64 {
 	for i := range n {
 		m[i*n+i] = 1
 	}
-	g.Map(func(i, j int, v float64) float64 { m[i*n+j] -= v; return v })
+	g.MapValues(func(i, j int, v float64) float64 { m[i*n+j] -= v; return v })
 	return m
 }
 
@@ -36,7 +36,7 @@ func denseLaplacian(g *rows.Graph, n int) []float64 {
 // many rows are gathered at a time. Both are some ten roundings from the truth.
 func TestNeighboursAreTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
-		for name, f := range fixtures.Read[fixture](t, kind) {
+		for name, f := range fixtures.ReadCases[fixture](t, kind) {
 			if f.AnchorB != nil {
 				continue
 			}
@@ -44,7 +44,7 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 				r := scanned(t, serve(f.X, 5))
 				near := must.Get(r.nearestRows(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
 				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
-				if off := rowstest.Distance(got, flat(f.L)); !(off <= 1e-14) {
+				if off := rowstest.RelativeDistance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
 				}
 			}
@@ -63,7 +63,7 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 			-math.Exp(-1) / math.Sqrt(math.Exp(-1)*d1), 1, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)),
 			0, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)), 1}
 		// A shift of 5,000 costs its digits of the logarithms: 5,000·2⁻⁵² is 1e-12.
-		if off := rowstest.Distance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
+		if off := rowstest.RelativeDistance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
 			t.Errorf("shift %v: L is off by %.3g", shift, off)
 		}
 	}
@@ -81,7 +81,7 @@ func TestScaling(t *testing.T) {
 		r := &gridReader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
 		must.Do(t, r.placeRows(kernel.ColMajor(x, 3, 3, 3), src.Chunk(0, 3)))
-		if off := rowstest.Distance(x, want); off != 0 {
+		if off := rowstest.RelativeDistance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}
 	}

@@ -44,7 +44,7 @@ func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) erro
 	scaleColumns(g.c, scale)
 	copy(g.f, g.c)
 	for number, h := range s.rows.Height {
-		s.y = rows.Room(s.y, h*s.c)
+		s.y = rows.Resize(s.y, h*s.c)
 		g.l.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
 		s.sums.addSums(s.startSums(g.blockRows(g.c, number), s.y))
 	}
@@ -65,10 +65,10 @@ func (g *neighbourGraph) updateCF(ctx context.Context) error {
 	err := s.rows.eachBlock(ctx, "updating F", func(b *block) error {
 		h := b.x.Rows
 		y, f, cRows := s.multiplyBlock(b, s.w, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
-		lc = rows.Room(lc, h*c)
+		lc = rows.Resize(lc, h*c)
 		g.l.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
 		s.sums.addSums(s.newF(f, y, cRows, lc))
-		s.z = rows.Room(s.z, h*parts*c)
+		s.z = rows.Resize(s.z, h*parts*c)
 		joinColumns(s.z, c, [][]float64{f, cRows, y}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		if s.opt.watch != nil {
@@ -93,7 +93,7 @@ func (g *neighbourGraph) newC(ctx context.Context) error {
 	err := s.rows.eachBlock(ctx, "forming Q", func(b *block) error {
 		h := b.x.Rows
 		y, f, q := s.multiplyBlock(b, ab, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
-		lf = rows.Room(lf, h*c)
+		lf = rows.Resize(lf, h*c)
 		g.l.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
 			q[i] = 2*y[i] - s.opt.Nu*lf[i] + 2*s.opt.Eta*f[i]
@@ -122,13 +122,13 @@ func (g *neighbourGraph) newC(ctx context.Context) error {
 // change if the squared distances of a row all shift by the same amount: computed from logarithms, it keeps the edges
 // of pictures of any size.
 func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
-	g := rows.Join(near, n)
-	g.Map(func(_, _ int, square float64) float64 { return -square / sigma / sigma })
+	g := rows.JoinNeighbours(near, n)
+	g.MapValues(func(_, _ int, square float64) float64 { return -square / sigma / sigma })
 	degree := make([]float64, n) // logarithm of the degree
 	for i := range degree {
 		degree[i] = logSum(g.Value[g.Start[i]:g.Start[i+1]])
 	}
-	g.Map(func(i, j int, v float64) float64 { return math.Exp(v - (degree[i]+degree[j])/2) })
+	g.MapValues(func(i, j int, v float64) float64 { return math.Exp(v - (degree[i]+degree[j])/2) })
 	return g
 }
 

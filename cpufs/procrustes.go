@@ -46,7 +46,7 @@ func (p *procrustes) factorQ() error {
 	if p.polar.Rank() < p.s.c {
 		p.s.looseIterations++
 	}
-	values := p.polar.Values()
+	values := p.polar.SingularValues()
 	p.s.kappa = values[0] / values[p.s.c-1] // +Inf if the last value is 0
 	return nil
 }

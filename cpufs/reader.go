@@ -36,7 +36,7 @@ type block struct {
 func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*block) error) error {
 	if r.keptBlocks == nil {
 		return r.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
-			r.buf = rows.Room(r.buf, (c.Rows+pad)*len(r.columns))
+			r.buf = rows.Resize(r.buf, (c.Rows+pad)*len(r.columns))
 			data := r.buf
 			b := r.newBlock(number, data, c)
 			if err := r.placeRows(b.x, c); err != nil {
@@ -60,7 +60,7 @@ func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*
 }
 
 func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
-	return rows.Nearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
+	return rows.FindNearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
 		return r.eachBlock(ctx, purpose, func(b *block) error { return visit(b.first, b.x) })
 	})
 }

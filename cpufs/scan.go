@@ -50,7 +50,7 @@ func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 		return stream.Dataf("", "the sum of squares overflows; choose {scale} minmax")
 	}
 	if s.g != nil {
-		kernel.Mirror(s.opt.Threads, kernel.RowMajor(s.g, d, d, d))
+		kernel.MirrorUpper(s.opt.Threads, kernel.RowMajor(s.g, d, d, d))
 	}
 	return nil
 }

@@ -199,7 +199,7 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 			return err
 		}
 		if s.opt.weights == nil {
-			g.weights.Place(s.team, points, anchor.Weights)
+			g.weights.SetAnchors(s.team, points, anchor.Weights)
 		}
 	case *neighbourGraph:
 		l := s.opt.matrix

@@ -58,10 +58,10 @@ func TestSelectIsTheTwin(t *testing.T) {
 					// Both are some thousand roundings from each other, over an iteration with
 					// a condition of Q below 100.
 					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
-					if off := rowstest.Distance(r.Objective, objective); !(off <= 1e-11) {
+					if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-11) {
 						t.Errorf("%s: objective off by %.3g", name, off)
 					}
-					if off := rowstest.Distance(r.Scores, scores); !(off <= 1e-10) {
+					if off := rowstest.RelativeDistance(r.Scores, scores); !(off <= 1e-10) {
 						t.Errorf("%s: scores off by %.3g", name, off)
 					}
 				}
@@ -140,7 +140,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 	opt := Options{Clusters: 3, Iterations: 5}
 	run := func(at []int) map[string]float64 {
-		x, own := rowstest.Zeros(f.N, d), make([]string, d)
+		x, own := rowstest.ZeroRows(f.N, d), make([]string, d)
 		for to, j := range at {
 			own[to] = names[j]
 			for i, row := range f.X {
@@ -154,7 +154,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		}
 		return scores
 	}
-	order := rowstest.Ints(d)
+	order := rowstest.Integers(d)
 	want := run(order)
 	slices.Reverse(order)
 	order[0], order[5] = order[5], order[0]
@@ -249,7 +249,7 @@ func TestRiseIsReported(t *testing.T) {
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())
 	}
-	if off := rowstest.Distance(r.U, flat(f.U0)); off != 0 {
+	if off := rowstest.RelativeDistance(r.U, flat(f.U0)); off != 0 {
 		t.Errorf("U is off by %v from that before the rise", off)
 	}
 }

@@ -47,7 +47,7 @@ type graph interface {
 // multiplyBlock writes X·M of a block to s.y, h×w; M is d×w row-major.
 func (s *solver) multiplyBlock(b *block, m []float64, w int) []float64 {
 	h := b.x.Rows
-	s.y = rows.Room(s.y, h*w)
+	s.y = rows.Resize(s.y, h*w)
 	clear(s.y)
 	kernel.Gemm(s.team, 1, b.x, kernel.RowMajor(m, s.d, w, w), kernel.RowMajor(s.y, h, w, w))
 	return s.y

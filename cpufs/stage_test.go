@@ -17,7 +17,7 @@ func TestGoesOnToTheSameBits(t *testing.T) {
 		noGram bool
 	}{{GraphAnchors, false}, {GraphAnchors, true}, {GraphKNN, false}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			resumetest.GoesOn(t, func(at resumetest.Place) (*Result, error) {
+			resumetest.CheckResume(t, func(at resumetest.Storage) (*Result, error) {
 				_, memory := at.Scratch.(stream.InMemory)
 				src := serve(f.X, 16)
 				src.Block = at.Block

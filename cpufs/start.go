@@ -58,12 +58,12 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	var distance, own []float64
 	err = s.graph.endClusterPass(s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *block) error {
 		h := b.x.Rows
-		own = rows.Room(own, h*c)
+		own = rows.Resize(own, h*c)
 		if given != nil {
 			copy(own, given.c[b.first*c:])
 		} else {
-			label, distance = rows.Room(label, h), rows.Room(distance, h)
-			near.To(label, distance, b.x)
+			label, distance = rows.Resize(label, h), rows.Resize(distance, h)
+			near.SearchTo(label, distance, b.x)
 			clear(own)
 			for i, k := range label {
 				own[i*c+int(k)] = 1

@@ -228,8 +228,8 @@ func (f *fixture) follow(t *twin) []float64 {
 
 func TestTwinHoldsTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
-		for name, f := range fixtures.Read[fixture](t, kind) {
-			if off := rowstest.Distance(f.follow(f.twin()), f.Objective); !(off <= 1e-9) {
+		for name, f := range fixtures.ReadCases[fixture](t, kind) {
+			if off := rowstest.RelativeDistance(f.follow(f.twin()), f.Objective); !(off <= 1e-9) {
 				t.Errorf("%s: objective off by %.3g", name, off)
 			}
 		}
@@ -252,7 +252,7 @@ func (f *fixture) twin() *twin {
 func problem(seed uint64, n1, n2, n, c int) *fixture {
 	r := rand.New(rand.NewPCG(seed, 0))
 	matrix := func(rows, cols int, top float64) [][]float64 {
-		m := rowstest.Zeros(rows, cols)
+		m := rowstest.ZeroRows(rows, cols)
 		for _, row := range m {
 			for j := range row {
 				row[j] = top * r.Float64()
@@ -264,7 +264,7 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 		A0: matrix(n1, c, 1), B0: matrix(n2, c, 1), U0: matrix(c, n1, 0.3), V0: matrix(c, n2, 0.3)}
 	centers := matrix(c, n1*n2, 1)
 	f.X = matrix(n, n1*n2, 0.5)
-	f.C0 = rowstest.Zeros(n, c)
+	f.C0 = rowstest.ZeroRows(n, c)
 	size := make([]float64, c)
 	for i := range f.X {
 		for j := range f.X[i] {
@@ -282,7 +282,7 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 
 // anchors makes B = ZΔ^(−1/2) of random weights, and L = I − BBᵀ.
 func (f *fixture) anchors(r *rand.Rand, m, k int) {
-	z := rowstest.Zeros(f.N, m)
+	z := rowstest.ZeroRows(f.N, m)
 	for i := range z {
 		sum := 0.0
 		for e := range k {

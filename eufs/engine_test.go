@@ -20,10 +20,10 @@ func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem 
 	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: 2,
 		shift: make([]float64, d), factor: slices.Repeat([]float64{1}, d)}
 	tab.file = must.Get(stream.InMemory{}.Make("x", int64(8*n*d), 8*tab.block*d))(t)
-	must.Do(t, rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
-		copy(rows.View[float64](rec[0]), x.RawMatrix().Data[b*tab.block*d:])
+	must.Do(t, rows.EachBlock(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
+		copy(rows.ViewNumbers[float64](rec[0]), x.RawMatrix().Data[b*tab.block*d:])
 		return nil
-	}, rows.Write(tab.file)))
+	}, rows.WritePass(tab.file)))
 	s := Setup{Clusters: k, Threads: 2}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
 	must.Do(t, p.fitV(t.Context()))
@@ -48,10 +48,10 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	t.Helper()
 	var u []float64
 	p.inspectRun = func(s *solver) {
-		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+		must.Do(t, rows.EachBlock(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 			u = append(u, p.t.viewState(rec[0], p.t.rowsOfBlock(b)).u...)
 			return nil
-		}, rows.Read(s.states)))
+		}, rows.ReadPass(s.states)))
 	}
 	r := mustSolve(t, p, opt)
 	return r, mat.NewDense(int(p.t.n), p.t.k, u)
@@ -62,12 +62,12 @@ func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	t.Helper()
 	n, m := b.Dims()
 	g := must.Get(rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block))(t)
-	must.Do(t, rows.Each(t.Context(), l.blocks, func(at int, rec [][]byte) error {
-		z := g.Rows(rec[0], l.rowsOfBlock(at))
+	must.Do(t, rows.EachBlock(t.Context(), l.blocks, func(at int, rec [][]byte) error {
+		z := g.ViewRows(rec[0], l.rowsOfBlock(at))
 		for e := range z.Value {
 			z.Value[e], z.Index[e] = b.At(at*l.block+e/m, e%m), int32(e%m)
 		}
 		return nil
-	}, rows.Write(g.File)))
+	}, rows.WritePass(g.File)))
 	return &graph{anchored: g}
 }

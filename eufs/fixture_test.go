@@ -58,7 +58,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	case f.B != nil:
 		g = factored(t, f.B.dense(), newLayout(int64(len(f.X)), len(f.X[0]), len(f.U0[0]), rows))
 	case f.L != nil:
-		g = &graph{neighbours: rowstest.Sparse(f.L)}
+		g = &graph{neighbours: rowstest.SparseGraph(f.L)}
 	}
 	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows)
 	r, u := solveU(t, p, opt)
@@ -69,7 +69,7 @@ func TestFixtureEUFS(t *testing.T) { checkFixtures(t, "eufs") }
 func TestFixtureHUFS(t *testing.T) { checkFixtures(t, "hufs") }
 
 func checkFixtures(t *testing.T, kind string) {
-	for name, f := range fixtures.Read[fixture](t, kind) {
+	for name, f := range fixtures.ReadCases[fixture](t, kind) {
 		for _, rows := range []int{0, 7} { // one block, and several
 			t.Run(fmt.Sprintf("%s/%d", name, rows), func(t *testing.T) {
 				_, r, u := f.run(t, rows)

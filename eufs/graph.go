@@ -9,8 +9,8 @@ import (
 // graph is a normalized Laplacian L of the rows: one of the two fields is set. It is read-only; each run has its own
 // laplacianProducts.
 type graph struct {
-	anchored   *rows.Anchored // rows that share anchors
-	neighbours *rows.Graph    // nearest rows
+	anchored   *rows.AnchoredGraph // rows that share anchors
+	neighbours *rows.Graph         // nearest rows
 }
 
 // anchorFile holds the rows of B; nil for nearest rows.
@@ -67,7 +67,7 @@ func (p *laplacianProducts) gatherBlock(f field, b int, rec []byte, a []float64)
 	if b == 0 {
 		clear(p.gathered[f])
 	}
-	z := p.anchored.Rows(rec, p.rowsOfBlock(b))
+	z := p.anchored.ViewRows(rec, p.rowsOfBlock(b))
 	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.gathered[f], z.Cols, p.k, p.k))
 }
 
@@ -79,7 +79,7 @@ func (p *laplacianProducts) laplacianTo(dst []float64, f field, b int, rec []byt
 		p.neighbours.LaplacianTo(1, dst, p.gathered[f], b*p.block+from, h, p.k)
 		return
 	}
-	z := p.anchored.Rows(rec, p.rowsOfBlock(b))
+	z := p.anchored.ViewRows(rec, p.rowsOfBlock(b))
 	z.Rows, z.Index, z.Value = h, z.Index[from*z.Count:], z.Value[from*z.Count:]
 	copy(dst, a)
 	rows.AddProduct(1, -1, z, p.gathered[f], dst, p.k)

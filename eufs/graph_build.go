@@ -15,7 +15,7 @@ import (
 // Costs 2n²d flops in float32.
 func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
-	near, err := rows.Nearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
+	near, err := rows.FindNearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
 		func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
 			return t.eachBlock(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error { return visit(b*t.block, x) })
 		})
@@ -27,8 +27,8 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 		sigma += math.Sqrt(o.Square)
 	}
 	sigma /= float64(len(near))
-	g, degree := rows.Join(near, n), make([]float64, n)
-	g.Map(func(i, _ int, square float64) float64 {
+	g, degree := rows.JoinNeighbours(near, n), make([]float64, n)
+	g.MapValues(func(i, _ int, square float64) float64 {
 		w := 1.0 // for duplicates, all of whose distances are 0
 		if ratio := math.Sqrt(square) / sigma; ratio > 0 {
 			w = math.Exp(-ratio * ratio / 2)
@@ -36,7 +36,7 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 		degree[i] += w
 		return w
 	})
-	g.Map(func(i, j int, w float64) float64 {
+	g.MapValues(func(i, j int, w float64) float64 {
 		if w > 0 { // a weight of 0 may come from a row far from all others, whose degree is 0
 			w /= math.Sqrt(degree[i] * degree[j])
 		}
@@ -61,20 +61,20 @@ func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, samp
 	if err != nil {
 		return nil, err
 	}
-	g.Place(team, points, anchor.Weights)
+	g.SetAnchors(team, points, anchor.Weights)
 	err = t.eachBlock(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
-		return g.Weigh(g.Rows(records[0], x.Rows), x)
-	}, rows.Write(g.File))
+		return g.WeighRows(g.ViewRows(records[0], x.Rows), x)
+	}, rows.WritePass(g.File))
 	if err != nil {
 		return &graph{anchored: g}, err
 	}
-	return &graph{anchored: g}, rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
-		z := g.Rows(records[0], t.rowsOfBlock(b))
+	return &graph{anchored: g}, rows.EachBlock(ctx, t.blocks, func(b int, records [][]byte) error {
+		z := g.ViewRows(records[0], t.rowsOfBlock(b))
 		for e, j := range z.Index {
 			if v := z.Value[e]; v > 0 { // an anchor that no row uses has Δ = 0
 				z.Value[e] = v / math.Sqrt(g.Delta[j])
 			}
 		}
 		return nil
-	}, rows.Modify(g.File))
+	}, rows.ModifyPass(g.File))
 }

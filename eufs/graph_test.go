@@ -42,7 +42,7 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 			g := must.Get(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
-			g.neighbours.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
+			g.neighbours.MapValues(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
 			// Sums of up to 60 weights, a square root, an exponential.
 			within(t, fmt.Sprintf("%d duplicates, %d neighbours", duplicates, count), got.RawMatrix().Data, want.RawMatrix().Data, 1e-13)
 		}
@@ -103,13 +103,13 @@ func TestAnchorGraphKeepsConstants(t *testing.T) {
 		p := prepare(t, src, Setup{Clusters: 3, Graph: GraphAnchor, Anchors: 30, AnchorKMeans: kmeans, Scratch: files(t), blockRows: 64})
 		g := p.graph.anchored
 		b := mat.NewDense(n, 30, nil)
-		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
-			s := g.Rows(rec[0], p.t.rowsOfBlock(at))
+		must.Do(t, rows.EachBlock(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
+			s := g.ViewRows(rec[0], p.t.rowsOfBlock(at))
 			for e, v := range s.Value {
 				b.Set(at*64+e/5, int(s.Index[e]), v)
 			}
 			return nil
-		}, rows.Read(g.File)))
+		}, rows.ReadPass(g.File)))
 		ones := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
 		within(t, "BBᵀ1", product(b, product(b.T(), ones)).RawMatrix().Data, ones.RawMatrix().Data, 1e-13) // sums of 300 terms around 1
 	}

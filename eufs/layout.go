@@ -50,7 +50,7 @@ type state struct{ u, v, z, y, s []float64 }
 func (l layout) stateWords() int { return 4*l.k + 1 }
 
 func (l layout) viewState(rec []byte, h int) state {
-	f := rows.View[float64](rec)
+	f := rows.ViewNumbers[float64](rec)
 	hk := h * l.k
 	return state{f[:hk], f[hk : 2*hk], f[2*hk : 3*hk], f[3*hk : 4*hk], f[4*hk : 4*hk+h]}
 }

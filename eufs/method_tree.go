@@ -59,7 +59,7 @@ func (m *configuredMethod) Tree(e *method.Evidence) (method.Tree, error) {
 func (m *configuredMethod) growTree(e *method.Evidence) (*Tree, error) {
 	sym := gramOf(e)
 	if sym != nil {
-		own := room.Make[float64](len(sym))
+		own := room.MakeSlice[float64](len(sym))
 		copy(own, sym)
 		sym = own
 	}

@@ -19,7 +19,7 @@ const (
 // passStart writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
 func (s *solver) passStart(ctx context.Context) error {
 	t := s.t
-	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		h := t.rowsOfBlock(b)
 		st := t.viewState(rec[0], h)
 		s.p.start.rowsTo(st.u, b, rec[1], 0, h)
@@ -31,7 +31,7 @@ func (s *solver) passStart(ctx context.Context) error {
 			s.products.gatherBlock(fieldU, b, rec[2], st.u)
 		}
 		return nil
-	}, rows.Write(s.states), rows.Read(s.p.start.labelFile()), rows.Read(s.products.graphFile()))
+	}, rows.WritePass(s.states), rows.ReadPass(s.p.start.labelFile()), rows.ReadPass(s.products.graphFile()))
 }
 
 // passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU. With p the row of UVᵀ, w =
@@ -50,7 +50,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	if first {
 		mode = stream.ScratchWrite
 	}
-	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
 			own := st.rowRange(t.k, from, from+h)
@@ -73,7 +73,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 			s.products.gatherBlock(fieldZ, b, rec[3], st.z)
 		}
 		return nil
-	}, t.startPass(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.products.graphFile()))
+	}, t.startPass(ctx), s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
 	return s.k.sumNumbers(sumE), err
 }
 
@@ -176,12 +176,12 @@ func (s *solver) loadStrip(w *worker, rec []byte, from, h int, first bool) []flo
 	if s.opt.Float32 {
 		m = w.m[:h*d]
 		if !first {
-			for i, v := range rows.View[float32](rec)[from*d:][:h*d] {
+			for i, v := range rows.ViewNumbers[float32](rec)[from*d:][:h*d] {
 				m[i] = float64(v)
 			}
 		}
 	} else {
-		m = rows.View[float64](rec)[from*d:][:h*d]
+		m = rows.ViewNumbers[float64](rec)[from*d:][:h*d]
 	}
 	if first { // nothing has been written: r is 0, and 0·m must be 0
 		clear(m)
@@ -194,7 +194,7 @@ func (s *solver) storeStrip(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return
 	}
-	to := rows.View[float32](rec)[from*s.t.d:]
+	to := rows.ViewNumbers[float32](rec)[from*s.t.d:]
 	for i, v := range m {
 		to[i] = float32(v)
 		m[i] = float64(to[i])

@@ -15,7 +15,7 @@ import (
 func (s *solver) passB(ctx context.Context) error {
 	t := s.t
 	s.polar = linalg.NewPolar(t.k)
-	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		h := t.rowsOfBlock(b)
 		st := t.viewState(rec[1], h)
 		s.pool.eachStrip(h, func(w *worker, lane, from, h int) {
@@ -33,7 +33,7 @@ func (s *solver) passB(ctx context.Context) error {
 			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d), kernel.RowMajor(s.v, t.d, t.k, t.k), kernel.RowMajor(own.v, h, t.k, t.k))
 		})
 		return s.polar.Add(kernel.RowMajor(st.v, h, t.k, t.k))
-	}, rows.Read(s.m), rows.Modify(s.states), rows.Read(s.products.graphFile()))
+	}, rows.ReadPass(s.m), rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
 }
 
 // penalties are the graph's terms of eq. (13) and (14).
@@ -44,7 +44,7 @@ type penalties struct{ objective, split float64 }
 func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 	t := s.t
 	var zu, uu, cross float64
-	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		h := t.rowsOfBlock(b)
 		st := t.viewState(rec[0], h)
 		s.polar.RowsTo(b, kernel.RowMajor(s.polarRows, h, t.k, t.k), kernel.RowMajor(st.v, h, t.k, t.k))
@@ -64,7 +64,7 @@ func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 			s.products.gatherBlock(fieldU, b, rec[1], st.u)
 		}
 		return nil
-	}, rows.Modify(s.states), rows.Read(s.products.graphFile()))
+	}, rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
 	step.ResidualZ = math.Sqrt(zu)
 	if err != nil || s.products == nil {
 		return penalties{}, err
@@ -76,7 +76,7 @@ func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 func (s *solver) passEnd(ctx context.Context) error {
 	t := s.t
 	s.k.clearAll()
-	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
 			own := st.rowRange(t.k, from, from+h)
@@ -86,5 +86,5 @@ func (s *solver) passEnd(ctx context.Context) error {
 			w.addResiduals(t.d, h, s.loadStrip(w, rec[1], from, h, false), own.s, &s.k.numbers[lane])
 		})
 		return nil
-	}, t.startPass(ctx), rows.Read(s.m), rows.Read(s.states))
+	}, t.startPass(ctx), rows.ReadPass(s.m), rows.ReadPass(s.states))
 }

@@ -28,9 +28,9 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			if inFiles {
 				need, s.Scratch = scratched, scratch
 			}
-			before := rowstest.Heap()
+			before := rowstest.HeapBytes()
 			most := int64(0)
-			watch := func() { most = max(most, rowstest.Heap()-before) }
+			watch := func() { most = max(most, rowstest.HeapBytes()-before) }
 			p := must.Get(Prepare(t.Context(), src, std, s))(t)
 			watch()
 			opt.Progress = func(int, float64) { watch() }

@@ -107,7 +107,7 @@ func (p *Problem) fitV(ctx context.Context) error {
 	t := p.t
 	v, along := newSums(t.layout), newSums(t.layout)
 	pool := newPool(p.setup.Threads, t.layout)
-	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
@@ -126,7 +126,7 @@ func (p *Problem) fitV(ctx context.Context) error {
 			kernel.Gemm(w.team, 1, x.Trans(), u, along.laneMatrix(lane))
 		})
 		return nil
-	}, t.startPass(ctx), rows.Read(p.start.labelFile()))
+	}, t.startPass(ctx), rows.ReadPass(p.start.labelFile()))
 	p.v = v.sumMatrices()
 	for _, norm := range rowNormsOf(along.sumMatrices(), t.k) {
 		p.AlphaMax = max(p.AlphaMax, norm)
@@ -136,7 +136,7 @@ func (p *Problem) fitV(ctx context.Context) error {
 
 // Close discards the scratch.
 func (p *Problem) Close() error {
-	return rows.Discard(p.t.file, p.start.labelFile(), p.graph.anchorFile())
+	return rows.CloseFiles(p.t.file, p.start.labelFile(), p.graph.anchorFile())
 }
 
 // Passes returns the number of passes over the source so far.

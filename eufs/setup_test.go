@@ -45,12 +45,12 @@ func wholeX(t *testing.T, p *Problem) *mat.Dense {
 func firstU(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	var u []float64
-	must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+	must.Do(t, rows.EachBlock(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 		own := make([]float64, p.t.rowsOfBlock(b)*p.t.k)
 		p.start.rowsTo(own, b, rec[0], 0, p.t.rowsOfBlock(b))
 		u = append(u, own...)
 		return nil
-	}, rows.Read(p.start.labelFile())))
+	}, rows.ReadPass(p.start.labelFile())))
 	return mat.NewDense(int(p.t.n), p.t.k, u)
 }
 
@@ -170,7 +170,7 @@ func TestStartRefuses(t *testing.T) {
 			own = standardizer(t, c.src, gram.ScaleUnit)
 		}
 		_, err := Prepare(t.Context(), c.src, own, c.s)
-		rowstest.Refused(t, err, c.want)
+		rowstest.CheckRefusal(t, err, c.want)
 	}
 	if err := (Setup{Graph: GraphKNN}).Validate(MostNeighbourRows+1, 3); err == nil {
 		t.Error("a kNN graph of 20,001 rows is accepted")
@@ -182,7 +182,7 @@ func TestStartRefuses(t *testing.T) {
 		{MaxIter: -1}, {Tol: nan}, {Threads: -1}, {Method: 7}, {Tree: &Tree{}}, {Method: HUFS, Tree: &Tree{Features: []int{d}}},
 	} {
 		_, err := p.Solve(t.Context(), o)
-		rowstest.Refused(t, err)
+		rowstest.CheckRefusal(t, err)
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	s.stage = stream.StageOf(p.setup.Stages, s.stageName(), p.setup.Scratch)
 	s.allocateState()
 	defer func() {
-		if err = errors.Join(err, rows.Discard(s.m, s.states)); err != nil {
+		if err = errors.Join(err, rows.CloseFiles(s.m, s.states)); err != nil {
 			r = nil
 		}
 	}()

@@ -71,7 +71,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 					var g *graph
 					switch kind {
 					case "ring":
-						g = &graph{neighbours: rowstest.Sparse(ring)}
+						g = &graph{neighbours: rowstest.SparseGraph(ring)}
 					case "anchors":
 						g = factored(t, grid(rowstest.Factor(z)).dense(), newLayout(n, d, k, rows))
 					}
@@ -190,7 +190,7 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, j, x))
 	}
 	opt := cases(d)["eufs"]
-	ring := &graph{neighbours: rowstest.Sparse(ringLaplacian(n))}
+	ring := &graph{neighbours: rowstest.SparseGraph(ringLaplacian(n))}
 	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0), opt)
 	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0), opt)
 	for j, to := range perm {

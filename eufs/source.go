@@ -72,7 +72,7 @@ func (p *sourcePass) Next() ([]byte, error) {
 				return nil, err
 			}
 			if c.Rows > 0 {
-				return nil, rows.Changed()
+				return nil, rows.ErrRowsChanged()
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (p *sourcePass) nextChunk() error {
 	c, err, ok := p.next()
 	switch {
 	case !ok:
-		return rows.Changed()
+		return rows.ErrRowsChanged()
 	case err != nil:
 		return err
 	}
@@ -100,7 +100,7 @@ func (p *sourcePass) nextChunk() error {
 func putRows[T number](p *sourcePass, record []byte, at, count int) bool {
 	const tile = 32 // rows; a tile of columns is then read in runs and written in lines
 	d, c := p.t.d, p.chunk
-	dst := rows.View[T](record)[at*d:]
+	dst := rows.ViewNumbers[T](record)[at*d:]
 	least, most := numberRange[T]()
 	var places []int
 	if c.Sparse != nil {

@@ -54,7 +54,7 @@ func unitColumns(x *mat.Dense) *mat.Dense {
 
 // ringLaplacian joins every row with its two neighbours: a graph that any n has.
 func ringLaplacian(n int) [][]float64 {
-	l := rowstest.Zeros(n, n)
+	l := rowstest.ZeroRows(n, n)
 	for i := range n {
 		l[i][i] = 1
 		l[i][(i+1)%n], l[(i+1)%n][i] = -0.5, -0.5
@@ -64,7 +64,7 @@ func ringLaplacian(n int) [][]float64 {
 
 // anchorWeights is some Z with few anchors, whose rows sum to 1.
 func anchorWeights(n, m int) [][]float64 {
-	z := rowstest.Zeros(n, m)
+	z := rowstest.ZeroRows(n, m)
 	for i := range z {
 		z[i][i%m] += 0.7
 		z[i][(i*5+1)%m] += 0.3

@@ -35,7 +35,7 @@ func TestGoesOnToTheSameBits(t *testing.T) {
 				*Result
 				passes int
 			}
-			resumetest.GoesOn(t, func(at resumetest.Place) (result, error) {
+			resumetest.CheckResume(t, func(at resumetest.Storage) (result, error) {
 				src := serve(x, 30)
 				std := standardizer(t, src, gram.ScaleUnit)
 				src.Block = at.Block
@@ -66,8 +66,8 @@ func TestGoesOnAfterKill(t *testing.T) {
 		if dir != "" {
 			folder := must.Get(resume.Open(dir, resume.Options{Every: every}))(t)
 			defer func() { must.Do(t, folder.Close()) }()
-			states := must.Get(folder.Run(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
-			s.Stages = must.Get(states.Stages(t.Context(), nil))(t)
+			states := must.Get(folder.OpenRun(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
+			s.Stages = must.Get(states.OpenStages(t.Context(), nil))(t)
 			space := scratch.New(scratch.Options{Dir: dir})
 			defer func() { must.Do(t, space.Close()) }()
 			s.Scratch = space

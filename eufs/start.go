@@ -122,7 +122,7 @@ func (s *starter) rowsTo(dst []float64, b int, rec []byte, from, h int) {
 		copy(dst[:h*k], s.u[(b*s.block+from)*k:])
 		return
 	}
-	for i, label := range rows.View[int32](rec)[from:][:h] {
+	for i, label := range rows.ViewNumbers[int32](rec)[from:][:h] {
 		copy(dst[i*k:][:k], s.clusterRows[int(label)*k:])
 	}
 }
@@ -143,8 +143,8 @@ func newStarter(ctx context.Context, t *table, s Setup, sample rowSample) (*star
 	}
 	pass := cluster.NewPass(s.Threads, r.Centers, false)
 	err = t.eachBlock(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
-		return pass.Add(rows.View[int32](records[0]), cluster.Matrix(x))
-	}, rows.Write(st.labels))
+		return pass.Add(rows.ViewNumbers[int32](records[0]), cluster.Matrix(x))
+	}, rows.WritePass(st.labels))
 	if err == nil {
 		st.clusterRows, err = startRows(pass.Sizes, s.Start == StartSoft)
 	}

@@ -131,7 +131,7 @@ func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
 
 // rowsTo has the arithmetic of gram.Standardizer.To, so that X has the same bits.
 func rowsTo[T number](t *table, dst []float64, record []byte, from, h int) {
-	d, src := t.d, rows.View[T](record)[from*t.d:]
+	d, src := t.d, rows.ViewNumbers[T](record)[from*t.d:]
 	shift, factor := t.shift[:d], t.factor[:d]
 	for i := range h {
 		to, from := dst[i*d:][:d], src[i*d:][:d]
@@ -142,7 +142,7 @@ func rowsTo[T number](t *table, dst []float64, record []byte, from, h int) {
 }
 
 func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int) {
-	src := rows.View[T](record)[from*t.d:]
+	src := rows.ViewNumbers[T](record)[from*t.d:]
 	for j, s := range t.shift {
 		to, factor := dst[j*ld:][:h], t.factor[j]
 		for i := range to {
@@ -155,7 +155,7 @@ func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int
 // the passes.
 func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
 	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
-	return rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
+	return rows.EachBlock(ctx, t.blocks, func(b int, records [][]byte) error {
 		h, last := t.rowsOfBlock(b), len(passes)
 		kernel.Each(t.workers, (h+t.stripRows-1)/t.stripRows, func(i int) {
 			from := i * t.stripRows
@@ -169,5 +169,5 @@ func (t *table) startPass(ctx context.Context) stream.ScratchPass {
 	if t.source != nil {
 		return t.source.newPass(ctx)
 	}
-	return rows.Read(t.file)
+	return rows.ReadPass(t.file)
 }

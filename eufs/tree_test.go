@@ -41,7 +41,7 @@ func (t *Tree) string() string {
 
 // The fixtures' trees follow from their names, and from a 3×4 image.
 func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
-	cases := fixtures.Read[fixture](t, "hufs")
+	cases := fixtures.ReadCases[fixture](t, "hufs")
 	f := cases["hufs_small.json"]
 	got := must.Get(PrefixTree(f.Names, "_"))(t)
 	if want := treeOf(t, string(f.Tree)); !same(got, want) {
@@ -105,7 +105,7 @@ func TestTreeBuildersRefuse(t *testing.T) {
 		{func() (*Tree, error) { return CorrelationTree(nil, 0) }, "no features"},
 	} {
 		_, err := c.build()
-		rowstest.Refused(t, err, c.want)
+		rowstest.CheckRefusal(t, err, c.want)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestReadTreeNamesTheNode(t *testing.T) {
 		{`{"features": ["z"]}`, "none of its features is used"},
 	} {
 		_, err := ReadTree(strings.NewReader(c.text), names, []string{"z"})
-		rowstest.Refused(t, err, c.want)
+		rowstest.CheckRefusal(t, err, c.want)
 	}
 }
 

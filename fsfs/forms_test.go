@@ -17,7 +17,7 @@ import (
 
 // factor is the Gram matrix as the centred rows.
 func factor(x [][]float64) *gram.Matrix {
-	return gram.Factored(columns(rowstest.Centred(x)), len(x[0]), len(x))
+	return gram.Factored(columns(rowstest.CentreColumns(x)), len(x[0]), len(x))
 }
 
 // narrow is the same of centred values that float32 holds.
@@ -43,7 +43,7 @@ func columns(x [][]float64) (out []float64) {
 // equal in all λ₂, and with seed 1 some constant.
 func tied(d int, seed uint64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 8))
-	x := rowstest.Zeros(64, d)
+	x := rowstest.ZeroRows(64, d)
 	for j := range d {
 		switch {
 		case j%7 == 0 && seed == 1: // constant
@@ -57,7 +57,7 @@ func tied(d int, seed uint64) [][]float64 {
 			}
 		}
 	}
-	return rowstest.Centred(x)
+	return rowstest.CentreColumns(x)
 }
 
 // copies are two columns 75 times each, and some others.
@@ -152,7 +152,7 @@ func (w watched) Err() error { return w.look() }
 // A run on a factor stays within Bytes, which has no d² then.
 func TestBytes(t *testing.T) {
 	const n, d = 12, 5000
-	x := rowstest.Zeros(n, d)
+	x := rowstest.ZeroRows(n, d)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for j := range d { // all of them vary as much: no bound spares pairs
 		for i := range n / 2 {
@@ -168,10 +168,10 @@ func TestBytes(t *testing.T) {
 		}
 	}
 	m := factor(x)
-	before, most, calls := rowstest.Heap(), int64(0), 0
+	before, most, calls := rowstest.HeapBytes(), int64(0), 0
 	ctx := watched{t.Context(), func() error {
 		if calls++; calls%16 == 0 { // a look takes a collection
-			most = max(most, rowstest.Heap()-before)
+			most = max(most, rowstest.HeapBytes()-before)
 		}
 		return nil
 	}}

@@ -16,7 +16,7 @@ import (
 // the Gram matrix of the centred columns.
 func groups(n, d int, seed uint64) (x [][]float64, g []float64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	x = rowstest.Zeros(n, d)
+	x = rowstest.ZeroRows(n, d)
 	for i := range x {
 		factor := make([]float64, d/4+1)
 		for f := range factor {
@@ -30,7 +30,7 @@ func groups(n, d int, seed uint64) (x [][]float64, g []float64) {
 }
 
 func gramOf(x [][]float64) []float64 {
-	x = rowstest.Centred(x)
+	x = rowstest.CentreColumns(x)
 	d := len(x[0])
 	g := make([]float64, d*d)
 	for _, row := range x {
@@ -45,7 +45,7 @@ func gramOf(x [][]float64) []float64 {
 
 // naive is the algorithm by its words: the k-th nearest by counting anew at every step. of is λ₂ of two features.
 func naive(d, k int, of func(i, j int) float64) (order []int) {
-	index := rowstest.Zeros(d, d)
+	index := rowstest.ZeroRows(d, d)
 	lists, sorted := make([][]int, d), make([][]float64, d)
 	for i := range d {
 		for j := range i {
@@ -54,7 +54,7 @@ func naive(d, k int, of func(i, j int) float64) (order []int) {
 		}
 	}
 	for i := range d {
-		lists[i] = slices.DeleteFunc(rowstest.Ints(d), func(j int) bool { return j == i })
+		lists[i] = slices.DeleteFunc(rowstest.Integers(d), func(j int) bool { return j == i })
 		slices.SortStableFunc(lists[i], func(a, b int) int { return cmp.Compare(index[i][a], index[i][b]) })
 		for _, j := range lists[i] {
 			sorted[i] = append(sorted[i], index[i][j])
@@ -62,7 +62,7 @@ func naive(d, k int, of func(i, j int) float64) (order []int) {
 	}
 	// denser decides between features that are each other's nearest.
 	denser := func(i, j int) bool { return slices.Compare(sorted[i], sorted[j]) < 0 }
-	left := rowstest.Ints(d)
+	left := rowstest.Integers(d)
 	nearest := func(i int) (open []int) {
 		for _, j := range lists[i] {
 			if slices.Contains(left, j) {
@@ -182,7 +182,7 @@ func TestLaws(t *testing.T) {
 			t.Errorf("k = %d: 8 threads choose %v, one %v", k, got.Order, want.Order)
 		}
 		columns := rand.New(rand.NewPCG(1, uint64(k))).Perm(d)
-		turned := rowstest.Zeros(len(x), d)
+		turned := rowstest.ZeroRows(len(x), d)
 		for i := range x {
 			for j, f := range columns {
 				turned[i][j] = x[i][f]
@@ -224,5 +224,5 @@ func TestEdges(t *testing.T) {
 		}
 	}
 	_, err := Select(t.Context(), gram.Full(nil, 0), Options{K: 3, Neighbors: -1, Threads: -1})
-	rowstest.Refused(t, err, "no features", "k = 3", "neighbors = -1", "threads = -1")
+	rowstest.CheckRefusal(t, err, "no features", "k = 3", "neighbors = -1", "threads = -1")
 }

@@ -19,18 +19,18 @@ func TestAnother(t *testing.T) {
 	one, two := NewMoments(len(tab.Cols), Options{Threads: 1}), NewMoments(len(tab.Cols), Options{Threads: 1})
 	for i := 0; i < 900; i += 300 {
 		for _, m := range []*Moments{first, one} {
-			tab.Add(t, m, i, i+200, 200)
+			tab.AddRows(t, m, i, i+200, 200)
 		}
 		for _, m := range []*Moments{second, two} {
-			tab.Add(t, m, i+200, i+300, 100)
+			tab.AddRows(t, m, i+200, i+300, 100)
 		}
-		must.Get(second.ReadFrom(bytes.NewReader(wordstest.Bytes(t, second))))(t)
+		must.Get(second.ReadFrom(bytes.NewReader(wordstest.EncodeState(t, second))))(t)
 	}
 	if first.scratch != second.scratch {
 		t.Error("the scratch is not shared")
 	}
 	for i, pair := range [][2]*Moments{{first, one}, {second, two}} {
-		if !bytes.Equal(wordstest.Bytes(t, pair[0]), wordstest.Bytes(t, pair[1])) {
+		if !bytes.Equal(wordstest.EncodeState(t, pair[0]), wordstest.EncodeState(t, pair[1])) {
 			t.Errorf("state %d has other bits", i+1)
 		}
 	}

@@ -53,9 +53,9 @@ func TestLeftOut(t *testing.T) {
 			m := tab.moments(t, Options{}, n)
 			if parts == 2 {
 				m = NewMoments(len(tab.Cols), Options{})
-				tab.Add(t, m, 0, n/2, n)
+				tab.AddRows(t, m, 0, n/2, n)
 				o := NewMoments(len(tab.Cols), Options{})
-				tab.Add(t, o, n/2, n, n)
+				tab.AddRows(t, o, n/2, n, n)
 				must.Do(t, m.Merge(o))
 			}
 			return m
@@ -88,7 +88,7 @@ func TestRising(t *testing.T) {
 	}
 	for _, height := range []int{1, 7, 30} {
 		m := tab.moments(t, Options{}, height)
-		later := table{tab.With(func(_, j int, x float64) float64 { return x + [3]float64{100, 0, 0}[j] })}
+		later := table{tab.MapEntries(func(_, j int, x float64) float64 { return x + [3]float64{100, 0, 0}[j] })}
 		must.Do(t, m.Merge(later.moments(t, Options{}, height)))
 		for j, want := range []bool{true, false, false} {
 			if m.Columns[j].Rising != want {

@@ -22,8 +22,8 @@ func TestDiscountIsWeight(t *testing.T) {
 			must.Do(t, m.Discount(gamma))
 			must.Do(t, h.Discount(gamma))
 			next, own := NewMoments(len(tab.Cols), Options{}), NewHistograms(len(tab.Cols), 1)
-			tab.Add(t, next, from, min(from+day, n), 4)
-			tab.Add(t, own, from, min(from+day, n), 4)
+			tab.AddRows(t, next, from, min(from+day, n), 4)
+			tab.AddRows(t, own, from, min(from+day, n), 4)
 			must.Do(t, m.Merge(next))
 			must.Do(t, h.Merge(own))
 		}
@@ -59,7 +59,7 @@ func TestDiscountIsWeight(t *testing.T) {
 func TestDiscountRefused(t *testing.T) {
 	tab := sample(3, 40, true, false)
 	m, h := tab.moments(t, Options{}, 40), histogramsOf(t, tab.Table, 1, 40)
-	before, counts := encode(t, m), wordstest.Bytes(t, h)
+	before, counts := encode(t, m), wordstest.EncodeState(t, h)
 	must.Do(t, m.Discount(1))
 	must.Do(t, h.Discount(1))
 	for _, gamma := range []float64{0, -1, 1.5, math.NaN(), math.Inf(1), 1e-200} {
@@ -70,7 +70,7 @@ func TestDiscountRefused(t *testing.T) {
 			t.Errorf("a discount of histograms by %g was accepted", gamma)
 		}
 	}
-	if !bytes.Equal(before, encode(t, m)) || !bytes.Equal(counts, wordstest.Bytes(t, h)) {
+	if !bytes.Equal(before, encode(t, m)) || !bytes.Equal(counts, wordstest.EncodeState(t, h)) {
 		t.Error("a refused discount changed something")
 	}
 }

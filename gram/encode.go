@@ -41,7 +41,7 @@ func (p *Profile) WriteTo(w io.Writer) (int64, error) {
 }
 
 func (p *Profile) encodeProfile(w *words.Writer) {
-	w.Word(words.Magic(profileMagic))
+	w.Word(words.MagicWord(profileMagic))
 	w.Int(int64(len(p.Columns)))
 	w.Int(p.Rows)
 	w.Int(p.Seen)
@@ -110,7 +110,7 @@ func decodeColumn(r *words.Reader, p *Profile) ColumnProfile {
 func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	d, dm := len(m.Columns), len(m.missing)
-	e.Word(words.Magic(momentsMagic))
+	e.Word(words.MagicWord(momentsMagic))
 	m.encodeProfile(e)
 	e.Int(int64(dm))
 	for _, j := range m.missing {
@@ -181,7 +181,7 @@ func (m *Moments) decodeMoments(r *words.Reader) *Moments {
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(sketchMagic))
+	e.Word(words.MagicWord(sketchMagic))
 	filled := int64(0)
 	if s.sums != nil {
 		filled = 1

@@ -12,7 +12,7 @@ import (
 )
 
 // encode is the binary form of a state.
-var encode = wordstest.Bytes
+var encode = wordstest.EncodeState
 
 func states(tb testing.TB) map[string]*Moments {
 	mixed := sample(9, 40, true, true)
@@ -30,8 +30,8 @@ func states(tb testing.TB) map[string]*Moments {
 func TestEncode(t *testing.T) {
 	for name, m := range states(t) {
 		t.Run(name, func(t *testing.T) {
-			wordstest.Check(t, m, func() wordstest.State { return NewMoments(0, Options{}) })
-			wordstest.Check(t, &m.Profile, func() wordstest.State { return new(Profile) })
+			wordstest.CheckState(t, m, func() wordstest.State { return NewMoments(0, Options{}) })
+			wordstest.CheckState(t, &m.Profile, func() wordstest.State { return new(Profile) })
 			if _, err := NewMoments(5, Options{}).ReadFrom(bytes.NewReader(encode(t, m))); !errors.Is(err, words.ErrFormat) {
 				t.Errorf("other columns: err = %v", err)
 			}
@@ -45,10 +45,10 @@ func TestResume(t *testing.T) {
 	want := encode(t, tab.moments(t, Options{}, 6))
 	for cut := 0; cut <= 60; cut += 6 {
 		m := NewMoments(len(tab.Cols), Options{})
-		tab.Add(t, m, 0, cut, 6)
+		tab.AddRows(t, m, 0, cut, 6)
 		resumed := NewMoments(len(tab.Cols), Options{Threads: 2})
 		must.Get(resumed.ReadFrom(bytes.NewReader(encode(t, m))))(t)
-		tab.Add(t, resumed, cut, 60, 6)
+		tab.AddRows(t, resumed, cut, 60, 6)
 		if !bytes.Equal(want, encode(t, resumed)) {
 			t.Fatalf("cut at %d: other bits", cut)
 		}
@@ -74,7 +74,7 @@ func FuzzMoments(f *testing.F) {
 			t.Fatalf("read %d bytes, wrote %d", n, len(again))
 		}
 		o := NewMoments(len(m.Columns), Options{Threads: 1})
-		wordstest.Reread(t, again, o)
+		wordstest.CheckReread(t, again, o)
 		must.Do(t, m.Merge(o))
 		tab := tabletest.Table{Cols: make([][]float64, len(m.Columns))}
 		_, _ = m.Finish(tab.Columns(), FinishOptions{Scale: ScaleStandard})
@@ -90,7 +90,7 @@ func FuzzProfile(f *testing.F) {
 		if _, err := p.ReadFrom(bytes.NewReader(b)); err != nil {
 			return
 		}
-		wordstest.Reread(t, encode(t, &p), &q)
+		wordstest.CheckReread(t, encode(t, &p), &q)
 		p.LeftOut(tabletest.Table{Cols: make([][]float64, len(p.Columns))}.Columns())
 	})
 }

@@ -98,7 +98,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	} else {
 		kernel.Each(m.opt.Threads, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
 	}
-	kernel.Mirror(m.opt.Threads, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
+	kernel.MirrorUpper(m.opt.Threads, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
 	m.g, m.cross, m.both = nil, nil, nil
 	return g, nil
 }

@@ -42,7 +42,7 @@ func spreads(seed uint64, n int) tabletest.Table {
 
 func histogramsOf(tb testing.TB, t tabletest.Table, threads, height int) *Histograms {
 	h := NewHistograms(len(t.Cols), threads)
-	t.Add(tb, h, 0, t.N(), height)
+	t.AddRows(tb, h, 0, t.N(), height)
 	return h
 }
 
@@ -95,23 +95,23 @@ func TestHistogramsAreOfTheValues(t *testing.T) {
 			for _, col := range tab.Cols {
 				twins.columns = append(twins.columns, twin(col, tab.Weight))
 			}
-			want := wordstest.Bytes(t, twins)
+			want := wordstest.EncodeState(t, twins)
 			part := func(from, to int) *Histograms {
 				h := NewHistograms(len(tab.Cols), 1)
-				tab.Add(t, h, from, to, 11)
+				tab.AddRows(t, h, from, to, 11)
 				return h
 			}
 			merged := func(a, b *Histograms) *Histograms {
-				before := wordstest.Bytes(t, b)
+				before := wordstest.EncodeState(t, b)
 				must.Do(t, a.Merge(b))
-				if !bytes.Equal(before, wordstest.Bytes(t, b)) {
+				if !bytes.Equal(before, wordstest.EncodeState(t, b)) {
 					t.Fatal("Merge changed its argument")
 				}
 				return a
 			}
 			resumed := NewHistograms(0, 2)
-			must.Get(resumed.ReadFrom(bytes.NewReader(wordstest.Bytes(t, part(0, n/2)))))(t)
-			tab.Add(t, resumed, n/2, n, 9)
+			must.Get(resumed.ReadFrom(bytes.NewReader(wordstest.EncodeState(t, part(0, n/2)))))(t)
+			tab.AddRows(t, resumed, n/2, n, 9)
 			for name, h := range map[string]*Histograms{
 				"whole":      histogramsOf(t, tab, 1, n),
 				"rows":       histogramsOf(t, tab, 1, 1),
@@ -121,7 +121,7 @@ func TestHistogramsAreOfTheValues(t *testing.T) {
 				"empty":      merged(part(0, 0), merged(part(0, n), part(0, 0))),
 				"resumed":    resumed,
 			} {
-				if got := wordstest.Bytes(t, h); !bytes.Equal(got, want) {
+				if got := wordstest.EncodeState(t, h); !bytes.Equal(got, want) {
 					t.Fatalf("%d rows, weighted %v, %s: other bytes than the definition's", n, weighted, name)
 				}
 			}
@@ -132,9 +132,9 @@ func TestHistogramsAreOfTheValues(t *testing.T) {
 // Sparse rows have the histograms of the same rows when dense.
 func TestHistogramsOfSparseRows(t *testing.T) {
 	tab := spreads(5, 200)
-	want := wordstest.Bytes(t, histogramsOf(t, tab, 1, 200))
+	want := wordstest.EncodeState(t, histogramsOf(t, tab, 1, 200))
 	tab.Sparse = true
-	if !bytes.Equal(want, wordstest.Bytes(t, histogramsOf(t, tab, 1, 33))) {
+	if !bytes.Equal(want, wordstest.EncodeState(t, histogramsOf(t, tab, 1, 33))) {
 		t.Error("other bytes")
 	}
 }
@@ -142,45 +142,45 @@ func TestHistogramsOfSparseRows(t *testing.T) {
 // The order of the columns is the caller's, and other columns are refused without a change.
 func TestHistogramsRefuseOtherColumns(t *testing.T) {
 	h := histogramsOf(t, spreads(1, 50), 1, 50)
-	before := wordstest.Bytes(t, h)
+	before := wordstest.EncodeState(t, h)
 	other := NewHistograms(3, 1)
 	if h.Merge(other) == nil || h.Add(&stream.Chunk{Cols: 3}) == nil {
 		t.Error("other columns were accepted")
 	}
-	if _, err := h.ReadFrom(bytes.NewReader(wordstest.Bytes(t, other))); err == nil {
+	if _, err := h.ReadFrom(bytes.NewReader(wordstest.EncodeState(t, other))); err == nil {
 		t.Error("a state of other columns was read")
 	}
-	if !bytes.Equal(before, wordstest.Bytes(t, h)) {
+	if !bytes.Equal(before, wordstest.EncodeState(t, h)) {
 		t.Error("changed by an error")
 	}
 }
 
 func TestHistogramsEncode(t *testing.T) {
 	for _, h := range []*Histograms{histogramsOf(t, spreads(2, 300), 1, 300), NewHistograms(3, 1), NewHistograms(0, 1)} {
-		wordstest.Check(t, h, func() wordstest.State { return NewHistograms(0, 1) })
+		wordstest.CheckState(t, h, func() wordstest.State { return NewHistograms(0, 1) })
 	}
 }
 
 // Everything that decodes is a state: it encodes to the same bytes, takes rows and merges.
 func FuzzHistograms(f *testing.F) {
 	for _, n := range []int{0, 3, 200} {
-		f.Add(wordstest.Bytes(f, histogramsOf(f, spreads(uint64(n), n), 1, 64)))
+		f.Add(wordstest.EncodeState(f, histogramsOf(f, spreads(uint64(n), n), 1, 64)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h := NewHistograms(0, 1)
 		if _, err := h.ReadFrom(bytes.NewReader(b)); err != nil {
 			return
 		}
-		again := wordstest.Bytes(t, h)
+		again := wordstest.EncodeState(t, h)
 		o := NewHistograms(0, 1)
-		wordstest.Reread(t, again, o)
+		wordstest.CheckReread(t, again, o)
 		must.Do(t, h.Merge(o))
 		tab := tabletest.Table{}
 		for range o.columns {
 			tab.Cols = append(tab.Cols, []float64{1, -2, 0, math.NaN(), 1e300})
 		}
 		if len(tab.Cols) > 0 {
-			tab.Add(t, h, 0, 5, 2)
+			tab.AddRows(t, h, 0, 5, 2)
 		}
 		for j := range h.columns {
 			if n := len(h.columns[j].bins); n > HistogramBins {

@@ -21,9 +21,9 @@ const (
 func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	if h.maxBins == HistogramBins {
-		e.Word(words.Magic(histogramsMagic))
+		e.Word(words.MagicWord(histogramsMagic))
 	} else {
-		e.Word(words.Magic(ranksMagic))
+		e.Word(words.MagicWord(ranksMagic))
 		e.Int(int64(h.maxBins))
 	}
 	e.Int(int64(len(h.columns)))

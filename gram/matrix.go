@@ -189,7 +189,7 @@ func (m *Matrix) Dual(threads int) []float64 {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
 		team := kernel.NewTeam(threads)
 		m.eachPanel(threads, func(_ int, rows kernel.Matrix[float64]) { kernel.Syrk(team, 1, rows.Trans(), dual) })
-		kernel.Mirror(threads, dual)
+		kernel.MirrorUpper(threads, dual)
 		m.dual = dual.Data
 	})
 	return m.dual

@@ -13,7 +13,7 @@ func TestMerge(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		part := func(from, to int) *Moments {
 			m := NewMoments(len(tab.Cols), Options{})
-			tab.Add(t, m, from, to, 8)
+			tab.AddRows(t, m, from, to, 8)
 			return m
 		}
 		merge := func(a, b *Moments) *Moments {

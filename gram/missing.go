@@ -45,7 +45,7 @@ func (m *Moments) makeRoom(holes []int, pack bool) error {
 		return err
 	}
 	if m.g == nil {
-		m.g = room.Make[float64](d * d)
+		m.g = room.MakeSlice[float64](d * d)
 	}
 	if pack && m.packed == nil {
 		m.team = kernel.NewTeam(m.opt.Threads)

@@ -166,7 +166,7 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 		}
 	})
 	m.opt.Busy.Add(stream.PartConvert, packing)
-	before := m.team.Busy()
+	before := m.team.BusyTime()
 	xt := kernel.RowMajor(m.packed, d, s.rows, stripRows)
 	m.addSquares(m.team, xt, kernel.RowMajor(m.g, d, d, d))
 	if holes {
@@ -175,5 +175,5 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 		kernel.Gemm(m.team, 1, ot, xt.Trans(), kernel.RowMajor(m.cross, dm, d, d))
 		kernel.Syrk(m.team, 1, ot, kernel.RowMajor(m.both, dm, dm, dm))
 	}
-	m.opt.Busy.Add(stream.PartGram, m.team.Busy()-before)
+	m.opt.Busy.Add(stream.PartGram, m.team.BusyTime()-before)
 }

@@ -93,7 +93,7 @@ func wide(d, n int, missing bool) (t table) {
 	for len(t.Cols) < d {
 		s := sample(uint64(len(t.Cols)), n, missing, true)
 		t.Weight = s.Weight
-		t.Cols = append(t.Cols, s.With(func(i, j int, x float64) float64 {
+		t.Cols = append(t.Cols, s.MapEntries(func(i, j int, x float64) float64 {
 			if i%3 != j%3 && x == x {
 				return 0
 			}
@@ -141,7 +141,7 @@ func TestWeightIsRepetition(t *testing.T) {
 func TestPilotKeepsDigits(t *testing.T) {
 	tab := sample(5, 200, false, false)
 	tab.Cols = [][]float64{tab.Cols[0], tab.Cols[4]}
-	far := table{tab.With(func(_, _ int, x float64) float64 { return 1e8 + x })}
+	far := table{tab.MapEntries(func(_, _ int, x float64) float64 { return 1e8 + x })}
 	near := finish(t, tab.moments(t, Options{}, 64), tab, ScaleStandard, FillMean)
 	got := finish(t, far.moments(t, Options{}, 64), far, ScaleStandard, FillMean)
 	for i := range got.Sym {
@@ -159,7 +159,7 @@ func TestPermutation(t *testing.T) {
 	tab := wide(d, 50, true)
 	tab.Cols[100] = slices.Clone(tab.Cols[2])
 	order := rand.New(rand.NewPCG(1, 2)).Perm(d)
-	permuted := table{tab.Permuted(order)}
+	permuted := table{tab.PermuteColumns(order)}
 	for _, scale := range scales {
 		for _, fill := range []Fill{FillMean, FillZero} {
 			g := finish(t, tab.moments(t, Options{}, 20), tab, scale, fill)
@@ -245,5 +245,5 @@ func TestDroppedRowsAreCounted(t *testing.T) {
 func TestRoomIsMade(t *testing.T) {
 	const d = 1500
 	c := &stream.Chunk{Rows: 1, Block: 1, Cols: d, Stride: 1, Data: make([]float64, d)}
-	roomtest.Collects(t, 8*d*d, func() { must.Do(t, NewMoments(d, Options{Threads: 1, Limit: Bytes(d, 0)}).Add(c)) })
+	roomtest.CheckCollects(t, 8*d*d, func() { must.Do(t, NewMoments(d, Options{Threads: 1, Limit: Bytes(d, 0)}).Add(c)) })
 }

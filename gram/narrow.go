@@ -23,7 +23,7 @@ type narrowFactor struct {
 
 func (s *narrowFactor) featureTo(dst []float64, j int) {
 	r := len(dst)
-	kernel.OfSingles(s.x[j*r:][:r], dst)
+	kernel.FromSingles(s.x[j*r:][:r], dst)
 	kernel.Standardize(dst, dst, s.shift[j], s.factor[j], s.missing[j], dst)
 	if s.offset != nil {
 		for i := range dst {
@@ -68,7 +68,7 @@ func (s *narrowFactor) centredBy(offset []float64) *narrowFactor {
 // storeAsFloat32 writes src to dst as float32, NaN for NaN, and reports whether all other values are exact.
 func storeAsFloat32(src []float64, dst []float32) bool {
 	if kernel.AllSingles(src) {
-		kernel.Singles(src, dst)
+		kernel.ToSingles(src, dst)
 		return true
 	}
 	for i, v := range src {

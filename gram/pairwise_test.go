@@ -78,9 +78,9 @@ func TestPairwiseIsTheTwins(t *testing.T) {
 				m := tab.moments(t, Options{}, height)
 				if height == 7 {
 					m = NewMoments(len(tab.Cols), Options{})
-					tab.Add(t, m, 0, 20, 7)
+					tab.AddRows(t, m, 0, 20, 7)
 					rest := NewMoments(len(tab.Cols), Options{})
-					tab.Add(t, rest, 20, 61, 7)
+					tab.AddRows(t, rest, 20, 61, 7)
 					must.Do(t, m.Merge(rest))
 				}
 				g := finish(t, m, tab, scale, FillPairwise)

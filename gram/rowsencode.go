@@ -16,7 +16,7 @@ const rowsMagic = "ufsrows1"
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Rows) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(rowsMagic))
+	e.Word(words.MagicWord(rowsMagic))
 	r.encodeProfile(e)
 	e.Int(int64(r.n))
 	weighted := int64(0)

@@ -25,13 +25,13 @@ func TestRowsGoOn(t *testing.T) {
 				}
 				d, n, half := len(tab.Cols), tab.N(), 30
 				want, begun, got := empty(d, n), empty(d, n), empty(d, n)
-				tab.Add(t, want, 0, n, 5)
-				tab.Add(t, begun, 0, half, 5)
+				tab.AddRows(t, want, 0, n, 5)
+				tab.AddRows(t, begun, 0, half, 5)
 				saved := form(begun)
 				if read := must.Get(got.ReadFrom(bytes.NewReader(saved)))(t); read != int64(len(saved)) {
 					t.Fatalf("read %d of %d bytes", read, len(saved))
 				}
-				tab.Add(t, got, half, n, 5)
+				tab.AddRows(t, got, half, n, 5)
 				if !bytes.Equal(form(got), form(want)) {
 					t.Errorf("missing %v, weighted %v, narrow %v: other rows", missing, weighted, narrow)
 				}

@@ -16,13 +16,13 @@ import (
 
 func ranksOf(tb testing.TB, t tabletest.Table, threads, height int) *Histograms {
 	h := NewRankHistograms(len(t.Cols), threads)
-	t.Add(tb, h, 0, t.N(), height)
+	t.AddRows(tb, h, 0, t.N(), height)
 	return h
 }
 
 func scoresFor(tb testing.TB, t tabletest.Table) *Scores {
 	p := NewProfile(len(t.Cols))
-	t.Add(tb, p, 0, t.N(), 100)
+	t.AddRows(tb, p, 0, t.N(), 100)
 	return must.Get(NewScores(ranksOf(tb, t, 2, 100), p))(tb)
 }
 
@@ -221,19 +221,19 @@ func TestRankHistogramsAreOfTheValues(t *testing.T) {
 			}
 			part := func(from, to, height int) *Histograms {
 				h := NewRankHistograms(len(tab.Cols), 2)
-				tab.Add(t, h, from, to, height)
+				tab.AddRows(t, h, from, to, height)
 				return h
 			}
 			merged := func(a, b *Histograms) *Histograms {
 				must.Do(t, a.Merge(b))
 				return a
 			}
-			want := wordstest.Bytes(t, part(0, n, n))
+			want := wordstest.EncodeState(t, part(0, n, n))
 			sparse := tab
 			sparse.Sparse, sparse.Cols = true, tab.Cols[:8]
 			dense := tab
 			dense.Cols = tab.Cols[:8]
-			if !bytes.Equal(wordstest.Bytes(t, ranksOf(t, sparse, 1, 777)), wordstest.Bytes(t, ranksOf(t, dense, 1, 3000))) {
+			if !bytes.Equal(wordstest.EncodeState(t, ranksOf(t, sparse, 1, 777)), wordstest.EncodeState(t, ranksOf(t, dense, 1, 3000))) {
 				t.Errorf("%d rows: sparse rows differ from dense ones", n)
 			}
 			for name, h := range map[string]*Histograms{
@@ -241,13 +241,13 @@ func TestRankHistogramsAreOfTheValues(t *testing.T) {
 				"threads": ranksOf(t, tab, 8, 1000),
 				"thirds":  merged(part(n/3, 2*n/3, 50), merged(part(2*n/3, n, n), part(0, n/3, 91))),
 			} {
-				if !bytes.Equal(wordstest.Bytes(t, h), want) {
+				if !bytes.Equal(wordstest.EncodeState(t, h), want) {
 					t.Errorf("%d rows, weighted %v: other bytes by %s", n, weighted, name)
 				}
 			}
 		}
 	}
-	wordstest.Check(t, ranksOf(t, spreads(2, 4000), 1, 300), func() wordstest.State { return NewRankHistograms(0, 1) })
+	wordstest.CheckState(t, ranksOf(t, spreads(2, 4000), 1, 300), func() wordstest.State { return NewRankHistograms(0, 1) })
 	if NewRankHistograms(2, 1).Merge(NewHistograms(2, 1)) == nil {
 		t.Error("coarse histograms were merged into fine ones")
 	}
@@ -306,7 +306,7 @@ func TestScoresProfile(t *testing.T) {
 					tab.Cols = tab.Cols[:8]
 				}
 				raw, mapped := NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols))
-				tab.Add(t, raw, 0, n, 128)
+				tab.AddRows(t, raw, 0, n, 128)
 				h := ranksOf(t, tab, 1, 999)
 				s := must.Get(NewScores(h, raw))(t)
 				var dst stream.Chunk

@@ -17,7 +17,7 @@ import (
 // sketch is a sketch of the rows [from, to) of a table, added in blocks of the given height.
 func (t table) sketch(tb testing.TB, opt SketchOptions, from, to, height int) *Sketch {
 	s := NewSketch(len(t.Cols), opt)
-	t.Add(tb, s, from, to, height)
+	t.AddRows(tb, s, from, to, height)
 	return s
 }
 
@@ -80,7 +80,7 @@ func TestSketchesAddUp(t *testing.T) {
 		}
 		tab.Cols[7][699], tab.Cols[4][1], tab.Cols[6][350] = 1e300, -1e308, 5e-324
 		opt := SketchOptions{Rows: 128, Seed: 3, Threads: 1}
-		want := wordstest.Bytes(t, tab.sketch(t, opt, 0, 700, 64))
+		want := wordstest.EncodeState(t, tab.sketch(t, opt, 0, 700, 64))
 		cuts := []int{0, 1, 90, 91, 200, 333, 512, 600, 700}
 		random := rand.New(rand.NewPCG(1, 1))
 		for try := range 5 {
@@ -93,7 +93,7 @@ func TestSketchesAddUp(t *testing.T) {
 				opt.Threads = 1 + k%3
 				must.Do(t, sum.Merge(tab.sketch(t, opt, cuts[k], cuts[k+1], 7+5*k)))
 			}
-			if !bytes.Equal(wordstest.Bytes(t, sum), want) {
+			if !bytes.Equal(wordstest.EncodeState(t, sum), want) {
 				t.Fatalf("weighted %v, shards in order %v: other bits", weighted, order)
 			}
 		}
@@ -116,7 +116,7 @@ func TestSketchOfSparseRows(t *testing.T) {
 		must.Do(t, dense.Add(tab.Chunk(from, from+60)))
 		must.Do(t, sparse.Add(tab.sparse(from, from+60)))
 	}
-	if !bytes.Equal(wordstest.Bytes(t, dense), wordstest.Bytes(t, sparse)) {
+	if !bytes.Equal(wordstest.EncodeState(t, dense), wordstest.EncodeState(t, sparse)) {
 		t.Error("other bits")
 	}
 }
@@ -182,7 +182,7 @@ func TestSketchEncode(t *testing.T) {
 		"rows": tab.sketch(t, SketchOptions{Rows: 128, Seed: 1 << 63}, 0, 200, 40), "none": NewSketch(4, SketchOptions{Rows: 64}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			wordstest.Check(t, s, func() wordstest.State { return NewSketch(0, SketchOptions{}) })
+			wordstest.CheckState(t, s, func() wordstest.State { return NewSketch(0, SketchOptions{}) })
 		})
 	}
 }

@@ -29,7 +29,7 @@ func TestStandardizer(t *testing.T) {
 		}
 		s.To(a, ld, tab.Chunk(0, n))
 		kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(a, d, n, ld), kernel.RowMajor(g, d, d, d))
-		kernel.Mirror(1, kernel.RowMajor(g, d, d, d))
+		kernel.MirrorUpper(1, kernel.RowMajor(g, d, d, d))
 		// Here every entry is shifted and rounded by itself, with a relative error of
 		// the unscaled value: a mean 1e8 times the spread costs 1e8·eps an entry.
 		for i := range d {
@@ -88,8 +88,8 @@ func TestProfile(t *testing.T) {
 	alone := NewProfile(len(tab.Cols))
 	tab.add(t, alone, 9)
 	first, second := NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols))
-	tab.Add(t, first, 0, 20, 9)
-	tab.Add(t, second, 20, 50, 9)
+	tab.AddRows(t, first, 0, 20, 9)
+	tab.AddRows(t, second, 20, 50, 9)
 	must.Do(t, first.Merge(second))
 	for _, scale := range scales {
 		a := must.Get(NewStandardizer(alone, tab.Columns(), scale, FillZero))(t)

@@ -59,7 +59,7 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	if c.Observed == 0 {
 		c.Pilot, c.Min, c.Max = col[first], col[first], col[first]
 	}
-	lo, hi := kernel.Shift(dst, col, c.Pilot, c.Min, c.Max, s.nextColumn(j))
+	lo, hi := kernel.ShiftColumn(dst, col, c.Pilot, c.Min, c.Max, s.nextColumn(j))
 	if missing {
 		for i, x := range col {
 			if math.IsNaN(x) {

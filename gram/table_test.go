@@ -20,7 +20,7 @@ func (t table) sparse(from, to int) *stream.Chunk {
 
 // add adds all rows to a in blocks of the given height.
 func (t table) add(tb testing.TB, a stream.Adder, height int) {
-	t.Add(tb, a, 0, t.N(), height)
+	t.AddRows(tb, a, 0, t.N(), height)
 }
 
 func (t table) moments(tb testing.TB, opt Options, height int) *Moments {

@@ -34,7 +34,7 @@ func wholeNumbersBytes(d int) int64 {
 // noteColumn records column j of the strip. Several columns may be recorded at once.
 func (w *wholeNumbers) noteColumn(j int, x []float64) {
 	to := w.numbers[j*stripRows:][:stripRows]
-	w.isSmall[j], w.isZero[j] = kernel.Wholes(x, to[:len(x)])
+	w.isSmall[j], w.isZero[j] = kernel.ToWholes(x, to[:len(x)])
 	if len(x) < stripRows {
 		to[len(x)] = 0 // numbers are multiplied in pairs
 	}

@@ -60,7 +60,7 @@ func (m *graphGreedy) Cost(s method.Shape) (method.Cost, error) {
 	var building int64
 	switch m.target {
 	case targetSpectral:
-		building = spectral.Bytes(s.Anchors, m.clusters) + 8*int64(m.clusters)*int64(d) + kernel.TeamBytes(s.Anchors, d)
+		building = spectral.EmbedBytes(s.Anchors, m.clusters) + 8*int64(m.clusters)*int64(d) + kernel.TeamBytes(s.Anchors, d)
 	case targetScatter:
 		building = scatterBytes(s.Anchors, d, m.clusters)
 		if s.Rank > 0 {
@@ -92,7 +92,7 @@ func (m *graphGreedy) costOutOfCore(s method.Shape) (method.Cost, error) {
 	case m.swapsFeatures():
 		return method.Cost{}, errRefineNeedsGram(d)
 	case m.target == targetSpectral:
-		rows, building = m.clusters, spectral.Bytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
+		rows, building = m.clusters, spectral.EmbedBytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
 	case m.target != targetSmooth || m.rounds == autoRounds || m.rounds == 0:
 		return method.Cost{}, stream.Usagef("{target} scatter and {smooth} auto and 0 work on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or give {smooth} a number", d)
 	}

@@ -246,13 +246,13 @@ func TestTargetBlocks(t *testing.T) {
 		ones, pairs := blocksBy(slices.Repeat([]int{1}, 18)...), blocksBy(2, 3, 1, 2, 4, 1, 2, 3)
 		want := rank(fresh(), g.graph, method.Choice{}, 3)
 		costly := slices.Clone(ones) // so that the engine for blocks is asked
-		costly[slices.IndexFunc(rowstest.Ints(18), func(j int) bool { return !slices.Contains(want.Order, j) })].Cost = 1e6
+		costly[slices.IndexFunc(rowstest.Integers(18), func(j int) bool { return !slices.Contains(want.Order, j) })].Cost = 1e6
 		got := rank(fresh(), g.graph, method.Choice{Blocks: costly}, 3)
-		if !slices.Equal(got.Order, want.Order) || rowstest.Distance(got.Error, want.Error) > 1e-9 {
+		if !slices.Equal(got.Order, want.Order) || rowstest.RelativeDistance(got.Error, want.Error) > 1e-9 {
 			t.Errorf("%s, %d rounds: %v leave %v, want %v, %v", target.target, target.rounds, got.Order, got.Error, want.Order, want.Error)
 		}
 		full, few := rank(fresh(), g.graph, method.Choice{Blocks: pairs}, 2), rank(fresh(), &factor, method.Choice{Blocks: pairs}, 2)
-		if !slices.Equal(full.Blocks, few.Blocks) || rowstest.Distance(full.Error, few.Error) > 1e-9 {
+		if !slices.Equal(full.Blocks, few.Blocks) || rowstest.RelativeDistance(full.Error, few.Error) > 1e-9 {
 			t.Errorf("%s, %d rounds: blocks %v leave %v, and of a factor %v, %v", target.target, target.rounds, full.Blocks, full.Error, few.Blocks, few.Error)
 		}
 	}

@@ -59,7 +59,7 @@ func (s *blockPasses) readColumns(ctx context.Context, features []int) error {
 	columns := make([]float64, len(features)*d)
 	err := s.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, addBlock: func(b *block) {
 		if b.sparse == nil {
-			s.scratch = rows.Room(s.scratch, len(features)*b.rows)
+			s.scratch = rows.Resize(s.scratch, len(features)*b.rows)
 		}
 		s.rows.addColumns(b, columns, features, s.scratch)
 	}, finish: func() { s.rows.finishColumns(columns, features) }})

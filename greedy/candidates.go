@@ -18,9 +18,9 @@ func (s *streamEngine) allocateCandidates(slots, batch int) {
 	d := s.rows.d
 	s.batch = batch
 	s.slotFeature, s.hasProduct, s.productError = slices.Repeat([]int{-1}, slots), make([]bool, slots), make([]float64, slots)
-	s.delta = room.Make[float64](slots * d)
+	s.delta = room.MakeSlice[float64](slots * d)
 	if s.target == nil {
-		s.product = room.Make[float64](slots * d)
+		s.product = room.MakeSlice[float64](slots * d)
 	}
 	s.slotOf = slices.Repeat([]int{-1}, d)
 	s.step.h = make([]float64, d)
@@ -63,7 +63,7 @@ func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
 	purpose := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
 	err := s.rows.runPass(ctx, rowPass{purpose: purpose, sums: [][]float64{delta, product, sums}, addBlock: func(b *block) {
 		if b.sparse == nil {
-			s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
+			s.scratch = rows.Resize(s.scratch, max(len(fresh), len(sums))*b.rows)
 		}
 		s.rows.addColumns(b, delta, fresh, s.scratch)
 		s.rows.addProducts(b, product, s.delta[pending*d:oldCount*d], len(sums), s.scratch, sums)

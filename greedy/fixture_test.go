@@ -29,7 +29,7 @@ func TestFixtureGreedy(t *testing.T)     { checkFixtures(t, "greedy", false) }
 func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) }
 
 func checkFixtures(t *testing.T, kind string, partitioned bool) {
-	for _, fix := range fixtures.Read[fixture](t, kind) {
+	for _, fix := range fixtures.ReadCases[fixture](t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}

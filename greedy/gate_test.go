@@ -92,10 +92,10 @@ func TestMost(t *testing.T) {
 
 // Restrictions that leave nothing to choose are refused, and so are restrictions that an engine does not support.
 func TestChoiceRefused(t *testing.T) {
-	rowstest.Refused(t, Options{Choice: method.Choice{Blocks: []method.Block{{Members: []int{0, 1}, Cost: 1}, {Members: []int{1}, Cost: 0}}, Budget: -1, Forbid: []int{7}, Most: 1}}.Validate(3),
+	rowstest.CheckRefusal(t, Options{Choice: method.Choice{Blocks: []method.Block{{Members: []int{0, 1}, Cost: 1}, {Members: []int{1}, Cost: 0}}, Budget: -1, Forbid: []int{7}, Most: 1}}.Validate(3),
 		"block 1 has 1 members and costs 0", "in 2 blocks", "budget = -1", "forbid: 7", "sets name 0")
-	rowstest.Refused(t, Options{Refine: true, Choice: method.Choice{Blocks: blocksBy(2, 1)}}.Validate(3), "refine swap")
+	rowstest.CheckRefusal(t, Options{Refine: true, Choice: method.Choice{Blocks: blocksBy(2, 1)}}.Validate(3), "refine swap")
 	x := random(1, 10, 3, 0)
 	_, _, err := SelectStream(t.Context(), serve(x, 5), StreamOptions{Options: Options{Choice: method.Choice{Blocks: blocksBy(2, 1)}}})
-	rowstest.Refused(t, err, "memory-limit", "partgreedy")
+	rowstest.CheckRefusal(t, err, "memory-limit", "partgreedy")
 }

@@ -63,7 +63,7 @@ func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, left []float64,
 }
 
 func tailErrors(team *kernel.Team, n int, order []int, left []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
-	least := linalg.Tails(team, n, len(order), trace, start, product)
+	least := linalg.TailBounds(team, n, len(order), trace, start, product)
 	for i := range least {
 		least[i] = min(least[i]/trace, left[i])
 	}
@@ -110,7 +110,7 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Re
 		return nil
 	}
 	m := g.M
-	u, _, err := linalg.Root(team, kernel.RowMajor(slices.Clone(t.q.Data), m, m, m))
+	u, _, err := linalg.PivotedRoot(team, kernel.RowMajor(slices.Clone(t.q.Data), m, m, m))
 	if err != nil {
 		return nil
 	}

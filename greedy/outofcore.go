@@ -193,10 +193,10 @@ func (s *streamEngine) startCriterion(ctx context.Context, numbers int64, exclud
 func (s *streamEngine) startGroups(ctx context.Context, c int, excluded []bool) error {
 	d := s.rows.d
 	groups := groupsWithout(s.groups, excluded)
-	h, g0 := room.Make[float64](c*d), make([]float64, d)
+	h, g0 := room.MakeSlice[float64](c*d), make([]float64, d)
 	err := s.rows.runPass(ctx, rowPass{purpose: "sums of the groups", sums: append(s.sketch.sums(), h, g0), addBlock: func(b *block) {
 		if b.sparse == nil {
-			s.scratch = rows.Room(s.scratch, c*b.rows)
+			s.scratch = rows.Resize(s.scratch, c*b.rows)
 		}
 		s.rows.addGroups(b, h, groups, c, s.scratch)
 		s.rows.addSquares(b, g0)

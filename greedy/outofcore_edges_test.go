@@ -114,7 +114,7 @@ func TestStreamLeftOut(t *testing.T) {
 	}
 	opt.Keep = []int{3}
 	_, _, err = SelectStream(t.Context(), src, opt)
-	rowstest.Refused(t, err, `"x3" cannot be kept`)
+	rowstest.CheckRefusal(t, err, `"x3" cannot be kept`)
 	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
 	r, _, err = SelectStream(t.Context(), src, opt)
@@ -123,5 +123,5 @@ func TestStreamLeftOut(t *testing.T) {
 	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
 	opt.Options = Options{K: 8}
 	_, _, err = SelectStream(t.Context(), src, opt)
-	rowstest.Refused(t, err, "k = 8 is more than the 7 features")
+	rowstest.CheckRefusal(t, err, "k = 8 is more than the 7 features")
 }

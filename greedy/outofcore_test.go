@@ -207,8 +207,8 @@ func TestStreamHolds(t *testing.T) {
 	x := smooth(48, 100, d, 50, 0.9).noisy(49, 0.05)
 	for _, c := range []int{0, 6} {
 		for _, memory := range []int64{StreamBytes(d, k, c, 0, 0), 2 * StreamBytes(d, k, c, 0, 0)} {
-			src, peak, before := serve(x, 100), int64(0), rowstest.Heap()
-			src.Block = func(_, _ int) error { peak = max(peak, rowstest.Heap()); return nil }
+			src, peak, before := serve(x, 100), int64(0), rowstest.HeapBytes()
+			src.Block = func(_, _ int) error { peak = max(peak, rowstest.HeapBytes()); return nil }
 			mustStream(t, src, StreamOptions{Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
 			chunk := int64(8 * d * 100)
 			if held := peak - before - chunk; held > memory {

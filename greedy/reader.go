@@ -117,10 +117,10 @@ func (r *reader) keepInMemory(entries int64) {
 
 func (r *reader) denseBlock(c *stream.Chunk) *block {
 	if r.strip < r.d {
-		r.dense = rows.Room(r.dense, 2*r.strip*c.Rows)
+		r.dense = rows.Resize(r.dense, 2*r.strip*c.Rows)
 		return &block{rows: c.Rows, chunk: c}
 	}
-	r.dense = rows.Room(r.dense, r.d*c.Rows)
+	r.dense = rows.Resize(r.dense, r.d*c.Rows)
 	r.standardizeTo(r.dense, c, 0, r.d)
 	return &block{rows: c.Rows, chunk: c, dense: r.dense}
 }

@@ -71,7 +71,7 @@ func (b *rebase) rebaseIfSmall(m *gramEngine) error {
 		}
 		kernel.Syrk(m.team, 1, e.Trans(), k)
 	}
-	kernel.Mirror(m.workers, k)
+	kernel.MirrorUpper(m.workers, k)
 	if err := m.target.setRoot(m.team, k); err != nil {
 		return err
 	}

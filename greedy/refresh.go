@@ -33,7 +33,7 @@ func (s *streamEngine) residualNorms(ctx context.Context, purpose string, number
 	for _, run := range runs {
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
 	}
-	acc := room.Make[float64](largest)
+	acc := room.MakeSlice[float64](largest)
 	for n, run := range runs {
 		from, to := run[0], run[1]
 		finish := func() {

@@ -301,9 +301,9 @@ func TestPartition(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Threads: -1}
-	rowstest.Refused(t, bad.Validate(3), "k = -1", "variance = 2", "column 9", "twice", "groups", "threads")
+	rowstest.CheckRefusal(t, bad.Validate(3), "k = -1", "variance = 2", "column 9", "twice", "groups", "threads")
 	_, err := Select(t.Context(), gram.Full(make([]float64, 4), 2), Options{K: 3})
-	rowstest.Refused(t, err, "k = 3")
+	rowstest.CheckRefusal(t, err, "k = 3")
 }
 
 func TestBadGram(t *testing.T) {
@@ -334,10 +334,10 @@ func TestBytes(t *testing.T) {
 	g := gram.Full(x.gram(), d)
 	for _, c := range []int{0, 10} {
 		var peak int64
-		before := rowstest.Heap()
+		before := rowstest.HeapBytes()
 		must.Get(selectInMemory(t.Context(), g, targetOf(t, g, drawn(d, c)), Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
-				peak = max(peak, rowstest.Heap())
+				peak = max(peak, rowstest.HeapBytes())
 			}
 		}))(t)
 		if held := peak - before; held > Bytes(d, k, c) {

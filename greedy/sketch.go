@@ -28,7 +28,7 @@ type sketch struct {
 // newSketch takes the number of rows before any is dropped; -1 if unknown.
 func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 	return &sketch{buckets: buckets, seed: seed, exact: rows >= 0 && rows <= int64(buckets),
-		e: room.Make[float64](d * buckets), signs: make([]float64, buckets)}
+		e: room.MakeSlice[float64](d * buckets), signs: make([]float64, buckets)}
 }
 
 func (s *sketch) reset() {

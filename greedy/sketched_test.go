@@ -111,7 +111,7 @@ func TestHeldErrorsAreOfWeightsFittedElsewhere(t *testing.T) {
 		}
 		return out
 	}
-	all := rowstest.Ints(60)
+	all := rowstest.Integers(60)
 	var want []float64
 	held := at(g.Held, all)
 	for k := 1; k <= len(order); k++ {
@@ -191,7 +191,7 @@ func TestSketchedRefuses(t *testing.T) {
 		"k = 11":         {K: 11},
 	} {
 		_, err := SelectSketched(t.Context(), src.sketch(t, 128, gram.ScaleNone, gram.FillMean), src, std, 2, StreamOptions{Options: opt})
-		rowstest.Refused(t, err, want)
+		rowstest.CheckRefusal(t, err, want)
 	}
 }
 
@@ -214,6 +214,6 @@ func TestSketchedBlocks(t *testing.T) {
 		}
 		std := rowstest.Standardizer(t, src, gram.ScaleStandard, gram.FillMean)
 		_, err := SelectSketched(t.Context(), src.sketch(t, 128, gram.ScaleStandard, gram.FillMean), src, std, 2, StreamOptions{Scale: gram.ScaleStandard, Options: opt})
-		rowstest.Refused(t, err, "passes 1")
+		rowstest.CheckRefusal(t, err, "passes 1")
 	}
 }

@@ -244,5 +244,5 @@ func TestRefineNothing(t *testing.T) {
 	}
 	src := serve(x, 8)
 	_, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 3, Refine: true}})
-	rowstest.Refused(t, err, "refine", "memory-limit")
+	rowstest.CheckRefusal(t, err, "refine", "memory-limit")
 }

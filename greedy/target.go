@@ -69,7 +69,7 @@ func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
 		g.Panels(team.Threads(), func(from, n int, features []float64) {
 			addDual(team, k, kernel.RowMajor(features, n, g.Rank, g.Rank), excluded[from:])
 		})
-		kernel.Mirror(team.Threads(), k)
+		kernel.MirrorUpper(team.Threads(), k)
 		return k
 	}
 	return t, t.startLayer(team, nil)
@@ -99,7 +99,7 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 func dualMatrix(team *kernel.Team, u kernel.Matrix[float64], excluded []bool) kernel.Matrix[float64] {
 	k := kernel.RowMajor(make([]float64, u.Cols*u.Cols), u.Cols, u.Cols, u.Cols)
 	addDual(team, k, u, excluded)
-	kernel.Mirror(team.Threads(), k)
+	kernel.MirrorUpper(team.Threads(), k)
 	return k
 }
 
@@ -162,7 +162,7 @@ func (t *target) startLayer(team *kernel.Team, excluded []bool) error {
 func (t *target) setRoot(team *kernel.Team, k kernel.Matrix[float64]) error {
 	unit := unitScale(k.Data)
 	floats.Scale(unit, k.Data)
-	root, pivots, err := linalg.Root(team, k)
+	root, pivots, err := linalg.PivotedRoot(team, k)
 	if err != nil {
 		return stream.Dataf("", "the products of the rows are not finite; scale the columns")
 	}

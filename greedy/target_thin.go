@@ -58,13 +58,13 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 		if j := feature(i); !t.isLong(j) {
 			at, value, full := t.List(j)
 			for e, a := range at {
-				t.short.Add(int(a), unit*value[e])
+				t.short.AddEntry(int(a), unit*value[e])
 			}
 			for a, v := range full { // a column kept in full, if anchors are few
-				t.short.Add(a, unit*v)
+				t.short.AddEntry(a, unit*v)
 			}
 		}
-		t.short.End()
+		t.short.EndRow()
 	}
 	t.short.AddProduct(team.Threads(), t.rootTransposed, dst)
 	kernel.Each(team.Threads(), dst.Rows, func(i int) {
@@ -161,7 +161,7 @@ func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[flo
 			}
 		}
 	})
-	kernel.Mirror(workers, k)
+	kernel.MirrorUpper(workers, k)
 	return k
 }
 

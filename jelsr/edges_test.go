@@ -23,7 +23,7 @@ func TestEdges(t *testing.T) {
 				x[i][3], x[i][5] = 4, x[i][0]
 			}
 		}
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		for _, opt := range both {
 			for _, opt.Clusters = range []int{1, 3, 40} {
 				r := must.Get(Select(t.Context(), g, opt))(t)
@@ -62,32 +62,32 @@ func TestRiseIsReported(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	rowstest.Refused(t, Options{Alpha: -1, Beta: math.NaN(), Gamma: 1, Clusters: -1, Tol: 1, MaxIter: -2, Iterations: -3, Threads: -4}.Validate(0),
+	rowstest.CheckRefusal(t, Options{Alpha: -1, Beta: math.NaN(), Gamma: 1, Clusters: -1, Tol: 1, MaxIter: -2, Iterations: -3, Threads: -4}.Validate(0),
 		"no features", "alpha = -1", "beta = NaN", "jelsr has no gamma", "clusters = -1", "tol = 1", "max-iter = -2", "iterations = -3", "threads = -4")
-	rowstest.Refused(t, Options{Method: 5, Alpha: 1e13}.Validate(2), "method 5", "alpha = 1e+13")
+	rowstest.CheckRefusal(t, Options{Method: 5, Alpha: 1e13}.Validate(2), "method 5", "alpha = 1e+13")
 
 	x, z := sample(9, 30, 4, 6)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	for _, opt := range both {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := Select(ctx, g, opt); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v cancelled: %v", opt.Method, err)
 		}
-		flat := rowstest.Graph(rowstest.Zeros(30, 4), z)
+		flat := rowstest.BuildGraph(rowstest.ZeroRows(30, 4), z)
 		_, err := Select(t.Context(), flat, opt)
 		if data := (*stream.DataError)(nil); !errors.As(err, &data) {
 			t.Errorf("%v of constant features: %v", opt.Method, err)
 		}
 		// A weight that sums of squares swallow leaves G as it is, which here is singular.
-		alike := rowstest.Zeros(30, 4)
+		alike := rowstest.ZeroRows(30, 4)
 		for i := range alike {
 			for j := range alike[i] {
 				alike[i][j] = 1e6 * x[i][0] * float64(j+1)
 			}
 		}
 		opt.Alpha, opt.Beta = leastWeight, leastWeight
-		if _, err := Select(t.Context(), rowstest.Graph(alike, z), opt); !errors.Is(err, linalg.ErrNotPositiveDefinite) || !strings.Contains(err.Error(), "want") {
+		if _, err := Select(t.Context(), rowstest.BuildGraph(alike, z), opt); !errors.Is(err, linalg.ErrNotPositiveDefinite) || !strings.Contains(err.Error(), "want") {
 			t.Errorf("%v: a weight below rounding: %v", opt.Method, err)
 		}
 	}
@@ -103,11 +103,11 @@ func TestFaults(t *testing.T) {
 func TestBytes(t *testing.T) {
 	x, z := sample(10, 300, 250, 120)
 	wide, far := sample(10, 60, 3000, 40)
-	for _, g := range []*anchor.Graph{rowstest.Graph(x, z), rowstest.Factored(wide, far)} {
+	for _, g := range []*anchor.Graph{rowstest.BuildGraph(x, z), rowstest.FactoredGraph(wide, far)} {
 		for _, opt := range both {
 			opt.Clusters, opt.Iterations = 5, 2
-			before, most := rowstest.Heap(), int64(0)
-			opt.Progress = func(int, float64) { most = max(most, rowstest.Heap()-before) }
+			before, most := rowstest.HeapBytes(), int64(0)
+			opt.Progress = func(int, float64) { most = max(most, rowstest.HeapBytes()-before) }
 			must.Get(Select(t.Context(), g, opt))(t)
 			says := Bytes(g.D, g.M, g.G.Rank, opt)
 			if most > says || !g.G.IsFactor() && opt.Method == JELSR && most < says/4 || g.G.IsFactor() && says > 8*int64(g.D*g.D) {

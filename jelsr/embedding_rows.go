@@ -33,7 +33,7 @@ func (e *embedding) nextEmbeddingOfRows() (*projectedEmbedding, error) {
 	}
 	p.isTied = c < n && p.freeColumns == 0 && found.Values[c]-found.Values[c-1] <= eigenTolerance*whole
 	p.XY = make([]float64, d*c)
-	e.r.Up(p.Y, kernel.RowMajor(p.XY, d, c, c))
+	e.r.AddXTransposed(p.Y, kernel.RowMajor(p.XY, d, c, c))
 	return p, nil
 }
 

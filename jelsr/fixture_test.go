@@ -23,7 +23,7 @@ type jelsrFixture struct {
 }
 
 func TestFixtureJELSR(t *testing.T) {
-	for name, f := range fixtures.Read[jelsrFixture](t, "jelsr") {
+	for name, f := range fixtures.ReadCases[jelsrFixture](t, "jelsr") {
 		if len(f.Objective) != f.T || len(f.Norms) != len(f.X[0]) {
 			t.Fatalf("%s: %d objectives, %d norms", name, len(f.Objective), len(f.Norms))
 		}
@@ -50,7 +50,7 @@ type ndfsFixture struct {
 }
 
 func TestFixtureNDFS(t *testing.T) {
-	for name, f := range fixtures.Read[ndfsFixture](t, "ndfs") {
+	for name, f := range fixtures.ReadCases[ndfsFixture](t, "ndfs") {
 		if len(f.Norms) != f.T || len(f.F) != len(f.X) || len(f.F0) != len(f.X) {
 			t.Fatalf("%s: %d norms, %d and %d rows of labels", name, len(f.Norms), len(f.F), len(f.F0))
 		}
@@ -70,7 +70,7 @@ func TestFixtureNDFS(t *testing.T) {
 // same allows the fixtures' own digits: 1e-9 of the largest.
 func same(t *testing.T, what string, got, want []float64) {
 	t.Helper()
-	if off := rowstest.Distance(got, want); !(off <= 1e-9) {
+	if off := rowstest.RelativeDistance(got, want); !(off <= 1e-9) {
 		t.Errorf("%s is off by %.2g:\n%v\n%v", what, off, got, want)
 	}
 }
@@ -91,7 +91,7 @@ func affinity(w [][]float64) [][]float64 {
 			degree[i] += v
 		}
 	}
-	a := rowstest.Zeros(len(w), len(w))
+	a := rowstest.ZeroRows(len(w), len(w))
 	for i := range a {
 		for j := range a {
 			a[i][j] = w[i][j] / math.Sqrt(degree[i]*degree[j])
@@ -102,9 +102,9 @@ func affinity(w [][]float64) [][]float64 {
 
 // onRows is the paper's own problem: labels of n rows on any graph.
 func onRows(x, w [][]float64) *labelProblem {
-	x = rowstest.Centred(x)
+	x = rowstest.CentreColumns(x)
 	n, d := len(x), len(x[0])
-	one, l := rowstest.Zeros(n, n), affinity(w)
+	one, l := rowstest.ZeroRows(n, n), affinity(w)
 	for i := range l {
 		for j := range l {
 			l[i][j] = -l[i][j]
@@ -126,7 +126,7 @@ func onRows(x, w [][]float64) *labelProblem {
 // lazy returns a Graph of n anchors for a graph W of n rows: B is the square root of
 // (I + A)/2, so that I − BBᵀ is half of W's Laplacian, and has the same eigenvectors.
 func lazy(x, w [][]float64) *anchor.Graph {
-	x = rowstest.Centred(x)
+	x = rowstest.CentreColumns(x)
 	n, d := len(x), len(x[0])
 	half := affinity(w)
 	for i := range half {
@@ -136,7 +136,7 @@ func lazy(x, w [][]float64) *anchor.Graph {
 		}
 	}
 	values, vectors := rowstest.Jacobi(half)
-	b := rowstest.Zeros(n, n)
+	b := rowstest.ZeroRows(n, n)
 	for k, v := range values {
 		root := math.Sqrt(max(v, 0))
 		for i := range b {

@@ -14,7 +14,7 @@ import (
 func TestFormsRankAlike(t *testing.T) {
 	for _, shape := range [][3]int{{20, 60, 9}, {40, 300, 12}, {30, 40, 31}} {
 		x, z := sample(8, shape[0], shape[1], shape[2])
-		full, factor := rowstest.Graph(x, z), rowstest.Factored(x, z)
+		full, factor := rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)
 		for _, opt := range []Options{
 			{Clusters: 3}, {Clusters: 4, Alpha: 0.1, Beta: 5}, {Clusters: 30, Iterations: 4}, {Clusters: 300, Iterations: 2},
 			{Method: NDFS, Clusters: 3}, {Method: NDFS, Clusters: 4, Alpha: 5, Beta: 0.1, Gamma: 100, Iterations: 10},
@@ -29,7 +29,7 @@ func TestFormsRankAlike(t *testing.T) {
 				continue
 			}
 			// As in the twins: rounding, some 1e-14, that gaps and a condition up to 1e4 magnify.
-			if a, b := rowstest.Distance(got.Objective, want.Objective), rowstest.Distance(got.Scores, want.Scores); !(a <= 1e-8 && b <= 1e-7) {
+			if a, b := rowstest.RelativeDistance(got.Objective, want.Objective), rowstest.RelativeDistance(got.Scores, want.Scores); !(a <= 1e-8 && b <= 1e-7) {
 				t.Errorf("%s: objective off by %.2g, norms by %.2g", name, a, b)
 			}
 			for _, v := range got.Scores {

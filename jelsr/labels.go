@@ -70,6 +70,6 @@ func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt 
 
 func labelsBytes(d, m, rank, c int) int64 {
 	c = min(c, m)
-	clustering := spectral.Bytes(m, c) + 16*int64(m)*int64(c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)
+	clustering := spectral.EmbedBytes(m, c) + 16*int64(m)*int64(c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)
 	return 8*int64(rank)*int64(m+3*c) + max(clustering, 8*int64(c)*int64(12*m+4*d))
 }

@@ -45,7 +45,7 @@ func TestPath(t *testing.T) {
 	}
 	two := bind(t, "ndfs", method.Settings{"gamma": "1,10"})
 	_, err := two.Solver.(method.Varied).Path(t.Context(), &method.Evidence{Graph: g, K: 5})
-	rowstest.Refused(t, err, "gamma has 2 values")
+	rowstest.CheckRefusal(t, err, "gamma has 2 values")
 }
 
 func TestOptionsAreRefused(t *testing.T) {

@@ -29,7 +29,7 @@ func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
 }
 
 func regressionBytes(d, rank, c int) int64 {
-	return ridge.Bytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
+	return ridge.SolverBytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
 }
 
 // setRowWeights sets U from the row norms of W; nil stands for U = I.
@@ -39,7 +39,7 @@ func (r *regression) setRowWeights(norm []float64) error {
 			r.root[i] = math.Sqrt(2 * norm[i])
 		}
 	}
-	if err := r.Set(r.root, r.weight); err != nil {
+	if err := r.SetWeights(r.root, r.weight); err != nil {
 		return stream.Errorf("{"+r.name+"} = %v is lost to rounding beside the features' sums of squares: want %.0e or more: %w", r.weight, 1e-12*r.Trace, err)
 	}
 	return nil

@@ -21,14 +21,14 @@ var both = []Options{{}, {Method: NDFS}}
 func TestJELSRIsTheDenseForm(t *testing.T) {
 	for seed, shape := range [][2]int{{40, 6}, {14, 20}} {
 		x, z := sample(uint64(seed), shape[0], shape[1], 6)
-		g, centred, l := rowstest.Graph(x, z), rowstest.Centred(x), rowstest.Laplacian(z)
+		g, centred, l := rowstest.BuildGraph(x, z), rowstest.CentreColumns(x), rowstest.Laplacian(z)
 		for _, alpha := range []float64{0.05, 1} {
 			for _, beta := range []float64{0.1, 5} {
 				objective, norm := denseJELSR(centred, l, alpha, beta, 3, 6)
 				r := must.Get(Select(t.Context(), g, Options{Alpha: alpha, Beta: beta, Clusters: 3, Iterations: 6}))(t)
 				// Rounding, some 1e-14, over the gaps of eigenvalues, above 1e-3, in each of 6 updates,
 				// which a condition of G + αU up to 1e4 magnifies.
-				if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-7) || r.Rose != nil {
+				if a, b := rowstest.RelativeDistance(r.Objective, objective), rowstest.RelativeDistance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-7) || r.Rose != nil {
 					t.Errorf("%v, α %v, β %v: objective off by %.2g, norms by %.2g, %+v:\n%v\n%v", shape, alpha, beta, a, b, r.Rose, r.Scores, norm)
 				}
 			}
@@ -40,20 +40,20 @@ func TestJELSRIsTheDenseForm(t *testing.T) {
 func TestNDFSIsTheDenseForm(t *testing.T) {
 	for seed := range uint64(2) {
 		x, z := sample(seed, 40, 6, 6)
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		for _, opt := range []Options{{Alpha: 1, Beta: 1, Gamma: 1e8}, {Alpha: 0.2, Beta: 0.1, Gamma: 100}} {
 			opt.Method, opt.Clusters, opt.Iterations = NDFS, 3, 7
 			start, _, err := initialLabels(t.Context(), kernel.NewTeam(2), g, opt.withDefaults())
 			must.Do(t, err)
 			q := rowsOf(start)
-			objective, norm, f := denseNDFS(rowstest.Centred(x), rowstest.Laplacian(z), rowstest.Factor(z), q, opt, 7)
+			objective, norm, f := denseNDFS(rowstest.CentreColumns(x), rowstest.Laplacian(z), rowstest.Factor(z), q, opt, 7)
 			r, last, err := newLabelProblem(kernel.NewTeam(2), g).iterateLabels(t.Context(), start, opt.withDefaults())
 			must.Do(t, err)
 			// Sums of 40 rows, 7 updates; the term of γ in the objective is the square of a difference.
-			if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-9 && b <= 1e-9) {
+			if a, b := rowstest.RelativeDistance(r.Objective, objective), rowstest.RelativeDistance(r.Scores, norm); !(a <= 1e-9 && b <= 1e-9) {
 				t.Errorf("seed %d, γ %v: objective off by %.2g, norms by %.2g:\n%v\n%v", seed, opt.Gamma, a, b, r.Objective, objective)
 			}
-			if off := rowstest.Distance(product(denseOf(rowstest.Factor(z)), denseOf(rowsOf(last.q))).RawMatrix().Data, f.RawMatrix().Data); !(off <= 1e-9) {
+			if off := rowstest.RelativeDistance(product(denseOf(rowstest.Factor(z)), denseOf(rowsOf(last.q))).RawMatrix().Data, f.RawMatrix().Data); !(off <= 1e-9) {
 				t.Errorf("seed %d, γ %v: labels are off by %.2g", seed, opt.Gamma, off)
 			}
 		}
@@ -71,27 +71,27 @@ func TestNDFSIsThePaperOnAnchors(t *testing.T) {
 		row[a] = 1
 		x, z = append(x, kinds[a]), append(z, row)
 	}
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	opt := Options{Method: NDFS, Alpha: 0.5, Beta: 0.3, Gamma: 1e8, Clusters: 3, Iterations: 6}
 	start, _, err := initialLabels(t.Context(), kernel.NewTeam(1), g, opt.withDefaults())
 	must.Do(t, err)
 	b := rowstest.Factor(z)
 	f0 := product(denseOf(b), denseOf(rowsOf(start)))
-	rows := rowstest.Zeros(40, 3)
-	one := rowstest.Zeros(40, 40)
+	rows := rowstest.ZeroRows(40, 3)
+	one := rowstest.ZeroRows(40, 40)
 	for i := range rows {
 		copy(rows[i], f0.RawRowView(i))
 		one[i][i] = 1
 	}
-	objective, norm, _ := denseNDFS(rowstest.Centred(x), rowstest.Laplacian(z), one, rows, opt, 6)
+	objective, norm, _ := denseNDFS(rowstest.CentreColumns(x), rowstest.Laplacian(z), one, rows, opt, 6)
 	r := must.Get(Select(t.Context(), g, opt))(t)
-	if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-9 && b <= 1e-9) {
+	if a, b := rowstest.RelativeDistance(r.Objective, objective), rowstest.RelativeDistance(r.Scores, norm); !(a <= 1e-9 && b <= 1e-9) {
 		t.Errorf("objective off by %.2g, norms by %.2g:\n%v\n%v", a, b, r.Scores, norm)
 	}
 }
 
 func rowsOf(m kernel.Matrix[float64]) [][]float64 {
-	rows := rowstest.Zeros(m.Rows, m.Cols)
+	rows := rowstest.ZeroRows(m.Rows, m.Cols)
 	for i := range rows {
 		copy(rows[i], m.Data[i*m.RowStride:])
 	}
@@ -104,7 +104,7 @@ func TestObjectiveFalls(t *testing.T) {
 	shortened := 0
 	for seed := range uint64(3) {
 		x, z := sample(seed, 60, 20, 9)
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		for _, opt := range both {
 			for _, opt.Alpha = range []float64{1e-6, 1, 1e6} {
 				for _, opt.Beta = range []float64{1e-6, 1, 1e6} {
@@ -143,7 +143,7 @@ func TestObjectiveFalls(t *testing.T) {
 // TestLabelsStayNonnegative, also where the paper's factor would be negative.
 func TestLabelsStayNonnegative(t *testing.T) {
 	x, z := sample(4, 60, 10, 9)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	for _, gamma := range []float64{1e-3, 1, 1e8} {
 		opt := Options{Method: NDFS, Clusters: 3, Gamma: gamma, Alpha: 5, Beta: 0.01}.withDefaults()
 		team := kernel.NewTeam(2)
@@ -167,12 +167,12 @@ func TestLabelsStayNonnegative(t *testing.T) {
 // TestLaws: any number of workers, and permuted features.
 func TestLaws(t *testing.T) {
 	x, z := sample(5, 150, 60, 30)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	order := rand.New(rand.NewPCG(5, 5)).Perm(g.D)
 	for _, opt := range both {
 		opt.Clusters, opt.Iterations, opt.Threads, opt.Seed = 4, 8, 1, 3
 		want := must.Get(Select(t.Context(), g, opt))(t)
-		moved := must.Get(Select(t.Context(), rowstest.Permuted(g, order), opt))(t)
+		moved := must.Get(Select(t.Context(), rowstest.PermuteFeatures(g, order), opt))(t)
 		for to, j := range order {
 			// Other orders of the same sums, magnified as in the twins.
 			if !(math.Abs(moved.Scores[to]-want.Scores[j]) <= 1e-7*want.Scores[want.Order[0]]) {
@@ -197,9 +197,9 @@ func TestUnusedAnchors(t *testing.T) {
 	}
 	for _, opt := range both {
 		opt.Clusters, opt.Iterations = 3, 5
-		a := must.Get(Select(t.Context(), rowstest.Graph(x, z), opt))(t)
-		b := must.Get(Select(t.Context(), rowstest.Graph(x, less), opt))(t)
-		if off := rowstest.Distance(a.Scores, b.Scores); !(off <= 1e-8) {
+		a := must.Get(Select(t.Context(), rowstest.BuildGraph(x, z), opt))(t)
+		b := must.Get(Select(t.Context(), rowstest.BuildGraph(x, less), opt))(t)
+		if off := rowstest.RelativeDistance(a.Scores, b.Scores); !(off <= 1e-8) {
 			t.Errorf("%v: off by %.2g", opt.Method, off)
 		}
 	}
@@ -208,7 +208,7 @@ func TestUnusedAnchors(t *testing.T) {
 // planted has rows in three groups that the first three of d features separate.
 func planted(n, d int) *anchor.Graph {
 	rnd := rand.New(rand.NewPCG(7, 7))
-	x, z := rowstest.Zeros(n, d), rowstest.Zeros(n, 12)
+	x, z := rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, 12)
 	for i := range n {
 		group := i % 3
 		for e := range 3 {
@@ -224,7 +224,7 @@ func planted(n, d int) *anchor.Graph {
 			}
 		}
 	}
-	return rowstest.Graph(x, z)
+	return rowstest.BuildGraph(x, z)
 }
 
 // TestFindsPlantedFeatures: the features that the groups hang on come first.

@@ -13,7 +13,7 @@ import (
 // last anchor stays unused.
 func sample(seed uint64, n, d, m int) (x, z [][]float64) {
 	rnd := rand.New(rand.NewPCG(seed, 16))
-	x, z = rowstest.Zeros(n, d), rowstest.Zeros(n, m)
+	x, z = rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, m)
 	for i := range n {
 		total := 0.0
 		for e := range 3 {
@@ -99,7 +99,7 @@ func denseJELSR(x, l [][]float64, alpha, beta float64, c, iterations int) (objec
 	for range iterations {
 		h := hat(mx, alpha, u)
 		cost := plus(plus(ml, beta, eye(n)), -beta, product(mx, h, mx.T()))
-		rows := rowstest.Zeros(n, n)
+		rows := rowstest.ZeroRows(n, n)
 		for i := range n {
 			copy(rows[i], cost.RawRowView(i))
 		}

@@ -38,65 +38,65 @@ const backgroundOf = `getComputedStyle(document.body).backgroundColor`
 // names as they are, follows light and dark, fits a phone, and works by keyboard and on paper.
 func TestBrowser(t *testing.T) {
 	b := browsertest.New(t)
-	b.Do(chromedp.EmulateViewport(1200, 900))
+	b.RunSteps(chromedp.EmulateViewport(1200, 900))
 	scheme(t, b, "", "light")
 	e := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	open(t, b, pageOf(t, hostileSelection(), gridDocument(), curveDocument(), *e))
-	b.Clean()
+	b.CheckClean()
 
 	// textContent is the whole text, however it is drawn.
-	shown := browsertest.Ask[[]string](b, `[...document.querySelectorAll('.ranking')[0].querySelectorAll('tbody th')].map(th => [...th.querySelectorAll('bdi')].at(-1)?.textContent ?? '')`)
+	shown := browsertest.Evaluate[[]string](b, `[...document.querySelectorAll('.ranking')[0].querySelectorAll('tbody th')].map(th => [...th.querySelectorAll('bdi')].at(-1)?.textContent ?? '')`)
 	for i, f := range hostileSelection().Selection.Selected {
 		if i >= len(shown) || shown[i] != f.Name {
 			t.Errorf("name %d is not shown as it is: %.60q", i, f.Name)
 		}
 	}
-	if got := browsertest.Ask[[]string](b, `[...new Set([...document.querySelectorAll('.name:empty')].map(e => getComputedStyle(e, '::before').content))]`); len(got) != 1 || got[0] != `"(no name)"` {
+	if got := browsertest.Evaluate[[]string](b, `[...new Set([...document.querySelectorAll('.name:empty')].map(e => getComputedStyle(e, '::before').content))]`); len(got) != 1 || got[0] != `"(no name)"` {
 		t.Errorf("empty names are shown as %q", got)
 	}
-	if n := browsertest.Ask[int](b, `document.scripts.length + document.querySelectorAll('img, iframe, object, [onerror], [onload], [style]').length`); n != 1 {
+	if n := browsertest.Evaluate[int](b, `document.scripts.length + document.querySelectorAll('img, iframe, object, [onerror], [onload], [style]').length`); n != 1 {
 		t.Errorf("%d scripts and intruders", n)
 	}
-	if !browsertest.Ask[bool](b, `(i => i.getBoundingClientRect().width > 100)(document.querySelector('.mask image'))`) {
+	if !browsertest.Evaluate[bool](b, `(i => i.getBoundingClientRect().width > 100)(document.querySelector('.mask image'))`) {
 		t.Error("the mask is not shown")
 	}
 
-	light := browsertest.Ask[string](b, backgroundOf)
+	light := browsertest.Evaluate[string](b, backgroundOf)
 	scheme(t, b, "", "dark")
-	dark := browsertest.Ask[string](b, backgroundOf)
+	dark := browsertest.Evaluate[string](b, backgroundOf)
 	if light == dark || light != "rgb(255, 255, 255)" {
 		t.Errorf("background %s in light, %s in dark", light, dark)
 	}
-	line := browsertest.Ask[string](b, `getComputedStyle(document.querySelector('.l-s0')).stroke`)
+	line := browsertest.Evaluate[string](b, `getComputedStyle(document.querySelector('.l-s0')).stroke`)
 
 	// By keyboard: the skip link comes first, then the button, which turns dark to light.
-	b.Do(chromedp.KeyEvent("\t"))
-	if got := browsertest.Ask[string](b, `document.activeElement.className`); got != "skip" {
+	b.RunSteps(chromedp.KeyEvent("\t"))
+	if got := browsertest.Evaluate[string](b, `document.activeElement.className`); got != "skip" {
 		t.Errorf("the first stop is %q", got)
 	}
-	b.Do(chromedp.KeyEvent("\t"))
-	if got := browsertest.Ask[string](b, `document.activeElement.id`); got != "theme" {
+	b.RunSteps(chromedp.KeyEvent("\t"))
+	if got := browsertest.Evaluate[string](b, `document.activeElement.id`); got != "theme" {
 		t.Fatalf("the second stop is %q", got)
 	}
-	if browsertest.Ask[string](b, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
+	if browsertest.Evaluate[string](b, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
 		t.Error("the focus cannot be seen")
 	}
-	b.Do(chromedp.KeyEvent("\r"))
-	if got := browsertest.Ask[string](b, backgroundOf); got != light {
+	b.RunSteps(chromedp.KeyEvent("\r"))
+	if got := browsertest.Evaluate[string](b, backgroundOf); got != light {
 		t.Errorf("after the button: background %s", got)
 	}
-	if got := browsertest.Ask[string](b, `getComputedStyle(document.querySelector('.l-s0')).stroke`); got == line {
+	if got := browsertest.Evaluate[string](b, `getComputedStyle(document.querySelector('.l-s0')).stroke`); got == line {
 		t.Errorf("charts do not follow: %s", got)
 	}
-	b.Do(chromedp.KeyEvent("\r"))
-	if got := browsertest.Ask[string](b, backgroundOf); got != dark {
+	b.RunSteps(chromedp.KeyEvent("\r"))
+	if got := browsertest.Evaluate[string](b, backgroundOf); got != dark {
 		t.Errorf("after the button again: background %s", got)
 	}
 	want := []string{"skip", "theme", "a", "button", "summary", "region", "sort", "search"}
 	seen := map[string]bool{"skip": true, "theme": true}
 	for range 200 {
-		b.Do(chromedp.KeyEvent("\t"))
-		seen[browsertest.Ask[string](b, `(e => e.id === 'theme' ? 'theme' : e.closest('thead') ? 'sort' : e.type === 'search' ? 'search' : e.getAttribute('role') === 'region' ? 'region' : e.localName)(document.activeElement)`)] = true
+		b.RunSteps(chromedp.KeyEvent("\t"))
+		seen[browsertest.Evaluate[string](b, `(e => e.id === 'theme' ? 'theme' : e.closest('thead') ? 'sort' : e.type === 'search' ? 'search' : e.getAttribute('role') === 'region' ? 'region' : e.localName)(document.activeElement)`)] = true
 		if !slices.ContainsFunc(want, func(w string) bool { return !seen[w] }) {
 			break
 		}
@@ -106,7 +106,7 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("Tab does not reach %s: %v", w, seen)
 		}
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserTable sorts and filters the ranking, by keyboard alone.
@@ -120,48 +120,48 @@ func TestBrowserTable(t *testing.T) {
 	}
 	open(t, b, pageOf(t, Document{Name: "s.json", Selection: s}))
 	names := func() []string {
-		return browsertest.Ask[[]string](b, `[...document.querySelectorAll('.ranking tbody tr')].filter(r => r.checkVisibility()).map(r => r.querySelector('th').textContent)`)
+		return browsertest.Evaluate[[]string](b, `[...document.querySelectorAll('.ranking tbody tr')].filter(r => r.checkVisibility()).map(r => r.querySelector('th').textContent)`)
 	}
 	if got := names(); len(got) != firstRows || got[1] != "f7" {
 		t.Errorf("%d rows shown first: %v", len(got), got)
 	}
-	b.Do(chromedp.Focus(chromedp.CSS(".ranking input")), chromedp.KeyEvent("F11"))
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".ranking input")), chromedp.KeyEvent("F11"))
 	if got := names(); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"f11", "f110", "f111", "f112", "f113", "f114", "f115", "f116", "f117", "f118", "f119"}) {
 		t.Errorf("filtered: %v", got)
 	}
-	if got := browsertest.Ask[string](b, `document.querySelector('[role=status]').textContent`); got != "11 of 120 match" {
+	if got := browsertest.Evaluate[string](b, `document.querySelector('[role=status]').textContent`); got != "11 of 120 match" {
 		t.Errorf("status %q", got)
 	}
-	b.Do(chromedp.Focus(chromedp.CSS(".ranking input")), chromedp.KeyEvent("\b\b\b"))
-	b.Do(chromedp.Focus(chromedp.CSS(".ranking th:nth-child(2) button")), chromedp.KeyEvent("\r"))
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".ranking input")), chromedp.KeyEvent("\b\b\b"))
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".ranking th:nth-child(2) button")), chromedp.KeyEvent("\r"))
 	if got := names(); len(got) != firstRows || got[0] != "f0" || got[49] != "f49" {
 		t.Errorf("sorted by name: %v", got)
 	}
-	b.Do(chromedp.KeyEvent("\r"))
-	if got := names(); got[0] != "f119" || browsertest.Ask[string](b, `document.querySelector('[aria-sort]').ariaSort`) != "descending" {
+	b.RunSteps(chromedp.KeyEvent("\r"))
+	if got := names(); got[0] != "f119" || browsertest.Evaluate[string](b, `document.querySelector('[aria-sort]').ariaSort`) != "descending" {
 		t.Errorf("sorted downwards: %v", got[:3])
 	}
-	b.Do(chromedp.Focus(chromedp.CSS(".ranking .all")), chromedp.KeyEvent(" "))
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".ranking .all")), chromedp.KeyEvent(" "))
 	if got := names(); len(got) != 120 {
 		t.Errorf("%d rows after Show all", len(got))
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserPhone: no page is wider than a phone; wide tables scroll inside of it.
 func TestBrowserPhone(t *testing.T) {
 	b := browsertest.New(t)
 	e := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
-	b.Do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
+	b.RunSteps(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
 	open(t, b, pageOf(t, hostileSelection(), hostileSelection(), gridDocument(), curveDocument(), *e))
-	b.Do(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll('details')) d.open = true`))
-	if w := browsertest.Ask[[]int](b, `[document.documentElement.scrollWidth, innerWidth]`); w[0] > w[1] || w[1] != 360 {
+	b.RunSteps(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll('details')) d.open = true`))
+	if w := browsertest.Evaluate[[]int](b, `[document.documentElement.scrollWidth, innerWidth]`); w[0] > w[1] || w[1] != 360 {
 		t.Errorf("%d wide on a screen of %d", w[0], w[1])
 	}
-	if n := browsertest.Ask[int](b, `[...document.querySelectorAll('.chart')].filter(c => c.checkVisibility()).length`); n != browsertest.Ask[int](b, `document.querySelectorAll('.narrow').length`) {
+	if n := browsertest.Evaluate[int](b, `[...document.querySelectorAll('.chart')].filter(c => c.checkVisibility()).length`); n != browsertest.Evaluate[int](b, `document.querySelectorAll('.narrow').length`) {
 		t.Errorf("%d charts are shown", n)
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserPrint: on paper the page is light, folds are open, and there is a PDF.
@@ -169,28 +169,28 @@ func TestBrowserPrint(t *testing.T) {
 	b := browsertest.New(t)
 	scheme(t, b, "print", "dark")
 	open(t, b, pageOf(t, hostileSelection(), gridDocument()))
-	if got := browsertest.Ask[string](b, backgroundOf); got != "rgb(255, 255, 255)" {
+	if got := browsertest.Evaluate[string](b, backgroundOf); got != "rgb(255, 255, 255)" {
 		t.Errorf("background %s on paper", got)
 	}
-	if browsertest.Ask[bool](b, `document.getElementById('theme').checkVisibility()`) {
+	if browsertest.Evaluate[bool](b, `document.getElementById('theme').checkVisibility()`) {
 		t.Error("the button is printed")
 	}
-	browsertest.Ask[bool](b, `dispatchEvent(new Event('beforeprint'))`)
-	if n := browsertest.Ask[int](b, `document.querySelectorAll('details:not([open], .groups > li > details)').length`); n > 0 {
+	browsertest.Evaluate[bool](b, `dispatchEvent(new Event('beforeprint'))`)
+	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('details:not([open], .groups > li > details)').length`); n > 0 {
 		t.Errorf("%d folds are closed on paper", n)
 	}
-	if n := browsertest.Ask[int](b, `document.querySelectorAll('.groups > li > details[open]').length`); n > 0 {
+	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('.groups > li > details[open]').length`); n > 0 {
 		t.Errorf("the members of %d groups are printed", n)
 	}
-	browsertest.Ask[bool](b, `dispatchEvent(new Event('afterprint'))`)
-	if n := browsertest.Ask[int](b, `document.querySelectorAll('details:not([open])').length`); n == 0 {
+	browsertest.Evaluate[bool](b, `dispatchEvent(new Event('afterprint'))`)
+	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('details:not([open])').length`); n == 0 {
 		t.Error("the folds stay open after printing")
 	}
 	pdf, err := chromedp.Run(b.Context, chromedp.PrintToPDF())
 	if err != nil || len(pdf) < 10_000 || !strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("PDF of %d bytes: %v", len(pdf), err)
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserCopies: the button copies all names, whole and in order, one a line; where the
@@ -208,39 +208,39 @@ func TestBrowserCopies(t *testing.T) {
 		`navigator.clipboard.writeText = async () => { throw new Error('refused'); };
 		 document.addEventListener('copy', () => { window.copied = document.activeElement.value; })`,
 	} {
-		browsertest.Ask[bool](b, way+`; window.copied = ''; true`)
-		b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(1) .copy`)))
-		if got := browsertest.Ask[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != want.String() {
+		browsertest.Evaluate[bool](b, way+`; window.copied = ''; true`)
+		b.RunSteps(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(1) .copy`)))
+		if got := browsertest.Evaluate[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != want.String() {
 			t.Errorf("copied %q, want %q", truncateText(got, 300), truncateText(want.String(), 300))
 		}
-		if got := browsertest.Ask[string](b, `document.querySelector('.glance .copy').textContent`); got != "Copied" {
+		if got := browsertest.Evaluate[string](b, `document.querySelector('.glance .copy').textContent`); got != "Copied" {
 			t.Errorf("the button says %q", got)
 		}
 	}
-	b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) .copy`)))
-	if got := browsertest.Ask[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != "x\ny\n" {
+	b.RunSteps(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) .copy`)))
+	if got := browsertest.Evaluate[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != "x\ny\n" {
 		t.Errorf("of the other selection: %q", got)
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserUnfolds: a link to a folded selection opens it. The map of correlations shows the value under the
 // pointer.
 func TestBrowserUnfolds(t *testing.T) {
 	b := browsertest.New(t)
-	b.Do(chromedp.EmulateViewport(1280, 800))
+	b.RunSteps(chromedp.EmulateViewport(1280, 800))
 	s := selectionOf("a", "b", "c")
 	s.Correlations = [][]stream.Number{{}, {0.25}, {-0.5, 0.75}}
 	open(t, b, pageOf(t, Document{Name: "one.json", Selection: selectionOf("x")}, Document{Name: "two.json", Selection: s}))
-	if browsertest.Ask[bool](b, `document.querySelector('#s2').open`) {
+	if browsertest.Evaluate[bool](b, `document.querySelector('#s2').open`) {
 		t.Error("the second is open at first")
 	}
-	b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) a`)))
-	if !browsertest.Ask[bool](b, `new Promise(done => setTimeout(() => done(document.querySelector('#s2').open), 100))`) {
+	b.RunSteps(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) a`)))
+	if !browsertest.Evaluate[bool](b, `new Promise(done => setTimeout(() => done(document.querySelector('#s2').open), 100))`) {
 		t.Error("the link does not open it")
 	}
 	for cell, want := range map[string]string{"0.5, 2.5": "a and c: −0.50", "2.5, 0.5": "a and c: −0.50", "2.5, 1.5": "b and c: 0.75", "1.5, 1.5": "b and b: 1"} {
-		got := browsertest.Ask[string](b, `(() => {
+		got := browsertest.Evaluate[string](b, `(() => {
 			const image = document.querySelector('#s2 .map image'), box = image.getBoundingClientRect(), [x, y] = [`+cell+`];
 			image.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + x * box.width / 3, clientY: box.top + y * box.height / 3 }));
 			return document.querySelector('#s2 .pointed').textContent;
@@ -249,14 +249,14 @@ func TestBrowserUnfolds(t *testing.T) {
 			t.Errorf("at %s: %q, want %q", cell, got, want)
 		}
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserWide: on a screen of 1280 no table hides columns, not those of an evaluation with
 // every measure either.
 func TestBrowserWide(t *testing.T) {
 	b := browsertest.New(t)
-	b.Do(chromedp.EmulateViewport(1280, 800))
+	b.RunSteps(chromedp.EmulateViewport(1280, 800))
 	spread := &stream.Spread{Mean: 0.123, Std: 0.012}
 	p, best := stream.Number(1.5e-9), true
 	e := &stream.Evaluation{Label: "class", Protocol: "greedy"}
@@ -274,17 +274,17 @@ func TestBrowserWide(t *testing.T) {
 		docs[i].Name = fmt.Sprintf("/data/selection_%d.json", i)
 	}
 	open(t, b, pageOf(t, append(docs, Document{Name: "eval.json", Evaluation: e})...))
-	hidden := browsertest.Ask[[]string](b, `[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + ' ' + e.scrollWidth + ' of ' + e.clientWidth)`)
+	hidden := browsertest.Evaluate[[]string](b, `[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + ' ' + e.scrollWidth + ' of ' + e.clientWidth)`)
 	if len(hidden) > 0 {
 		t.Errorf("tables hide columns: %q", hidden)
 	}
-	b.Do(chromedp.EmulateViewport(720, 1000)) // A4 less its margins
+	b.RunSteps(chromedp.EmulateViewport(720, 1000)) // A4 less its margins
 	scheme(t, b, "print", "light")
-	browsertest.Ask[bool](b, `dispatchEvent(new Event('beforeprint'))`)
-	if w := browsertest.Ask[int](b, `document.documentElement.scrollWidth`); w > 720 {
-		t.Errorf("%d wide on paper: %q", w, browsertest.Ask[[]string](b, `[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 720).map(e => e.localName + '.' + e.className + ' ' + e.getBoundingClientRect().right)`))
+	browsertest.Evaluate[bool](b, `dispatchEvent(new Event('beforeprint'))`)
+	if w := browsertest.Evaluate[int](b, `document.documentElement.scrollWidth`); w > 720 {
+		t.Errorf("%d wide on paper: %q", w, browsertest.Evaluate[[]string](b, `[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 720).map(e => e.localName + '.' + e.className + ' ' + e.getBoundingClientRect().right)`))
 	}
-	b.Clean()
+	b.CheckClean()
 }
 
 // TestBrowserNotices: the faults that the tests above look for are found in a bad page.
@@ -292,11 +292,11 @@ func TestBrowserNotices(t *testing.T) {
 	b := browsertest.New(t)
 	html := strings.Replace(pageOf(t, curveDocument()), "<h1>", `<script>document.title = 'ran'</script><img src="http://127.0.0.1:1/x.png"><p style="color:red">x</p><h1>`, 1)
 	open(t, b, html)
-	browsertest.Ask[bool](b, `console.error('seen') === undefined`)
-	if browsertest.Ask[string](b, `document.title`) == "ran" {
+	browsertest.Evaluate[bool](b, `console.error('seen') === undefined`)
+	if browsertest.Evaluate[string](b, `document.title`) == "ran" {
 		t.Error("a foreign script ran")
 	}
-	all := strings.Join(b.Faults(), "\n")
+	all := strings.Join(b.FaultsSoFar(), "\n")
 	for _, want := range []string{"script-src", "img-src", "style-src", "console.error"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no word of %s in %q", want, all)

@@ -54,7 +54,7 @@ func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 		Series: []Series{{Name: "error", X: x, Y: y}},
 	}}
 	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s %ss to %s with %s.", numberText(y[0]), numberText(x[0]), what, numberText(y[last]), numberText(x[last]))
-	marked := elbow.Of(x, y)
+	marked := elbow.FindElbow(x, y)
 	if size := recommendedSize(s); size.k > 0 {
 		marked = slices.Index(x, float64(size.k))
 		if marked >= 0 {
@@ -74,7 +74,7 @@ func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 
 // markElbow marks the elbow and describes it in the label and the notes.
 func (c *describedChart) markElbow(what string, x, y []float64) {
-	e := elbow.Of(x, y)
+	e := elbow.FindElbow(x, y)
 	if e < 0 {
 		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
 		return

@@ -86,7 +86,7 @@ func sizeAdviceFor(s *stream.Selection) sizeAdvice {
 		return z
 	}
 	if c := errorChart(s); c != nil {
-		if e := elbow.Of(c.Series[0].X, c.Series[0].Y); e >= 0 {
+		if e := elbow.FindElbow(c.Series[0].X, c.Series[0].Y); e >= 0 {
 			return sizeAdvice{int(c.Series[0].X[e]), "elbow", ""}
 		}
 	}

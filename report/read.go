@@ -98,7 +98,7 @@ func Size(ctx context.Context, text []byte) (int64, error) {
 	if err != nil || kind == nil {
 		return 0, ctx.Err() // Read reports the error
 	}
-	size, err := jsonsize.Of(ctx, text, kind)
+	size, err := jsonsize.DecodedBytes(ctx, text, kind)
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}

@@ -26,7 +26,7 @@ func (p *problem) updateProjection(u, v []float64) error {
 	}
 	size := min(p.n, p.d)
 	if p.a == nil {
-		p.a = room.Make[float64](size * size)
+		p.a = room.MakeSlice[float64](size * size)
 	}
 	clear(p.a)
 	a := kernel.RowMajor(p.a, size, size, size)

@@ -16,13 +16,13 @@ import (
 // blobs are rows about three centres, with values from 0 up, and a few that stray far.
 func blobs(n, d int, seed uint64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	centre := rowstest.Zeros(3, d)
+	centre := rowstest.ZeroRows(3, d)
 	for _, row := range centre {
 		for j := range row {
 			row[j] = rng.Float64()
 		}
 	}
-	x := rowstest.Zeros(n, d)
+	x := rowstest.ZeroRows(n, d)
 	for i := range x {
 		for j := range x[i] {
 			x[i][j] = max(centre[i%3][j]+0.1*rng.NormFloat64()*(1+float64(j%4)), 0)
@@ -52,7 +52,7 @@ func started(t *testing.T, x [][]float64, opt Options) *problem {
 }
 
 func view(m kernel.Matrix[float64]) [][]float64 {
-	out := rowstest.Zeros(m.Rows, m.Cols)
+	out := rowstest.ZeroRows(m.Rows, m.Cols)
 	for i := range out {
 		for j := range out[i] {
 			out[i][j] = m.Data[i*m.RowStride+j*m.ColStride]
@@ -65,9 +65,9 @@ func view(m kernel.Matrix[float64]) [][]float64 {
 // normal equations.
 func predictions(x [][]float64, k int) [][]float64 {
 	n, d := len(x), len(x[0])
-	a := rowstest.Zeros(n, n)
+	a := rowstest.ZeroRows(n, n)
 	for i := range n {
-		others := slices.DeleteFunc(rowstest.Ints(n), func(j int) bool { return j == i })
+		others := slices.DeleteFunc(rowstest.Integers(n), func(j int) bool { return j == i })
 		square := func(j int) (s float64) {
 			for f := range d {
 				s += (x[i][f] - x[j][f]) * (x[i][f] - x[j][f])
@@ -81,8 +81,8 @@ func predictions(x [][]float64, k int) [][]float64 {
 			ridge += square(j) / float64(k)
 		}
 		// (ΣzzᵀI + ridge)·(w, b) = Σz·g with z = (x_j − x_i, 1), no ridge on b.
-		m := rowstest.Zeros(d+1, d+1)
-		z := rowstest.Zeros(k, d+1)
+		m := rowstest.ZeroRows(d+1, d+1)
+		z := rowstest.ZeroRows(k, d+1)
 		for e, j := range near {
 			for f := range d {
 				z[e][f] = x[j][f] - x[i][f]
@@ -97,7 +97,7 @@ func predictions(x [][]float64, k int) [][]float64 {
 		for f := range d {
 			m[f][f] += ridge
 		}
-		m = rowstest.Inverse(m)
+		m = rowstest.InvertMatrix(m)
 		for e, j := range near {
 			for f := range m {
 				a[i][j] += m[d][f] * z[e][f] // b's row
@@ -243,7 +243,7 @@ func TestProjectIsLeastSquares(t *testing.T) {
 		n, d := shape[0], shape[1]
 		p := started(t, x, Options{Clusters: 3, Alpha: 2, Beta: 0.5})
 		u, v := p.normWeights()
-		m, right := rowstest.Zeros(d, d), rowstest.Zeros(d, p.c)
+		m, right := rowstest.ZeroRows(d, d), rowstest.ZeroRows(d, p.c)
 		for j := range d {
 			for l := range d {
 				for i := range n {
@@ -257,7 +257,7 @@ func TestProjectIsLeastSquares(t *testing.T) {
 				}
 			}
 		}
-		m = rowstest.Inverse(m)
+		m = rowstest.InvertMatrix(m)
 		want := make([]float64, d*p.c)
 		for j := range d {
 			for k := range p.c {
@@ -268,7 +268,7 @@ func TestProjectIsLeastSquares(t *testing.T) {
 		}
 		must.Do(t, p.updateProjection(u, v))
 		// The condition of the system is below 1e6.
-		if off := rowstest.Distance(p.w.Data, want); !(off <= 1e-9) {
+		if off := rowstest.RelativeDistance(p.w.Data, want); !(off <= 1e-9) {
 			t.Errorf("%v: W is off by %.2g", shape, off)
 		}
 	}
@@ -299,7 +299,7 @@ func TestLaws(t *testing.T) {
 		}
 	}
 	columns := rand.New(rand.NewPCG(1, 1)).Perm(24)
-	turned := rowstest.Zeros(300, 24)
+	turned := rowstest.ZeroRows(300, 24)
 	for i := range turned {
 		for j, f := range columns {
 			turned[i][j] = x[i][f]
@@ -333,11 +333,11 @@ func TestEdges(t *testing.T) {
 		t.Error("a single row is no error")
 	}
 	_, err := Select(t.Context(), []float64{1, 2}, 2, 1, Options{Nu: math.NaN(), Beta: math.Inf(1), Neighbors: -1, Clusters: -2, MaxIter: -3, Threads: -4})
-	rowstest.Refused(t, err, "nu = NaN", "beta = +Inf", "neighbors = -1", "clusters = -2", "max-iter = -3", "threads = -4")
+	rowstest.CheckRefusal(t, err, "nu = NaN", "beta = +Inf", "neighbors = -1", "clusters = -2", "max-iter = -3", "threads = -4")
 }
 
 func nearTo(t *testing.T, p *problem, k int) *predictor {
 	t.Helper()
-	near := must.Get(rows.Nearest(t.Context(), p.team, p.n, p.d, k, 1<<20, rows.Within(p.x)))(t)
+	near := must.Get(rows.FindNearest(t.Context(), p.team, p.n, p.d, k, 1<<20, rows.PassInMemory(p.x)))(t)
 	return must.Get(newPredictor(p.workers, p.x, near, k))(t)
 }

@@ -76,7 +76,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	}
 	p := &problem{n: n, d: d, workers: opt.Threads, team: kernel.NewTeam(opt.Threads),
 		nu: opt.Nu, alpha: opt.Alpha, beta: max(opt.Beta, leastBeta*opt.Alpha), x: kernel.RowMajor(x[:n*d], n, d, d)}
-	near, err := rows.Nearest(ctx, p.team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.Within(p.x))
+	near, err := rows.FindNearest(ctx, p.team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.PassInMemory(p.x))
 	if err != nil {
 		return nil, err
 	}

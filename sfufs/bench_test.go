@@ -12,7 +12,7 @@ import (
 // another γ.
 func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
-	g := rowstest.Graph(sample(4000, d, m, 3, 8))
+	g := rowstest.BuildGraph(sample(4000, d, m, 3, 8))
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		e := must.Get(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
 		must.Do(b, e.loadAlpha(b.Context(), 1))

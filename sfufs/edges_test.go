@@ -21,7 +21,7 @@ import (
 func TestEdges(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 12} {
 		x, z := sample(50, d, 6, 3, 6)
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		for _, constraint := range []Constraint{Identity, Scatter} {
 			for _, l := range []int{1, d} {
 				for _, gamma := range []float64{0, 1, 1e12, largestWeight} {
@@ -53,8 +53,8 @@ func TestNoPenalty(t *testing.T) {
 	x, z := sample(50, 10, 6, 3, 7)
 	m := denseMatrix(x, z, SFUFS, 1)
 	_, want := denseRun(m, nil, 0, 3, 1)
-	r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 3, NoPenalty: true})
-	if off := rowstest.Distance(r.Scores, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
+	r := mustSelect(t, rowstest.BuildGraph(x, z), Options{Constraint: Identity, Clusters: 3, NoPenalty: true})
+	if off := rowstest.RelativeDistance(r.Scores, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
 		t.Errorf("norms off by %.2g after %d iterations, converged %t", off, r.Iterations(), r.Converged)
 	}
 }
@@ -63,7 +63,7 @@ func TestNoPenalty(t *testing.T) {
 func TestLargeGamma(t *testing.T) {
 	x, z := sample(60, 20, 8, 3, 1)
 	for _, gamma := range []float64{1e4, 1e8} {
-		r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 4, Gamma: gamma})
+		r := mustSelect(t, rowstest.BuildGraph(x, z), Options{Constraint: Identity, Clusters: 4, Gamma: gamma})
 		for k, i := range r.Order {
 			if s := r.Scores[i]; k < 4 && math.Abs(s-1) > tieShare || k >= 4 && s > 2e-4 {
 				t.Errorf("γ %v: rank %d has norm %v", gamma, k, s)
@@ -87,23 +87,23 @@ func warned(r *Result, text string) bool {
 
 func TestWarnings(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
-	if r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
+	if r := mustSelect(t, rowstest.BuildGraph(x, z), Options{Constraint: Identity, Clusters: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
 		t.Errorf("plain data: %q, costless %v", r.Warnings, r.Costless)
 	}
 	for i := range x {
 		x[i][4] *= 1e-5
 	}
 	names := strings.Split("a b c d e f g h i j k l", " ")
-	r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 3, Names: names})
+	r := mustSelect(t, rowstest.BuildGraph(x, z), Options{Constraint: Identity, Clusters: 3, Names: names})
 	if !slices.Equal(r.Costless, []int{4}) || !warned(r, `"e"`) || r.Order[0] != 4 {
 		t.Errorf("near-constant column: %q, costless %v, order %v", r.Warnings, r.Costless, r.Order)
 	}
-	r = mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 3})
+	r = mustSelect(t, rowstest.BuildGraph(x, z), Options{Clusters: 3})
 	if warned(r, "hardly vary") || r.Order[0] == 4 {
 		t.Errorf("near-constant column under scatter: %q, order %v", r.Warnings, r.Order)
 	}
 	wide, z := sample(8, 20, 4, 2, 1)
-	if r := mustSelect(t, rowstest.Graph(wide, z), Options{Constraint: Identity, Clusters: 3}); !warned(r, "cost nothing") {
+	if r := mustSelect(t, rowstest.BuildGraph(wide, z), Options{Constraint: Identity, Clusters: 3}); !warned(r, "cost nothing") {
 		t.Errorf("8 rows of 20 features: %q", r.Warnings)
 	}
 	// Two features alike in all but their sign, and nothing else: M has equal
@@ -129,27 +129,27 @@ func TestRank(t *testing.T) {
 
 func TestValidateNamesEveryFault(t *testing.T) {
 	opt := Options{Method: 7, Constraint: -1, Alpha: math.NaN(), Gamma: -1, Clusters: 5, Tol: 1, MaxIter: -1, Iterations: -1, Threads: -1, Names: []string{"a"}}
-	rowstest.Refused(t, opt.Validate(4), "method", "constraint", "alpha", "gamma", "clusters", "tol", "max-iter", "iterations", "threads", "names")
+	rowstest.CheckRefusal(t, opt.Validate(4), "method", "constraint", "alpha", "gamma", "clusters", "tol", "max-iter", "iterations", "threads", "names")
 	for _, opt := range []Options{{Alpha: 1e-12}, {Alpha: math.Inf(1)}, {Gamma: math.Inf(1)}, {Gamma: 1, NoPenalty: true}, {Clusters: -1}} {
 		if opt.Validate(4) == nil {
 			t.Errorf("%+v is valid", opt)
 		}
 	}
-	rowstest.Refused(t, Options{}.Validate(0), "no features")
+	rowstest.CheckRefusal(t, Options{}.Validate(0), "no features")
 	_, err := Select(t.Context(), &anchor.Graph{}, Options{})
-	rowstest.Refused(t, err, "no features")
+	rowstest.CheckRefusal(t, err, "no features")
 }
 
 func TestBadGraph(t *testing.T) {
 	x, z := sample(30, 4, 6, 3, 1)
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		g.G.Sym[0] = math.NaN()
 		if _, err := Select(t.Context(), g, Options{Constraint: constraint}); !errors.Is(err, linalg.ErrNotFinite) {
 			t.Errorf("%v: a NaN gives %v", constraint, err)
 		}
 	}
-	still := rowstest.Graph(rowstest.Zeros(30, 4), z)
+	still := rowstest.BuildGraph(rowstest.ZeroRows(30, 4), z)
 	var data *stream.DataError
 	if _, err := Select(t.Context(), still, Options{}); !errors.As(err, &data) {
 		t.Errorf("constant features: %v", err)
@@ -161,23 +161,23 @@ func TestBadGraph(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Select(ctx, rowstest.Graph(x, z), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Select(ctx, rowstest.BuildGraph(x, z), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // TestBytes measures the memory after two updates.
 func TestBytes(t *testing.T) {
-	g := rowstest.Graph(sample(60, panelColumns+3, 40, 3, 8))
+	g := rowstest.BuildGraph(sample(60, panelColumns+3, 40, 3, 8))
 	for _, opt := range []Options{{Constraint: Identity}, {}, {Method: FUFS}} {
 		opt.Iterations = 2
-		before := rowstest.Heap()
+		before := rowstest.HeapBytes()
 		e := must.Get(newEngine(g, opt.WithDefaults(g.D)))(t)
 		must.Do(t, e.loadAlpha(t.Context(), 1))
 		if _, err := e.solveGamma(t.Context(), 1); err != nil {
 			t.Fatalf("solving with γ = 1: %v", err)
 		}
-		size, bound := rowstest.Heap()-before, Bytes(g.D, g.M, 0, opt)
+		size, bound := rowstest.HeapBytes()-before, Bytes(g.D, g.M, 0, opt)
 		runtime.KeepAlive(e)
 		if size > bound || size < bound/4 {
 			t.Errorf("%+v: it takes %d bytes, the bound is %d", opt, size, bound)

@@ -84,7 +84,7 @@ func (f *factoredForm) middleMatrix(share float64, h kernel.Matrix[float64]) ker
 	n := f.b.Rows
 	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Syrk(f.team, -share, h.Trans(), t)
-	kernel.Mirror(f.team.Threads(), t)
+	kernel.MirrorUpper(f.team.Threads(), t)
 	for i := range n {
 		t.Data[i*n+i] += share
 	}
@@ -103,15 +103,15 @@ func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha floa
 		if err := f.a.SetSmooth(share, h); err != nil {
 			return k, fmt.Errorf("sfufs: %w", err)
 		}
-		k.norm, k.noise = f.a.Top(), roundingNoise(f.l, f.d, f.a.Plain())/ridge
+		k.norm, k.noise = f.a.TopEigenvalue(), roundingNoise(f.l, f.d, f.a.TopWithoutMetric())/ridge
 		return k, nil
 	}
 	t := f.middleMatrix(share, h)
 	if err := f.a.SetMiddle(t); err != nil {
 		return k, fmt.Errorf("sfufs: %w", err)
 	}
-	k.diagonal = f.a.Quadratic(t)
-	for _, square := range f.a.Quadratic(f.a.Between(t)) {
+	k.diagonal = f.a.QuadraticForms(t)
+	for _, square := range f.a.QuadraticForms(f.a.Between(t)) {
 		k.norm = max(k.norm, math.Sqrt(max(square, 0)))
 	}
 	k.noise = roundingNoise(f.l, f.d, k.norm)

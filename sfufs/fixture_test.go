@@ -32,7 +32,7 @@ type fixtureCase struct {
 }
 
 func TestFixtureSFUFS(t *testing.T) {
-	for name, file := range fixtures.Read[fixtureFile](t, "sfufs") {
+	for name, file := range fixtures.ReadCases[fixtureFile](t, "sfufs") {
 		if file.Eps != epsilon || file.Iterations < 1 || len(file.SFUFS) == 0 || len(file.FUFS) == 0 {
 			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", name, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
 		}
@@ -50,7 +50,7 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 	if len(fix.Objective) != file.Iterations || len(fix.RowNorms) != len(file.X[0]) || len(fix.Ranking) != len(file.X[0]) {
 		t.Fatalf("%d objectives, %d norms, %d ranks", len(fix.Objective), len(fix.RowNorms), len(fix.Ranking))
 	}
-	for _, g := range []*anchor.Graph{rowstest.Graph(file.X, file.Z), rowstest.Factored(file.X, file.Z)} {
+	for _, g := range []*anchor.Graph{rowstest.BuildGraph(file.X, file.Z), rowstest.FactoredGraph(file.X, file.Z)} {
 		fix.checkGraph(t, file, g, opt)
 	}
 }
@@ -58,14 +58,14 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 func (fix *fixtureCase) checkGraph(t *testing.T, file *fixtureFile, g *anchor.Graph, opt Options) {
 	t.Helper()
 	m := must.Get(Matrix(t.Context(), g, opt))(t)
-	if off := rowstest.Distance(m, fix.M0.flat()); !(off <= 1e-9) {
+	if off := rowstest.RelativeDistance(m, fix.M0.flat()); !(off <= 1e-9) {
 		t.Errorf("M is off by %.2g", off)
 	}
 	r := must.Get(Select(t.Context(), g, opt))(t)
 	if r.Rose != nil {
 		t.Fatalf("the objective rose: %+v", *r.Rose)
 	}
-	if off := rowstest.Distance(r.Objective, fix.Objective); !(off <= 1e-9) {
+	if off := rowstest.RelativeDistance(r.Objective, fix.Objective); !(off <= 1e-9) {
 		t.Errorf("objective is off by %.2g:\n%v\n%v", off, r.Objective, fix.Objective)
 	}
 	// The norms, and so the ranking, have a tolerance of 1e-7.

@@ -46,8 +46,8 @@ func TestFormsRankAlike(t *testing.T) {
 		} {
 			opt.Threads = 2
 			name := fmt.Sprintf("%v %v %v α %v γ %v l %d", shape, opt.Method, opt.Constraint, opt.Alpha, opt.Gamma, opt.Clusters)
-			want := must.Get(Select(t.Context(), rowstest.Graph(x, z), opt))(t)
-			got := must.Get(Select(t.Context(), rowstest.Factored(x, z), opt))(t)
+			want := must.Get(Select(t.Context(), rowstest.BuildGraph(x, z), opt))(t)
+			got := must.Get(Select(t.Context(), rowstest.FactoredGraph(x, z), opt))(t)
 			if got.Rose != nil || want.Rose != nil {
 				t.Fatalf("%s: rose %v, %v", name, got.Rose, want.Rose)
 			}
@@ -66,7 +66,7 @@ func TestFormsRankAlike(t *testing.T) {
 				}
 			}
 			opt.Threads = 5
-			if again := must.Get(Select(t.Context(), rowstest.Factored(x, z), opt))(t); !slices.Equal(again.Scores, got.Scores) {
+			if again := must.Get(Select(t.Context(), rowstest.FactoredGraph(x, z), opt))(t); !slices.Equal(again.Scores, got.Scores) {
 				t.Errorf("%s: workers change bits", name)
 			}
 		}
@@ -79,8 +79,8 @@ func TestFormsOfNoPenalty(t *testing.T) {
 	x, z := wide(30, 150, 12, 5)
 	for _, opt := range []Options{{Gamma: 1e-9}, {Gamma: 1e-6}, {NoPenalty: true}} {
 		opt.Threads, opt.Iterations = 2, 1
-		want := must.Get(Select(t.Context(), rowstest.Graph(x, z), opt))(t)
-		got := must.Get(Select(t.Context(), rowstest.Factored(x, z), opt))(t)
+		want := must.Get(Select(t.Context(), rowstest.BuildGraph(x, z), opt))(t)
+		got := must.Get(Select(t.Context(), rowstest.FactoredGraph(x, z), opt))(t)
 		// A column of W is no longer than √(1/ρ), and the sum of its rows' norms at most √d times that.
 		most := opt.Gamma * 10 * math.Sqrt(150/ridge)
 		if a, b := got.Objective[0], want.Objective[0]; math.Abs(a-b) > most+1e-9 {

@@ -85,7 +85,7 @@ func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method,
 			}
 		}
 	}
-	kernel.Mirror(c.team.Threads(), kernel.RowMajor(dst, d, d, d))
+	kernel.MirrorUpper(c.team.Threads(), kernel.RowMajor(dst, d, d, d))
 	return nil
 }
 
@@ -143,7 +143,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 			return nil, err
 		}
 		f.a.SetDiagonal(nil)
-		return f.a.Full().Data, nil
+		return f.a.ToFull().Data, nil
 	}
 	m := make([]float64, g.D*g.D)
 	if err := newCosts(g, kernel.NewTeam(opt.Threads)).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {

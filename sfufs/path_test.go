@@ -11,7 +11,7 @@ import (
 
 // TestPathIsSelect: every setting of a path equals Select's result, to the bit.
 func TestPathIsSelect(t *testing.T) {
-	g := rowstest.Graph(sample(90, 120, 20, 3, 8)) // fewer rows than features: the start is the mean
+	g := rowstest.BuildGraph(sample(90, 120, 20, 3, 8)) // fewer rows than features: the start is the mean
 	grid := Grid{Alpha: []float64{10, 0.1, 10}, Gamma: []float64{1, 0, 100}}
 	for _, opt := range []Options{{Clusters: 4, Constraint: Identity}, {Clusters: 4}, {Clusters: 4, Method: FUFS, Constraint: Identity}} {
 		opt.MaxIter = 6
@@ -54,6 +54,6 @@ func TestPathIsSelect(t *testing.T) {
 func TestPathNamesEveryFault(t *testing.T) {
 	x, z := sample(30, 4, 6, 3, 1)
 	bad := Grid{Alpha: []float64{0}, Gamma: []float64{math.NaN()}}
-	_, err := Path(t.Context(), rowstest.Graph(x, z), bad, Options{Method: FUFS, Clusters: 9})
-	rowstest.Refused(t, err, "clusters = 9", "no alpha", "alpha = 0", "gamma = NaN")
+	_, err := Path(t.Context(), rowstest.BuildGraph(x, z), bad, Options{Method: FUFS, Clusters: 9})
+	rowstest.CheckRefusal(t, err, "clusters = 9", "no alpha", "alpha = 0", "gamma = NaN")
 }

@@ -73,7 +73,7 @@ func (c *scatterReduction) reduceMatrix(s *fullForm) {
 		high := min(stripColumns, d-i)
 		kernel.Gemm(s.team, 1, c.x.Sub(i, 0, high, i+high), mx.Sub(0, i, i+high, d-i), out.Sub(i, i, high, d-i))
 	}
-	kernel.Mirror(s.team.Threads(), kernel.RowMajor(c.reduce, d, d, d))
+	kernel.MirrorUpper(s.team.Threads(), kernel.RowMajor(c.reduce, d, d, d))
 }
 
 // writeReduced writes the upper triangle of X(M + γQ)Xᵀ to s.a.

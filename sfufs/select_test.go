@@ -24,7 +24,7 @@ func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
 func TestDenseTwin(t *testing.T) {
 	for seed := range uint64(2) {
 		x, z := sample(40, 7, 6, 3, seed)
-		moved := rowstest.Zeros(len(x), len(x[0]))
+		moved := rowstest.ZeroRows(len(x), len(x[0]))
 		for i := range moved {
 			for j := range moved[i] {
 				moved[i][j] = x[i][j] + 1e3*float64(j+1)
@@ -36,10 +36,10 @@ func TestDenseTwin(t *testing.T) {
 				for _, gamma := range []float64{0, 0.01, 1, 100} {
 					objective, norm := denseRun(want, nil, gamma, 3, 8)
 					opt := Options{Constraint: Identity, Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
-					for name, g := range map[string]*anchor.Graph{"": rowstest.Graph(x, z), "moved": rowstest.Graph(moved, z)} {
+					for name, g := range map[string]*anchor.Graph{"": rowstest.BuildGraph(x, z), "moved": rowstest.BuildGraph(moved, z)} {
 						m := must.Get(Matrix(t.Context(), g, opt))(t)
 						r := mustSelect(t, g, opt)
-						a, b, c := rowstest.Distance(m, want.flat()), rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm)
+						a, b, c := rowstest.RelativeDistance(m, want.flat()), rowstest.RelativeDistance(r.Objective, objective), rowstest.RelativeDistance(r.Scores, norm)
 						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
 							t.Errorf("%v%s α %v γ %v: M off by %.2g, objective %.2g, norms %.2g", method, name, alpha, gamma, a, b, c)
 						}
@@ -57,7 +57,7 @@ func TestDenseTwin(t *testing.T) {
 // that α/(1+α)·XᵀLX ≤ M ≤ XᵀLX.
 func TestMatrixBounds(t *testing.T) {
 	x, z := sample(40, 5, 6, 3, 4)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	for _, alpha := range []float64{1e-3, 1, 1e3, 1e8} {
 		m := must.Get(Matrix(t.Context(), g, Options{Constraint: Identity, Alpha: alpha}))(t)
 		want := denseMatrix(x, z, FUFS, 0)
@@ -75,12 +75,12 @@ func TestMatrixBounds(t *testing.T) {
 func TestScatterTwin(t *testing.T) {
 	const d, l, iterations = 7, 3, 8
 	x, z := sample(40, d, 6, 3, 5)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	var unit float64
 	for i := range d {
 		unit += g.G.Sym[i*d+i] / d
 	}
-	metric := rowstest.Zeros(d, d)
+	metric := rowstest.ZeroRows(d, d)
 	for i := range d {
 		for j := range d {
 			metric[i][j] = g.G.Sym[i*d+j] / unit
@@ -88,7 +88,7 @@ func TestScatterTwin(t *testing.T) {
 		metric[i][i] += ridge
 	}
 	values, vectors := rowstest.Jacobi(metric)
-	half := rowstest.Zeros(d, d)
+	half := rowstest.ZeroRows(d, d)
 	for k, v := range values {
 		for i := range d {
 			for j := range d {
@@ -97,11 +97,11 @@ func TestScatterTwin(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{0, 0.01, 0.1, 10} {
-		m := table(rowstest.Zeros(d, d)).plus(1/unit, denseMatrix(x, z, SFUFS, 2))
+		m := table(rowstest.ZeroRows(d, d)).plus(1/unit, denseMatrix(x, z, SFUFS, 2))
 		objective, norm := denseRun(m, half, gamma, l, iterations)
 		r := mustSelect(t, g, Options{Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Clusters: l, Iterations: iterations})
 		// Rounding grows at most by the metric's condition, some 1e3, times γ/√ε.
-		if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
+		if a, b := rowstest.RelativeDistance(r.Objective, objective), rowstest.RelativeDistance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
 			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Scores, norm)
 		}
 	}
@@ -111,7 +111,7 @@ func TestScatterTwin(t *testing.T) {
 func TestObjectiveFalls(t *testing.T) {
 	for seed := range uint64(3) {
 		x, z := sample(60, 20, 8, 3, seed)
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		for _, constraint := range []Constraint{Identity, Scatter} {
 			for _, alpha := range []float64{1e-6, 1, 1e6} {
 				for _, gamma := range []float64{1e-9, 1e-3, 1, 1e3, 1e9} {
@@ -129,7 +129,7 @@ func TestObjectiveFalls(t *testing.T) {
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Constraint: Identity, Clusters: 2, Gamma: 100}.WithDefaults(12)
-	e := must.Get(newEngine(rowstest.Graph(x, z), opt))(t)
+	e := must.Get(newEngine(rowstest.BuildGraph(x, z), opt))(t)
 	must.Do(t, e.loadAlpha(t.Context(), 1))
 	settled := must.Get(e.solveGamma(t.Context(), opt.Gamma))(t)
 	q := make([]float64, 12)
@@ -152,7 +152,7 @@ func equalResults(a, b *Result) bool {
 }
 
 func TestWorkersDoNotMatter(t *testing.T) {
-	g := rowstest.Graph(sample(320, panelColumns+3, 40, 3, 8))
+	g := rowstest.BuildGraph(sample(320, panelColumns+3, 40, 3, 8))
 	before := slices.Concat(g.G.Sym, g.C, g.S, g.Delta)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Iterations: 3, Threads: 1}
@@ -175,7 +175,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 func TestRoundingOfStatistics(t *testing.T) {
 	for _, n := range []int{60, 300} {
 		const d = 104
-		g := rowstest.Graph(sample(n, d, 20, 3, 8))
+		g := rowstest.BuildGraph(sample(n, d, 20, 3, 8))
 		rnd := rand.New(rand.NewPCG(3, 3))
 		other := *g
 		other.G, other.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
@@ -208,7 +208,7 @@ func TestPermutation(t *testing.T) {
 	const d = 15
 	x, z := sample(60, d, 8, 3, 2)
 	perm := []int{7, 3, 11, 0, 14, 2, 5, 1, 13, 4, 6, 12, 8, 10, 9}
-	y := rowstest.Zeros(len(x), d)
+	y := rowstest.ZeroRows(len(x), d)
 	for i := range x {
 		for j, p := range perm {
 			y[i][j] = x[i][p]
@@ -216,7 +216,7 @@ func TestPermutation(t *testing.T) {
 	}
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Clusters: 3, Iterations: 15}
-		a, b := mustSelect(t, rowstest.Graph(x, z), opt), mustSelect(t, rowstest.Graph(y, z), opt)
+		a, b := mustSelect(t, rowstest.BuildGraph(x, z), opt), mustSelect(t, rowstest.BuildGraph(y, z), opt)
 		for j, p := range perm {
 			if math.Abs(a.Scores[p]-b.Scores[j]) > 1e-8 {
 				t.Errorf("%v: norm %v became %v", constraint, a.Scores[p], b.Scores[j])
@@ -235,20 +235,20 @@ func TestPermutation(t *testing.T) {
 func TestScalingLaw(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 3)
 	const factor = 300
-	scaled := table(rowstest.Zeros(len(x), 12)).plus(factor, x)
+	scaled := table(rowstest.ZeroRows(len(x), 12)).plus(factor, x)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Clusters: 3, Gamma: 0.5, Iterations: 10}
-		a := mustSelect(t, rowstest.Graph(x, z), opt)
+		a := mustSelect(t, rowstest.BuildGraph(x, z), opt)
 		times := 1.0
 		if constraint == Identity {
 			times = factor * factor
 		}
 		opt.Gamma *= times
-		b := mustSelect(t, rowstest.Graph(scaled, z), opt)
+		b := mustSelect(t, rowstest.BuildGraph(scaled, z), opt)
 		for i := range a.Objective {
 			a.Objective[i] *= times
 		}
-		if p, q := rowstest.Distance(b.Scores, a.Scores), rowstest.Distance(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
+		if p, q := rowstest.RelativeDistance(b.Scores, a.Scores), rowstest.RelativeDistance(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
 			t.Errorf("%v: norms off by %.2g, objective by %.2g", constraint, p, q)
 		}
 	}

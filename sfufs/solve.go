@@ -67,7 +67,7 @@ func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[f
 			copy(u.w[i*l:(i+1)*l], e.Vectors.Data[i*e.Vectors.RowStride:])
 		}
 	}
-	kernel.Mirror(s.team.Threads(), a)
+	kernel.MirrorUpper(s.team.Threads(), a)
 	u.size = columnNorm(s.a, d)
 	u.fillBounds(e, d, l, func(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 		ax := kernel.RowMajor(make([]float64, x.Rows*d), x.Rows, d, d)

@@ -13,7 +13,7 @@ import (
 type table [][]float64
 
 func (t table) times(o table) table {
-	out := rowstest.Zeros(len(t), len(o[0]))
+	out := rowstest.ZeroRows(len(t), len(o[0]))
 	for i := range t {
 		for j := range o[0] {
 			for k := range o {
@@ -25,7 +25,7 @@ func (t table) times(o table) table {
 }
 
 func (t table) trans() table {
-	out := rowstest.Zeros(len(t[0]), len(t))
+	out := rowstest.ZeroRows(len(t[0]), len(t))
 	for i := range t {
 		for j := range t[0] {
 			out[j][i] = t[i][j]
@@ -38,7 +38,7 @@ func (t table) flat() []float64 { return slices.Concat(t...) }
 
 // plus returns t + f·o.
 func (t table) plus(f float64, o table) table {
-	out := rowstest.Zeros(len(t), len(t[0]))
+	out := rowstest.ZeroRows(len(t), len(t[0]))
 	for i := range t {
 		for j := range t[0] {
 			out[i][j] = t[i][j] + f*o[i][j]
@@ -115,13 +115,13 @@ func denseRun(m, half table, gamma float64, l, iterations int) (objective, norm 
 // a row, with random weights; the last anchor stays unused.
 func sample(n, d, m, k int, seed uint64) (x, z table) {
 	rnd := rand.New(rand.NewPCG(seed, 9))
-	centre := rowstest.Zeros(m, d)
+	centre := rowstest.ZeroRows(m, d)
 	for a := range m {
 		for j := range d {
 			centre[a][j] = 3 * rnd.NormFloat64() / (1 + float64(j%3))
 		}
 	}
-	x, z = rowstest.Zeros(n, d), rowstest.Zeros(n, m)
+	x, z = rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, m)
 	for i := range n {
 		var sum float64
 		for e := range k {

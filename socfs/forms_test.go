@@ -12,8 +12,8 @@ import (
 // TestFormsRankAlike: G in full and as a factor give the same norms and objectives.
 func TestFormsRankAlike(t *testing.T) {
 	for _, shape := range [][3]int{{40, 12, 90}, {60, 20, 300}, {50, 60, 55}} {
-		x, z := rowstest.Rings(7, shape[0], shape[1], shape[2])
-		full, factor := rowstest.Graph(x, z), rowstest.Factored(x, z)
+		x, z := rowstest.RingRows(7, shape[0], shape[1], shape[2])
+		full, factor := rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)
 		for _, opt := range []Options{
 			{MaxIter: 6, Tol: -1}, {MaxIter: 4, Tol: -1, Clusters: 3, Gamma: 1}, {MaxIter: 3, Tol: -1, Lambda: method.Weight{Value: 0.5}},
 		} {
@@ -24,7 +24,7 @@ func TestFormsRankAlike(t *testing.T) {
 				t.Errorf("%s: got %v from the factor, want %v as from the full matrix, both without a rise", name, got, want)
 			}
 			// As the laws allow for other orders of the same sums.
-			if a, b := rowstest.Distance(got.Objective, want.Objective), rowstest.Distance(got.Scores, want.Scores); !(a <= 1e-9 && b <= 1e-8) {
+			if a, b := rowstest.RelativeDistance(got.Objective, want.Objective), rowstest.RelativeDistance(got.Scores, want.Scores); !(a <= 1e-9 && b <= 1e-8) {
 				t.Errorf("%s: objective off by %.2g, norms by %.2g", name, a, b)
 			}
 			opt.Threads = 5
@@ -37,11 +37,11 @@ func TestFormsRankAlike(t *testing.T) {
 
 // TestBytesOfFactor: a run on a factor stays within Bytes, which has no d² then.
 func TestBytesOfFactor(t *testing.T) {
-	x, z := rowstest.Rings(7, 60, 20, 3000)
-	g := rowstest.Factored(x, z)
+	x, z := rowstest.RingRows(7, 60, 20, 3000)
+	g := rowstest.FactoredGraph(x, z)
 	opt := Options{Clusters: 5, MaxIter: 3, Threads: 2}
-	before, most := rowstest.Heap(), int64(0)
-	opt.Progress = func(int, float64) { most = max(most, rowstest.Heap()-before) }
+	before, most := rowstest.HeapBytes(), int64(0)
+	opt.Progress = func(int, float64) { most = max(most, rowstest.HeapBytes()-before) }
 	run(t, g, opt)
 	if says := Bytes(g.M, g.D, g.G.Rank, opt); most == 0 || most > says || says > 8*int64(g.D*g.D) {
 		t.Errorf("%d bytes held, %d said", most, says)

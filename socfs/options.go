@@ -73,8 +73,8 @@ func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	c := min(opt.Clusters, m)
 	wide := max(m, d)
-	start := spectral.Bytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)
+	start := spectral.EmbedBytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)
 	encode := 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) // S + τI and its factor
-	project := ridge.Bytes(d, rank, c) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
+	project := ridge.SolverBytes(d, rank, c) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
 	return max(start, encode+project) + 8*12*int64(wide)*int64(c) + linalg.PolarBytes(c, 1, m) + kernel.TeamBytes(wide, wide)
 }

@@ -23,7 +23,7 @@ func run(t *testing.T, g *anchor.Graph, opt Options) *Result {
 type matrix = [][]float64
 
 func times(a, b matrix) matrix {
-	out := rowstest.Zeros(len(a), len(b[0]))
+	out := rowstest.ZeroRows(len(a), len(b[0]))
 	for i := range out {
 		for k, v := range a[i] {
 			for j, w := range b[k] {
@@ -35,7 +35,7 @@ func times(a, b matrix) matrix {
 }
 
 func turned(a matrix) matrix {
-	out := rowstest.Zeros(len(a[0]), len(a))
+	out := rowstest.ZeroRows(len(a[0]), len(a))
 	for i := range a {
 		for j, v := range a[i] {
 			out[j][i] = v
@@ -46,7 +46,7 @@ func turned(a matrix) matrix {
 
 // plus is a + f·b.
 func plus(a matrix, f float64, b matrix) matrix {
-	out := rowstest.Zeros(len(a), len(a[0]))
+	out := rowstest.ZeroRows(len(a), len(a[0]))
 	for i := range a {
 		for j := range a[i] {
 			out[i][j] = a[i][j] + f*b[i][j]
@@ -67,7 +67,7 @@ func square(a matrix) (s float64) {
 // polarOf is T(TᵀT)^(−1/2) by rotations, of T of full rank.
 func polarOf(t matrix) matrix {
 	values, v := rowstest.Jacobi(times(turned(t), t))
-	scaled := rowstest.Zeros(len(v), len(v))
+	scaled := rowstest.ZeroRows(len(v), len(v))
 	for i := range v {
 		for j := range v {
 			scaled[i][j] = v[i][j] / math.Sqrt(values[j])
@@ -81,14 +81,14 @@ func polarOf(t matrix) matrix {
 // a small one's digits.
 func nearly(t matrix) matrix {
 	c := len(t)
-	both := rowstest.Zeros(2*c, 2*c)
+	both := rowstest.ZeroRows(2*c, 2*c)
 	for i := range c {
 		for j := range c {
 			both[i][c+j], both[c+j][i] = t[i][j], t[i][j]
 		}
 	}
 	_, v := rowstest.Jacobi(both)
-	out := rowstest.Zeros(c, c)
+	out := rowstest.ZeroRows(c, c)
 	for i := range c {
 		for j := range c {
 			for k := c; k < 2*c; k++ { // the c largest
@@ -106,7 +106,7 @@ func rotated(w, x, e, b matrix) matrix {
 }
 
 func view(m kernel.Matrix[float64]) matrix {
-	out := rowstest.Zeros(m.Rows, m.Cols)
+	out := rowstest.ZeroRows(m.Rows, m.Cols)
 	for i := range out {
 		for j := range out[i] {
 			out[i][j] = m.Data[i*m.RowStride+j*m.ColStride]
@@ -123,7 +123,7 @@ type dense struct {
 }
 
 func newDense(x, z matrix) *dense {
-	x = rowstest.Centred(x)
+	x = rowstest.CentreColumns(x)
 	b := rowstest.Factor(z)
 	unit := square(x) / float64(len(x[0]))
 	s := &dense{}
@@ -139,12 +139,12 @@ func newDense(x, z matrix) *dense {
 		row[a] = math.Sqrt(tau)
 		s.x, s.b = append(s.x, make([]float64, len(x[0]))), append(s.b, row)
 	}
-	s.span = times(times(s.b, rowstest.Inverse(times(turned(s.b), s.b))), turned(s.b))
+	s.span = times(times(s.b, rowstest.InvertMatrix(times(turned(s.b), s.b))), turned(s.b))
 	return s
 }
 
 func clipped(a matrix) matrix {
-	out := rowstest.Zeros(len(a), len(a[0]))
+	out := rowstest.ZeroRows(len(a), len(a[0]))
 	for i := range a {
 		for j, v := range a[i] {
 			out[i][j] = max(v, 0)
@@ -158,7 +158,7 @@ func clipped(a matrix) matrix {
 func (s *dense) run(e matrix, lambda, gamma float64, rounds, turns int) (norms, objective []float64) {
 	d, c := len(s.x[0]), len(e[0])
 	q := slices.Repeat([]float64{0.5}, d)
-	b := rowstest.Zeros(c, c)
+	b := rowstest.ZeroRows(c, c)
 	for k := range c {
 		b[k][k] = 1
 	}
@@ -167,7 +167,7 @@ func (s *dense) run(e matrix, lambda, gamma float64, rounds, turns int) (norms, 
 		for i := range d {
 			a[i][i] += lambda * q[i]
 		}
-		return times(rowstest.Inverse(a), times(times(turned(s.x), e), turned(b)))
+		return times(rowstest.InvertMatrix(a), times(times(turned(s.x), e), turned(b)))
 	}
 	reweigh := func(w matrix) {
 		norms = make([]float64, d)
@@ -210,8 +210,8 @@ func startOf(t *testing.T, g *anchor.Graph, s *dense, c int) (matrix, float64) {
 
 func TestSelectIsTheDenseForm(t *testing.T) {
 	for seed := range uint64(3) {
-		x, z := rowstest.Rings(seed, 60, 12, 9)
-		g, s := rowstest.Graph(x, z), newDense(x, z)
+		x, z := rowstest.RingRows(seed, 60, 12, 9)
+		g, s := rowstest.BuildGraph(x, z), newDense(x, z)
 		for _, c := range []struct {
 			lambda, gamma float64
 		}{{0.1, 100}, {0.5, 1}, {0.01, 0.1}} {
@@ -223,10 +223,10 @@ func TestSelectIsTheDenseForm(t *testing.T) {
 			norms, objective := s.run(e, c.lambda*most, c.gamma, 6, 7)
 			// Norms are known to the condition of G + λD, 1e5, and of S, 1e3, times rounding;
 			// 42 turns pass it on.
-			if off := rowstest.Distance(r.Scores, norms); !(off <= 1e-8) {
+			if off := rowstest.RelativeDistance(r.Scores, norms); !(off <= 1e-8) {
 				t.Errorf("seed %d, %+v: norms are off by %.2g: %v, want %v", seed, c, off, r.Scores, norms)
 			}
-			if off := rowstest.Distance(r.Objective, objective); !(off <= 1e-9) {
+			if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-9) {
 				t.Errorf("seed %d, %+v: the objective is off by %.2g: %v, want %v", seed, c, off, r.Objective, objective)
 			}
 		}
@@ -237,12 +237,12 @@ func TestSelectIsTheDenseForm(t *testing.T) {
 // XWB + γF, F what E has of no negative values.
 func TestEveryRowAnAnchorIsThePaper(t *testing.T) {
 	const n = 24
-	x, _ := rowstest.Rings(4, n, 8, 7)
-	z := rowstest.Zeros(n, n)
+	x, _ := rowstest.RingRows(4, n, 8, 7)
+	z := rowstest.ZeroRows(n, n)
 	for i := range z {
 		z[i][i] = 1
 	}
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	team := kernel.NewTeam(1)
 	f := kernel.RowMajor(make([]float64, n*3), n, 3, 3)
 	for i := range n {
@@ -267,7 +267,7 @@ func TestEveryRowAnAnchorIsThePaper(t *testing.T) {
 			a[i][i] += lambda / (2 * math.Sqrt(square(w[i:i+1])+epsilon))
 		}
 		must.Do(t, s.updateProjection(lambda))
-		w = times(rowstest.Inverse(a), times(times(turned(scaled), e), turned(b)))
+		w = times(rowstest.InvertMatrix(a), times(times(turned(scaled), e), turned(b)))
 		// τ enters at 1e-10.
 		if off := math.Sqrt(square(plus(view(s.w), -1, w)) / square(w)); !(off <= 1e-7) {
 			t.Errorf("round %d: W is off by %.2g", round+1, off)
@@ -278,8 +278,8 @@ func TestEveryRowAnAnchorIsThePaper(t *testing.T) {
 // The objective falls in every round, whatever the weights, and E is orthonormal.
 func TestObjectiveFalls(t *testing.T) {
 	for seed := range uint64(6) {
-		x, z := rowstest.Rings(seed, 150, 30, 40)
-		g := rowstest.Graph(x, z)
+		x, z := rowstest.RingRows(seed, 150, 30, 40)
+		g := rowstest.BuildGraph(x, z)
 		for _, share := range []float64{0, 1e-4, 0.1, 1, 10} {
 			for _, gamma := range []float64{1e-3, 1, 1e4} {
 				r := run(t, g, Options{Lambda: method.Weight{Value: share, Share: true}, Gamma: gamma, Clusters: 5, MaxIter: 12, Inner: 5, Tol: -1})
@@ -292,8 +292,8 @@ func TestObjectiveFalls(t *testing.T) {
 }
 
 func TestLaws(t *testing.T) {
-	x, z := rowstest.Rings(5, 300, 120, 150)
-	g := rowstest.Graph(x, z)
+	x, z := rowstest.RingRows(5, 300, 120, 150)
+	g := rowstest.BuildGraph(x, z)
 	want := run(t, g, Options{Threads: 1, MaxIter: 5})
 	for _, threads := range []int{2, 8} {
 		if got := run(t, g, Options{Threads: threads, MaxIter: 5}); !slices.Equal(got.Scores, want.Scores) || !slices.Equal(got.Objective, want.Objective) {
@@ -301,13 +301,13 @@ func TestLaws(t *testing.T) {
 		}
 	}
 	columns := rand.New(rand.NewPCG(4, 4)).Perm(150)
-	shuffled := rowstest.Zeros(300, 150)
+	shuffled := rowstest.ZeroRows(300, 150)
 	for i := range shuffled {
 		for j, f := range columns {
 			shuffled[i][j] = x[i][f]
 		}
 	}
-	got := run(t, rowstest.Graph(shuffled, z), Options{MaxIter: 5})
+	got := run(t, rowstest.BuildGraph(shuffled, z), Options{MaxIter: 5})
 	for j, f := range columns {
 		if math.Abs(got.Scores[j]-want.Scores[f]) > 1e-8 {
 			t.Errorf("feature %d: %v, permuted %v", f, want.Scores[f], got.Scores[j])
@@ -329,11 +329,11 @@ func TestLaws(t *testing.T) {
 
 func TestEdges(t *testing.T) {
 	for _, c := range [][3]int{{12, 6, 1}, {40, 6, 2}, {30, 20, 60}} {
-		x, z := rowstest.Rings(6, c[0], c[1], c[2])
+		x, z := rowstest.RingRows(6, c[0], c[1], c[2])
 		for i := range z { // an anchor that no row uses
 			z[i] = append(z[i], 0)
 		}
-		r := run(t, rowstest.Graph(x, z), Options{Clusters: 30})
+		r := run(t, rowstest.BuildGraph(x, z), Options{Clusters: 30})
 		if len(r.Order) != c[2] || r.Rose != nil || r.Clusters > c[1] || !strings.HasPrefix(r.Warnings[0], "30 clusters of ") {
 			t.Errorf("rows, anchors and features %v: got %+v, want all features ranked, at most %d clusters, a warning about them and no rise", c, r, c[1])
 		}
@@ -343,13 +343,13 @@ func TestEdges(t *testing.T) {
 			}
 		}
 	}
-	x, z := rowstest.Rings(6, 30, 6, 3)
+	x, z := rowstest.RingRows(6, 30, 6, 3)
 	for i := range x {
 		clear(x[i])
 	}
-	if _, err := Select(t.Context(), rowstest.Graph(x, z), Options{}); err == nil {
+	if _, err := Select(t.Context(), rowstest.BuildGraph(x, z), Options{}); err == nil {
 		t.Error("constant features are no error")
 	}
-	_, err := Select(t.Context(), rowstest.Graph(x, z), Options{Lambda: method.Weight{Value: -1}, Gamma: math.Inf(1), Clusters: -2, MaxIter: -3, Tol: math.NaN(), Threads: -1})
-	rowstest.Refused(t, err, "alpha = -1", "gamma = +Inf", "clusters = -2", "max-iter = -3", "tol = NaN", "threads = -1")
+	_, err := Select(t.Context(), rowstest.BuildGraph(x, z), Options{Lambda: method.Weight{Value: -1}, Gamma: math.Inf(1), Clusters: -2, MaxIter: -3, Tol: math.NaN(), Threads: -1})
+	rowstest.CheckRefusal(t, err, "alpha = -1", "gamma = +Inf", "clusters = -2", "max-iter = -3", "tol = NaN", "threads = -1")
 }

@@ -86,7 +86,7 @@ func (s *solver) updateProjection(lambda float64) error {
 
 // solveProjection finds W = (G + λD)⁻¹XᵀEBᵀ, computed as W/√unit for the unscaled X and λ·unit.
 func (s *solver) solveProjection(lambda float64) error {
-	if err := s.ridge.Set(s.root, lambda*s.unit); err != nil {
+	if err := s.ridge.SetWeights(s.root, lambda*s.unit); err != nil {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
 	}
 	unit := math.Sqrt(s.unit)

@@ -20,7 +20,7 @@ type fixture struct {
 
 // TestFixtureSPEC: the graph of n given rows, in the form that Select takes.
 func TestFixtureSPEC(t *testing.T) {
-	for name, f := range fixtures.Read[fixture](t, "spec") {
+	for name, f := range fixtures.ReadCases[fixture](t, "spec") {
 		g, mean := lazy(f.X, f.W)
 		for score, want := range map[Score][]float64{Phi1: f.Phi1, Phi2: f.Phi2, Phi3: f.Phi3} {
 			if len(want) != g.D {
@@ -49,7 +49,7 @@ func lazy(x, w [][]float64) (g *anchor.Graph, mean []float64) {
 		}
 		total += degree[i]
 	}
-	half := rowstest.Zeros(n, n) // (I + A)/2
+	half := rowstest.ZeroRows(n, n) // (I + A)/2
 	for i := range half {
 		for j := range half {
 			half[i][j] = w[i][j] / math.Sqrt(degree[i]*degree[j]) / 2
@@ -57,7 +57,7 @@ func lazy(x, w [][]float64) (g *anchor.Graph, mean []float64) {
 		half[i][i] += 0.5
 	}
 	values, vectors := rowstest.Jacobi(half)
-	b := rowstest.Zeros(n, n)
+	b := rowstest.ZeroRows(n, n)
 	for k, v := range values {
 		root := math.Sqrt(max(v, 0))
 		for i := range b {
@@ -66,7 +66,7 @@ func lazy(x, w [][]float64) (g *anchor.Graph, mean []float64) {
 			}
 		}
 	}
-	f := rowstest.Zeros(n, d)
+	f := rowstest.ZeroRows(n, d)
 	mean = make([]float64, d)
 	for j := range d {
 		along := 0.0

@@ -13,7 +13,7 @@ import (
 // TestDeclared: the method with settings by name is Select with these options.
 func TestDeclared(t *testing.T) {
 	x, z := sample(8, 60, 7, 9, 1)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	for _, score := range all {
 		b := must.Get(Specs()[0].Bind(method.Settings{"score": score.String(), "power": 2, "clusters": 4}))(t)
 		opt := Options{Score: score, Power: 2, Clusters: 4, Threads: 2}
@@ -38,12 +38,12 @@ func TestDeclared(t *testing.T) {
 // TestBytes: memory reachable after a run with panels stays within Bytes.
 func TestBytes(t *testing.T) {
 	x, z := sample(9, 100, 300, 60, 1)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	for _, score := range all {
 		opt := Options{Score: score, Clusters: 5}
-		before := rowstest.Heap()
+		before := rowstest.HeapBytes()
 		r := must.Get(Select(g, opt))(t)
-		if held := rowstest.Heap() - before; held > Bytes(g.D, g.M, opt) || len(r.Order) != g.D {
+		if held := rowstest.HeapBytes() - before; held > Bytes(g.D, g.M, opt) || len(r.Order) != g.D {
 			t.Errorf("%v holds %d bytes, says %d", score, held, Bytes(g.D, g.M, opt))
 		}
 	}

@@ -153,7 +153,7 @@ func Bytes(d, m int, opt Options) int64 {
 	opt = opt.withDefaults()
 	size := 64*int64(d) + kernel.TeamBytes(m, max(m, d))
 	if opt.Score == Phi3 {
-		return size + spectral.Bytes(m, opt.Clusters-1) + 8*int64(min(opt.Clusters-1, m))*int64(d)
+		return size + spectral.EmbedBytes(m, opt.Clusters-1) + 8*int64(min(opt.Clusters-1, m))*int64(d)
 	}
 	return size + 16*int64(m)*int64(min(panelColumns, d))
 }

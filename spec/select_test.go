@@ -22,7 +22,7 @@ var all = []Score{Phi1, Phi2, Phi3}
 func TestIsTheDenseForm(t *testing.T) {
 	for seed := range uint64(3) {
 		x, z := sample(seed, 50, 6, 9, 1)
-		g := rowstest.Graph(x, z)
+		g := rowstest.BuildGraph(x, z)
 		values, vectors := rowstest.Jacobi(rowstest.Laplacian(z))
 		for _, score := range all {
 			for _, power := range []int{1, 2, 5} {
@@ -32,11 +32,11 @@ func TestIsTheDenseForm(t *testing.T) {
 					got, want := must.Get(Select(g, opt))(t).Scores, dense(x, values, vectors, score, power, 4)
 					// Sums of 50 products; the mean is up to ten times the deviation, and φ₂ divides by
 					// the square of what is left.
-					if off := rowstest.Distance(got, want); !(off <= 1e-11) {
+					if off := rowstest.RelativeDistance(got, want); !(off <= 1e-11) {
 						t.Errorf("seed %d, %v^%d%s is off by %.2g:\n%v\n%v", seed, score, power, name, off, got, want)
 					}
 				}
-				check(" centred", rowstest.Centred(x), opt)
+				check(" centred", rowstest.CentreColumns(x), opt)
 				opt.Mean = means(x)
 				check("", x, opt)
 			}
@@ -47,7 +47,7 @@ func TestIsTheDenseForm(t *testing.T) {
 // TestScoresOfCentredFeatures: φ₁ is φ₂, and φ₂ sees no shift.
 func TestScoresOfCentredFeatures(t *testing.T) {
 	x, z := sample(3, 60, 7, 9, 1)
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	one, two := must.Get(Select(g, Options{Score: Phi1}))(t), must.Get(Select(g, Options{}))(t)
 	moved := must.Get(Select(g, Options{Mean: means(x)}))(t)
 	if !slices.Equal(one.Scores, two.Scores) || !slices.Equal(moved.Scores, two.Scores) {
@@ -63,7 +63,7 @@ func TestScoresOfCentredFeatures(t *testing.T) {
 // TestLaws: any number of workers, permuted features, features twice as long.
 func TestLaws(t *testing.T) {
 	x, z := sample(4, 80, 300, 12, 1) // more features than a panel
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	order := rand.New(rand.NewPCG(4, 4)).Perm(g.D)
 	twice := *g
 	twice.G, twice.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
@@ -82,7 +82,7 @@ func TestLaws(t *testing.T) {
 		if got := must.Get(Select(&twice, opt))(t); !slices.Equal(got.Scores, want.Scores) { // powers of 2 are exact
 			t.Errorf("%v: features twice as long have other scores", score)
 		}
-		moved := must.Get(Select(rowstest.Permuted(g, order), opt))(t)
+		moved := must.Get(Select(rowstest.PermuteFeatures(g, order), opt))(t)
 		for to, j := range order {
 			// The same sums in panels of other widths.
 			if !(math.Abs(moved.Scores[to]-want.Scores[j]) <= 1e-13*max(1, want.Scores[j])) {
@@ -103,7 +103,7 @@ func TestParts(t *testing.T) {
 	for i := range x {
 		x[i][4] = float64(i%3) + 0.001*x[i][4] // nothing but the part
 	}
-	r := must.Get(Select(rowstest.Graph(x, z), Options{Score: Phi3, Clusters: 3}))(t)
+	r := must.Get(Select(rowstest.BuildGraph(x, z), Options{Score: Phi3, Clusters: 3}))(t)
 	if r.Order[0] != 4 || !slices.Equal(r.Eigenvalues, []float64{0, 0}) || !strings.Contains(strings.Join(r.Warnings, ";"), "3 unconnected parts") {
 		t.Errorf("order %v, eigenvalues %v, warnings %q", r.Order, r.Eigenvalues, r.Warnings)
 	}
@@ -118,7 +118,7 @@ func TestEdges(t *testing.T) {
 	for i := range x {
 		x[i][2] = 3
 	}
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	for _, score := range all {
 		r := must.Get(Select(g, Options{Score: score, Clusters: 20}))(t)
 		if r.Order[3] != 2 || r.LowerIsBetter != (score != Phi3) {
@@ -129,11 +129,11 @@ func TestEdges(t *testing.T) {
 		}
 	}
 	one, z1 := sample(7, 20, 1, 4, 1)
-	if r := must.Get(Select(rowstest.Graph(one, z1), Options{}))(t); len(r.Order) != 1 {
+	if r := must.Get(Select(rowstest.BuildGraph(one, z1), Options{}))(t); len(r.Order) != 1 {
 		t.Errorf("order %v of one feature", r.Order)
 	}
-	flat := rowstest.Zeros(30, 4)
-	_, err := Select(rowstest.Graph(flat, z), Options{})
+	flat := rowstest.ZeroRows(30, 4)
+	_, err := Select(rowstest.BuildGraph(flat, z), Options{})
 	if data := (*stream.DataError)(nil); !errors.As(err, &data) {
 		t.Errorf("constant features: %v", err)
 	}
@@ -141,7 +141,7 @@ func TestEdges(t *testing.T) {
 	if _, err := Select(g, Options{}); !errors.Is(err, linalg.ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
-	rowstest.Refused(t, Options{Score: 7, Power: -1, Clusters: -2, Threads: -3, Mean: []float64{1}}.Validate(3),
+	rowstest.CheckRefusal(t, Options{Score: 7, Power: -1, Clusters: -2, Threads: -3, Mean: []float64{1}}.Validate(3),
 		"score", "power = -1", "clusters = -2", "threads = -3", "1 means")
-	rowstest.Refused(t, Options{Score: Phi3, Clusters: 1, Power: 33}.Validate(0), "no features", "no eigenvector", "more than 32")
+	rowstest.CheckRefusal(t, Options{Score: Phi3, Clusters: 1, Power: 33}.Validate(0), "no features", "no eigenvector", "more than 32")
 }

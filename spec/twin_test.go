@@ -11,7 +11,7 @@ import (
 // unconnected parts; the last anchor stays unused. Feature 1 repeats feature 0.
 func sample(seed uint64, n, d, m, parts int) (x, z [][]float64) {
 	rnd := rand.New(rand.NewPCG(seed, 15))
-	x, z = rowstest.Zeros(n, d), rowstest.Zeros(n, m)
+	x, z = rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, m)
 	size := (m - 1) / parts
 	for i := range n {
 		first, total := i%parts*size, 0.0

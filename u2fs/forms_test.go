@@ -13,8 +13,8 @@ import (
 func TestFormsRankAlike(t *testing.T) {
 	compared, all := 0, 0
 	for _, shape := range [][3]int{{20, 9, 40}, {20, 9, 41}, {20, 9, 40 + blockFeatures - 1}, {20, 9, 40 + blockFeatures}, {20, 9, 41 + blockFeatures}, {40, 12, 160}, {60, 20, 90}} {
-		x, z := rowstest.Rings(8, shape[0], shape[1], shape[2])
-		full, factor := rowstest.Graph(x, z), rowstest.Factored(x, z)
+		x, z := rowstest.RingRows(8, shape[0], shape[1], shape[2])
+		full, factor := rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)
 		want := run(t, full, Options{Clusters: 3, Threads: 2})
 		got := run(t, factor, Options{Clusters: 3, Threads: 2})
 		// The condition is up to d/ridge, so that utilities are known to some d·2⁻⁵³/ridge: of 500 features in
@@ -44,13 +44,13 @@ func TestFormsRankAlike(t *testing.T) {
 
 // TestBytesOfFactor: a run on a factor stays within Bytes, which has no d² then.
 func TestBytesOfFactor(t *testing.T) {
-	x, z := rowstest.Rings(8, 40, 12, 3000)
-	g := rowstest.Factored(x, z)
+	x, z := rowstest.RingRows(8, 40, 12, 3000)
+	g := rowstest.FactoredGraph(x, z)
 	opt := Options{Clusters: 3, Threads: 2}
-	before, most := rowstest.Heap(), int64(0)
+	before, most := rowstest.HeapBytes(), int64(0)
 	opt.Progress = func(left int, _ float64) {
 		if left%10 == 0 { // a look takes a collection
-			most = max(most, rowstest.Heap()-before)
+			most = max(most, rowstest.HeapBytes()-before)
 		}
 	}
 	run(t, g, opt)

@@ -52,7 +52,7 @@ func (f *fullInverse) computeForFeatures(features []int) (diag, w []float64, err
 	clear(f.p)
 	p := kernel.RowMajor(f.p, n, n, n)
 	kernel.Syrk(f.team, 1, a.Trans(), p)
-	kernel.Mirror(f.team.Threads(), p)
+	kernel.MirrorUpper(f.team.Threads(), p)
 	w = make([]float64, n*c)
 	for i, j := range features {
 		copy(w[i*c:][:c], f.targets.Data[j*c:][:c])
@@ -75,7 +75,7 @@ func (f *fullInverse) selectedGram(features []int) kernel.Matrix[float64] {
 	}
 	x := featureRows(f.g, features)
 	kernel.Syrk(f.team, 1, x, a)
-	kernel.Mirror(f.team.Threads(), a)
+	kernel.MirrorUpper(f.team.Threads(), a)
 	return a
 }
 
@@ -106,7 +106,7 @@ func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []flo
 		}
 	}
 	f.n, f.p = most, f.p[:most*most]
-	kernel.Mirror(f.team.Threads(), kernel.RowMajor(f.p, most, most, most))
+	kernel.MirrorUpper(f.team.Threads(), kernel.RowMajor(f.p, most, most, most))
 	return f.inverseDiagonal(), nil
 }
 

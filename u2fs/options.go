@@ -44,7 +44,7 @@ func Bytes(m, d, rank int, opt Options) int64 {
 		order = min(d, 2*rank)
 	}
 	size, c := int64(order)*int64(order), int64(opt.Clusters)
-	embed := spectral.Bytes(m, opt.Clusters)
+	embed := spectral.EmbedBytes(m, opt.Clusters)
 	// P and two matrices of its size to compute and shrink it, and the rows of a block.
 	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(blockFeatures+8)
 	if n := int64(rank); n > 0 { // X twice while it is recomputed, and K, its factors and a block

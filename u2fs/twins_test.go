@@ -12,14 +12,14 @@ import (
 // TestTwinsGoLast: of two equal columns the later one goes, whatever rounding does to the statistics
 // of the like of other shards.
 func TestTwinsGoLast(t *testing.T) {
-	x, z := rowstest.Rings(5, 150, 30, 50)
+	x, z := rowstest.RingRows(5, 150, 30, 50)
 	for i, row := range x { // every column twice, side by side
 		x[i] = nil
 		for _, v := range row {
 			x[i] = append(x[i], v, v)
 		}
 	}
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	d := g.D
 	want := must.Get(Select(t.Context(), g, Options{Clusters: 3}))(t)
 	at := make([]int, d)

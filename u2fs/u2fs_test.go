@@ -20,7 +20,7 @@ func run(t *testing.T, g *anchor.Graph, opt Options) *Result {
 // regressed is XᵀU for U the leading eigenvectors of the n×n affinity without the constant one.
 func regressed(x, z [][]float64, c int) [][]float64 {
 	_, vectors := rowstest.Jacobi(rowstest.Laplacian(z))
-	centred, xu := rowstest.Centred(x), rowstest.Zeros(len(x[0]), c)
+	centred, xu := rowstest.CentreColumns(x), rowstest.ZeroRows(len(x[0]), c)
 	for i := range x {
 		for j := range xu {
 			for t := range c {
@@ -33,7 +33,7 @@ func regressed(x, z [][]float64, c int) [][]float64 {
 
 // explained is how much of U a ridge regression on some features explains: Tr(RᵀPR).
 func explained(g *anchor.Graph, xu [][]float64, features []int) (sum float64) {
-	a := rowstest.Zeros(len(features), len(features))
+	a := rowstest.ZeroRows(len(features), len(features))
 	var trace float64
 	for i := range g.D {
 		trace += g.G.Sym[i*g.D+i]
@@ -44,7 +44,7 @@ func explained(g *anchor.Graph, xu [][]float64, features []int) (sum float64) {
 		}
 		a[i][i] += ridgeShare * trace / float64(g.D)
 	}
-	p := rowstest.Inverse(a)
+	p := rowstest.InvertMatrix(a)
 	for i, f := range features {
 		for j, h := range features {
 			for t := range xu[0] {
@@ -58,11 +58,11 @@ func explained(g *anchor.Graph, xu [][]float64, features []int) (sum float64) {
 // The naive form regresses anew without each feature in turn.
 func TestSelectIsTheNaiveForm(t *testing.T) {
 	for seed := range uint64(4) {
-		x, z := rowstest.Rings(seed, 70, 12, 9)
-		g := rowstest.Graph(x, z)
+		x, z := rowstest.RingRows(seed, 70, 12, 9)
+		g := rowstest.BuildGraph(x, z)
 		xu := regressed(x, z, 3)
 		r := run(t, g, Options{Clusters: 3})
-		left := rowstest.Ints(9)
+		left := rowstest.Integers(9)
 		for step := 8; step >= 0; step-- {
 			all, best, at := explained(g, xu, left), math.Inf(1), 0
 			for i := range left {
@@ -83,11 +83,11 @@ func TestSelectIsTheNaiveForm(t *testing.T) {
 // Utilities add up to the part that all features explain, through all blocks and recomputations.
 func TestUtilitiesAddUp(t *testing.T) {
 	for _, d := range []int{1, 2, blockFeatures - 1, blockFeatures, blockFeatures + 1, 3*blockFeatures + 5} {
-		x, z := rowstest.Rings(7, 400, 20, d)
-		g := rowstest.Graph(x, z)
+		x, z := rowstest.RingRows(7, 400, 20, d)
+		g := rowstest.BuildGraph(x, z)
 		r := run(t, g, Options{Clusters: 4})
 		xu := fromAnchors(g, 4)
-		want, got := explained(g, xu, rowstest.Ints(d)), 0.0
+		want, got := explained(g, xu, rowstest.Integers(d)), 0.0
 		for _, u := range r.Utilities {
 			if !(u >= 0) {
 				t.Errorf("%d features: utility %v", d, u)
@@ -103,12 +103,12 @@ func TestUtilitiesAddUp(t *testing.T) {
 // fromAnchors is the same from the statistics, for more features than rotations of n×n matrices
 // are quick for.
 func fromAnchors(g *anchor.Graph, c int) [][]float64 {
-	s := rowstest.Zeros(g.M, g.M)
+	s := rowstest.ZeroRows(g.M, g.M)
 	for a := range s {
 		copy(s[a], g.S[a*g.M:])
 	}
 	values, vectors := rowstest.Jacobi(s)
-	xu := rowstest.Zeros(g.D, c)
+	xu := rowstest.ZeroRows(g.D, c)
 	for k := range c { // the last is the constant one's
 		for a := range g.M {
 			for j := range g.D {
@@ -122,11 +122,11 @@ func fromAnchors(g *anchor.Graph, c int) [][]float64 {
 // Features that repeat others, more features than rows, and constant ones: of two alike the
 // later goes, and goes before any feature that is needed.
 func TestDependentFeatures(t *testing.T) {
-	x, z := rowstest.Rings(3, 60, 12, 6)
+	x, z := rowstest.RingRows(3, 60, 12, 6)
 	for i := range x {
 		x[i] = append(x[i], x[i][0], x[i][1], 5, x[i][2]+x[i][3])
 	}
-	g := rowstest.Graph(x, z)
+	g := rowstest.BuildGraph(x, z)
 	r := run(t, g, Options{Clusters: 3})
 	last := slices.Clone(r.Order[6:])
 	for _, f := range []int{6, 7, 8} {
@@ -139,8 +139,8 @@ func TestDependentFeatures(t *testing.T) {
 			t.Errorf("rank %d: utility %v of a feature that others stand for", i+7, u)
 		}
 	}
-	wide, zw := rowstest.Rings(4, 40, 9, 150)
-	r = run(t, rowstest.Graph(wide, zw), Options{})
+	wide, zw := rowstest.RingRows(4, 40, 9, 150)
+	r = run(t, rowstest.BuildGraph(wide, zw), Options{})
 	for i, u := range r.Utilities {
 		if !(u >= 0) || math.IsInf(u, 0) {
 			t.Errorf("rank %d: utility %v", i+1, u)
@@ -149,8 +149,8 @@ func TestDependentFeatures(t *testing.T) {
 }
 
 func TestLaws(t *testing.T) {
-	x, z := rowstest.Rings(5, 300, 20, 150)
-	g := rowstest.Graph(x, z)
+	x, z := rowstest.RingRows(5, 300, 20, 150)
+	g := rowstest.BuildGraph(x, z)
 	want := run(t, g, Options{Threads: 1})
 	for _, threads := range []int{2, 8} {
 		got := run(t, g, Options{Threads: threads})
@@ -159,13 +159,13 @@ func TestLaws(t *testing.T) {
 		}
 	}
 	columns := rand.New(rand.NewPCG(4, 4)).Perm(150)
-	turned := rowstest.Zeros(300, 150)
+	turned := rowstest.ZeroRows(300, 150)
 	for i := range turned {
 		for j, f := range columns {
 			turned[i][j] = x[i][f]
 		}
 	}
-	got := run(t, rowstest.Graph(turned, z), Options{})
+	got := run(t, rowstest.BuildGraph(turned, z), Options{})
 	for i, j := range got.Order {
 		if columns[j] != want.Order[i] || math.Abs(got.Utilities[i]-want.Utilities[i]) > 1e-9 {
 			t.Errorf("rank %d: feature %d, %v; permuted %d, %v", i+1, want.Order[i], want.Utilities[i], columns[j], got.Utilities[i])
@@ -186,16 +186,16 @@ func TestLaws(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	x, z := rowstest.Rings(6, 30, 6, 3)
-	if r := run(t, rowstest.Graph(x, z), Options{Clusters: 20}); len(r.Order) != 3 || len(r.Warnings) == 0 {
+	x, z := rowstest.RingRows(6, 30, 6, 3)
+	if r := run(t, rowstest.BuildGraph(x, z), Options{Clusters: 20}); len(r.Order) != 3 || len(r.Warnings) == 0 {
 		t.Errorf("20 clusters of 6 anchors: got %+v, want 3 features ranked and a warning", r)
 	}
 	for i := range x {
 		clear(x[i])
 	}
-	if _, err := Select(t.Context(), rowstest.Graph(x, z), Options{}); err == nil {
+	if _, err := Select(t.Context(), rowstest.BuildGraph(x, z), Options{}); err == nil {
 		t.Error("constant features are no error")
 	}
-	_, err := Select(t.Context(), rowstest.Graph(x, z), Options{Clusters: -2, Threads: -1})
-	rowstest.Refused(t, err, "clusters = -2", "threads = -1")
+	_, err := Select(t.Context(), rowstest.BuildGraph(x, z), Options{Clusters: -2, Threads: -1})
+	rowstest.CheckRefusal(t, err, "clusters = -2", "threads = -1")
 }

@@ -100,7 +100,7 @@ func newRowForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, n*n), n, n, n) }
 	axes := square()
 	kernel.Syrk(team, 1, x, axes)
-	kernel.Mirror(team.Threads(), axes)
+	kernel.MirrorUpper(team.Threads(), axes)
 	lambda, err := linalg.SymmetricEigen(team, axes)
 	if err != nil {
 		return nil, fmt.Errorf("udfs: products of the rows: %w", err)
@@ -125,7 +125,7 @@ func newRowForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]
 }
 
 func (f *rowForm) largestColumnNorm() (norm float64) {
-	for _, square := range f.a.Quadratic(f.a.Between(f.t)) {
+	for _, square := range f.a.QuadraticForms(f.a.Between(f.t)) {
 		norm = max(norm, math.Sqrt(max(square, 0)))
 	}
 	return norm

@@ -54,8 +54,8 @@ func TestBytesOfFewRows(t *testing.T) {
 	const n, d = 60, 4000
 	x := slices.Concat(clusters(n, d, 1)...)
 	opt := Options{Clusters: 5, MaxIter: 3, Threads: 2}
-	before, most := rowstest.Heap(), int64(0)
-	opt.Progress = func(int, float64) { most = max(most, rowstest.Heap()-before) }
+	before, most := rowstest.HeapBytes(), int64(0)
+	opt.Progress = func(int, float64) { most = max(most, rowstest.HeapBytes()-before) }
 	must.Get(Select(t.Context(), x, n, d, opt))(t)
 	if says := Bytes(n, d, opt); most == 0 || most > says || says > 8*d*d {
 		t.Errorf("%d bytes held, %d said", most, says)

@@ -67,7 +67,7 @@ func (m *udfsMethod) Cost(s method.Shape) (method.Cost, error) {
 func (m *udfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	n, d := int(e.Rows), len(e.Columns)
 	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
-	x, err := source.Dense(ctx, e.Threads, n, d, e.Std.To)
+	x, err := source.ReadDense(ctx, e.Threads, n, d, e.Std.To)
 	if err != nil {
 		return nil, err
 	}

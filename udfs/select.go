@@ -68,7 +68,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (scatterForm, error) {
 	centreColumns(x)
 	n, d := x.Rows, x.Cols
-	near, err := rows.Nearest(ctx, team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.Within(x))
+	near, err := rows.FindNearest(ctx, team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.PassInMemory(x))
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestGoesOnToTheSameBits(t *testing.T) {
 		for i := range x {
 			x[i] = rng.NormFloat64() * float64(1+i%d%5)
 		}
-		resumetest.GoesOn(t, func(at resumetest.Place) (*Result, error) {
+		resumetest.CheckResume(t, func(at resumetest.Storage) (*Result, error) {
 			return Select(t.Context(), slices.Clone(x), 30, d, Options{Clusters: 2, Gamma: 0.5, MaxIter: 5, Tol: 1e-14, Threads: 2, Stages: at.Stages})
 		}, func(what string, got, want *Result) {
 			if !slices.Equal(got.Objective, want.Objective) || !slices.Equal(got.Scores, want.Scores) || fmt.Sprint(got.Warnings) != fmt.Sprint(want.Warnings) {

@@ -17,9 +17,9 @@ import (
 // elimination, all eigenpairs by rotation.
 func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, objective []float64) {
 	n, d := len(x), len(x[0])
-	m := rowstest.Zeros(d, d)
+	m := rowstest.ZeroRows(d, d)
 	for i := range n {
-		others := slices.DeleteFunc(rowstest.Ints(n), func(j int) bool { return j == i })
+		others := slices.DeleteFunc(rowstest.Integers(n), func(j int) bool { return j == i })
 		square := func(j int) (s float64) {
 			for f := range d {
 				s += (x[i][f] - x[j][f]) * (x[i][f] - x[j][f])
@@ -28,7 +28,7 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 		}
 		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(square(a), square(b)) })
 		patch := append([]int{i}, others[:k]...)
-		centred := rowstest.Zeros(k+1, d) // HX_iᵀ
+		centred := rowstest.ZeroRows(k+1, d) // HX_iᵀ
 		for f := range d {
 			mean := 0.0
 			for _, j := range patch {
@@ -38,7 +38,7 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 				centred[p][f] = x[j][f] - mean
 			}
 		}
-		a := rowstest.Zeros(k+1, k+1)
+		a := rowstest.ZeroRows(k+1, k+1)
 		for p := range a {
 			for q := range a {
 				for f := range d {
@@ -47,7 +47,7 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 			}
 			a[p][p] += lambda
 		}
-		a = rowstest.Inverse(a)
+		a = rowstest.InvertMatrix(a)
 		for f := range d {
 			for g := range d {
 				for p := range a {
@@ -60,7 +60,7 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 	}
 	q := slices.Repeat([]float64{1}, d)
 	for range updates {
-		a := rowstest.Zeros(d, d)
+		a := rowstest.ZeroRows(d, d)
 		for f := range d {
 			copy(a[f], m[f])
 			a[f][f] += gamma * q[f]
@@ -88,13 +88,13 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 // clusters are rows about three centres, with a nuisance that outweighs them in one feature.
 func clusters(n, d int, seed uint64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	centre := rowstest.Zeros(3, d)
+	centre := rowstest.ZeroRows(3, d)
 	for _, row := range centre {
 		for j := range row {
 			row[j] = 3 * rng.NormFloat64()
 		}
 	}
-	x := rowstest.Zeros(n, d)
+	x := rowstest.ZeroRows(n, d)
 	for i := range x {
 		for j := range x[i] {
 			x[i][j] = centre[i%3][j] + rng.NormFloat64()*(0.5+float64(j%4))
@@ -118,17 +118,17 @@ type fixture struct {
 }
 
 func TestFixture(t *testing.T) {
-	for name, f := range fixtures.Read[fixture](t, "udfs") {
+	for name, f := range fixtures.ReadCases[fixture](t, "udfs") {
 		r := run(t, f.X, Options{Neighbors: f.K, Lambda: f.Lam, Gamma: f.Gamma, Clusters: f.C, MaxIter: f.T, Tol: -1})
 		if r.Rose != nil || len(r.Objective) != f.T {
 			t.Fatalf("%s: %d objectives, %+v", name, len(r.Objective), r.Rose)
 		}
 		// The fixture has next to no ε. Ours adds γΣε/2‖wᵢ‖, some 8e-9, to an objective of 21.7,
 		// and moves the norms by as little.
-		if off := rowstest.Distance(r.Scores, f.Norms); !(off <= 5e-9) {
+		if off := rowstest.RelativeDistance(r.Scores, f.Norms); !(off <= 5e-9) {
 			t.Errorf("%s: norms are off by %.2g: %v, want %v", name, off, r.Scores, f.Norms)
 		}
-		if off := rowstest.Distance(r.Objective, f.Objective); !(off <= 1e-9) {
+		if off := rowstest.RelativeDistance(r.Objective, f.Objective); !(off <= 1e-9) {
 			t.Errorf("%s: the objective is off by %.2g: %v, want %v", name, off, r.Objective, f.Objective)
 		}
 	}
@@ -143,10 +143,10 @@ func TestSelectIsTheDenseForm(t *testing.T) {
 		norms, objective := naive(x, c.k, c.lambda, c.gamma, 3, 6)
 		r := run(t, x, Options{Neighbors: c.k, Lambda: c.lambda, Gamma: c.gamma, Clusters: 3, MaxIter: 6, Tol: -1})
 		// M is known to 1e-14 and its gaps are above 1e-5 of it, six times over.
-		if off := rowstest.Distance(r.Scores, norms); !(off <= 1e-8) {
+		if off := rowstest.RelativeDistance(r.Scores, norms); !(off <= 1e-8) {
 			t.Errorf("%+v: norms are off by %.2g", c, off)
 		}
-		if off := rowstest.Distance(r.Objective, objective); !(off <= 1e-10) {
+		if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-10) {
 			t.Errorf("%+v: the objective is off by %.2g", c, off)
 		}
 	}
@@ -166,7 +166,7 @@ func TestLaws(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	columns, order := rng.Perm(24), rng.Perm(300)
-	turned := rowstest.Zeros(300, 24)
+	turned := rowstest.ZeroRows(300, 24)
 	for i, r := range order {
 		for j, f := range columns {
 			turned[i][j] = x[r][f] + 100
@@ -189,7 +189,7 @@ func TestMoreFeaturesThanRows(t *testing.T) {
 		t.Errorf("rose %+v, warnings %v", want.Rose, want.Warnings)
 	}
 	columns := rand.New(rand.NewPCG(2, 1)).Perm(120)
-	turned := rowstest.Zeros(30, 120)
+	turned := rowstest.ZeroRows(30, 120)
 	for i := range turned {
 		for j, f := range columns {
 			turned[i][j] = x[i][f]
@@ -228,5 +228,5 @@ func TestEdges(t *testing.T) {
 		t.Error("a single row is no error")
 	}
 	_, err := Select(t.Context(), []float64{1, 2, 3, 4}, 2, 2, Options{Neighbors: -1, Lambda: -2, Gamma: math.NaN(), Clusters: -3, MaxIter: -4, Threads: -5, Tol: math.Inf(1)})
-	rowstest.Refused(t, err, "neighbors = -1", "alpha = -2", "gamma = NaN", "clusters = -3", "max-iter = -4", "threads = -5", "tol = +Inf")
+	rowstest.CheckRefusal(t, err, "neighbors = -1", "alpha = -2", "gamma = NaN", "clusters = -3", "max-iter = -4", "threads = -5", "tol = +Inf")
 }

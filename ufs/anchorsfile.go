@@ -29,7 +29,7 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 		return stream.Usagef("{anchors-file} %s: a stream; save it to a Parquet file first", f.File)
 	case rows <= int64(f.Neighbors):
 		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
-			place.Name(f.File), rows, f.Neighbors, f.Neighbors+1)
+			place.DisplayName(f.File), rows, f.Neighbors, f.Neighbors+1)
 	default:
 		r.anchorRows, r.anchorInputs = int(min(rows, math.MaxInt32)), ds.Inputs()
 	}
@@ -58,7 +58,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 		}
 		for _, name := range opt.Columns {
 			if !known[name] {
-				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.Name(f.File), name)
+				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.DisplayName(f.File), name)
 			}
 		}
 		for _, c := range src.Columns() { // columns that a wanted column may bring along
@@ -71,11 +71,11 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 		}
 	}
 	if err := checkSameColumns(d.columns, src.Columns()); err != nil {
-		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
+		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.DisplayName(f.File), err)
 	}
 	a, err := anchor.Given(ctx, p.readableRows(src), p.gatherer.anchorRows, std)
 	if err != nil { // the error is about the anchors, even if its text mentions distances: no row was read yet
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.Name(f.File)})))
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.DisplayName(f.File)})))
 	}
 	return a, nil
 }

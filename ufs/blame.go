@@ -23,7 +23,7 @@ func blameStatsFile(path string, err error) error {
 	if err == nil || isSelfExplanatory(err) && hasPlace {
 		return err
 	}
-	e := stream.Dataf(place.Name(path), "its numbers do not belong together: %w", err)
+	e := stream.Dataf(place.DisplayName(path), "its numbers do not belong together: %w", err)
 	e.Remedy = stream.Textf("remove it, and scan or merge again; if that makes the same file, please report it")
 	return e
 }

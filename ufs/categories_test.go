@@ -61,7 +61,7 @@ func (s byHand) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 // A column of categories gives the selection that its indicators give, made and scaled by hand; from
 // the data, from one scan, from shards and by a plan alike.
 func TestCategorical(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	q := ufs.Request{
 		Inputs: []string{path}, Categorical: "auto", Label: "label", Method: "greedy", K: 8, Scale: "center",
 		Columns: []string{"category", "d_clean", "u32", "emb", "geo.*", "day"},
@@ -127,7 +127,7 @@ func TestCategorical(t *testing.T) {
 // What cannot be columns of categories is refused with the way out, and text with too many values is
 // left out with the reason.
 func TestCategoricalRefusals(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	for says, q := range map[string]ufs.Request{
 		"no ranks":             {Inputs: []string{path}, Categorical: "auto", Scale: "rank"},
 		"no column has this":   {Inputs: []string{path}, Categorical: "categry"},
@@ -138,12 +138,12 @@ func TestCategoricalRefusals(t *testing.T) {
 			says = "it is the"
 		}
 		q.Method, q.Missing = "greedy", "mean"
-		if _, err := ufs.Select(t.Context(), q); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), says) {
+		if _, err := ufs.Select(t.Context(), q); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
 	plain := scan(t, ufs.ScanRequest{Request: ufs.Request{Missing: "mean"}}, path)
-	if _, err := ufs.Select(t.Context(), ufs.Request{Stats: plain, Method: "greedy", Categorical: "auto"}); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "categorical") {
+	if _, err := ufs.Select(t.Context(), ufs.Request{Stats: plain, Method: "greedy", Categorical: "auto"}); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "categorical") {
 		t.Errorf("statistics without categories: %v", err)
 	}
 	s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Missing: "mean", Method: "greedy", K: 3, Categorical: "id,category"}))(t)
@@ -159,7 +159,7 @@ func TestCategoricalRefusals(t *testing.T) {
 // Files that were scanned separately have features made of their own data, and merge refuses them with the
 // reason.
 func TestMadeApart(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	q := ufs.Request{Missing: "mean", MissingIndicators: true, Columns: []string{"price", "d_clean"}}
 	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Columns: q.Columns, Where: "price is not null"}))(t)
 	whole := filepath.Join(t.TempDir(), "whole.parquet")

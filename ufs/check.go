@@ -60,7 +60,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 		return nil, stream.Usagef("{psi-limit} %v: want a number above 0, as 0.25", o.PSILimit)
 	}
 	c.Tolerance = cmp.Or(o.Tolerance, DefaultTolerance)
-	if err := atomicfile.NotInput(ctx, o.Output, slices.DeleteFunc([]string{o.Stats, o.Baseline}, func(p string) bool { return p == "" })...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, o.Output, slices.DeleteFunc([]string{o.Stats, o.Baseline}, func(p string) bool { return p == "" })...); err != nil {
 		return nil, err
 	}
 	var err error

@@ -153,7 +153,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	}
 	d.selectionError = 1
 	if len(own) > 0 {
-		explained, err := judge.Explain(ctx, g, own, c.request.Threads)
+		explained, err := judge.ExplainChoice(ctx, g, own, c.request.Threads)
 		if err != nil {
 			return withPlace(err, d.bundle)
 		}
@@ -161,7 +161,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 		if own = explained.Order; weights {
 			own = slices.DeleteFunc(slices.Clone(own), func(k int) bool { return slices.Contains(explained.Redundant, k) })
 			if d.weights, err = judge.NewWeights(kernel.NewTeam(c.request.Threads), g.Sym, g.D, own); err != nil {
-				return stream.Errorf("the selected features of %s: %w", place.Name(c.Baseline), err)
+				return stream.Errorf("the selected features of %s: %w", place.DisplayName(c.Baseline), err)
 			}
 			for _, k := range own {
 				d.weightNames = append(d.weightNames, d.names[k])
@@ -176,7 +176,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 		}
 	}
 	k := min(len(featureNames(c.Selection)), g.D)
-	fresh, err := judge.Choose(ctx, g, k, keep[:min(len(keep), k)], c.request.Threads)
+	fresh, err := judge.ChooseGreedily(ctx, g, k, keep[:min(len(keep), k)], c.request.Threads)
 	if err != nil {
 		return withPlace(err, d.bundle)
 	}
@@ -206,5 +206,5 @@ func (c *checker) applyWeights(before, now *checkedData) {
 		from[k] = placeOf(before.index, name)
 	}
 	g := now.matrix
-	c.verdict.ByOldWeights = stream.Number(before.weights.Left(kernel.NewTeam(c.request.Threads), g.Sym, g.D, chosen, from))
+	c.verdict.ByOldWeights = stream.Number(before.weights.UnexplainedShare(kernel.NewTeam(c.request.Threads), g.Sym, g.D, chosen, from))
 }

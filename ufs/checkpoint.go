@@ -55,7 +55,7 @@ func (q *Request) checkpointFolder() string {
 	if out == "" || out == "-" || place.IsURL(out) || atomicfile.IsDevice(out) {
 		return ""
 	}
-	local, err := place.Local(out)
+	local, err := place.LocalPath(out)
 	if err != nil {
 		return ""
 	}
@@ -80,7 +80,7 @@ func (r *run) openCheckpoint() error {
 }
 
 func (q *Request) resumeOptions(unasked bool) resume.Options {
-	return resume.Options{Every: q.CheckpointEvery, Unasked: unasked, Note: q.Say}
+	return resume.Options{Every: q.CheckpointEvery, Implicit: unasked, Note: q.Say}
 }
 
 // openAutoCheckpoint opens the folder next to the output if the plan predicts a long run, or an earlier run
@@ -129,11 +129,11 @@ func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 		rounds = append(rounds, scalemodel.Profile) // further passes read at least as much
 	}
 	j.Rounds = append(rounds, j.Rounds...)
-	rates, err := scalemodel.Defaults().With("start=0s")
+	rates, err := scalemodel.DefaultRates().WithOverrides("start=0s")
 	if err != nil {
 		return 0
 	}
-	long := scalemodel.Estimate(j, rates, 1).Total
+	long := scalemodel.EstimateTime(j, rates, 1).Total
 	if r.From == method.FromRows {
 		rows := j.Rows
 		if drawn := r.drawnRows(); drawn > 0 {
@@ -160,7 +160,7 @@ func (c *checkpoint) close(ctx context.Context, err error) error {
 			err = errors.Join(err, syncErr)
 		}
 	}
-	if err != nil && ctx.Err() != nil && folder.Holds() {
+	if err != nil && ctx.Err() != nil && folder.HoldsStates() {
 		err = &Interrupted{Checkpoint: folder.Path(), Err: err}
 	}
 	if closeErr := folder.Close(); closeErr != nil {

@@ -50,9 +50,9 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 		return err
 	}
 	if p.gatherer.fallback != nil { // the fallback may have taken this run's place
-		p.gatherer.states, err = folder.Own(ctx, "gathering", id)
+		p.gatherer.states, err = folder.OpenOwnRun(ctx, "gathering", id)
 	} else {
-		p.gatherer.states, err = folder.Run(ctx, "gathering", id)
+		p.gatherer.states, err = folder.OpenRun(ctx, "gathering", id)
 	}
 	return err
 }
@@ -163,7 +163,7 @@ func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done b
 	done, err2 := strconv.ParseBool(saved.Marks[doneMark])
 	passes, err3 := strconv.Atoi(saved.Marks[passesMark])
 	if err1 != nil || err2 != nil || err3 != nil {
-		return 0, false, resume.Damaged(saved.Path, errors.New("it does not say how far the pass was"))
+		return 0, false, resume.ErrDamaged(saved.Path, errors.New("it does not say how far the pass was"))
 	}
 	for _, section := range s.sections {
 		if err := saved.Read(section.Name, section.Body.(io.ReaderFrom)); err != nil {

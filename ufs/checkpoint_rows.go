@@ -27,7 +27,7 @@ func (r *run) rowScratchOptions() scratch.Options {
 
 func checkpointScratch(r *run, folder string) scratch.Options {
 	opt := r.scratchOptions()
-	opt.Dir, opt.There = folder, resume.Bytes(folder)
+	opt.Dir, opt.There = folder, resume.ScratchBytes(folder)
 	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder%v", fewerRowsRemedy(r))
 	return opt
 }
@@ -56,7 +56,7 @@ func (t *trial) runOverRows(ctx context.Context, onResume func(step int), iterat
 		return iterate(ctx)
 	}
 	t.Stages = stages
-	ctx, stop := stages.Delay(ctx)
+	ctx, stop := stages.DelayCancel(ctx)
 	defer stop()
 	return iterate(ctx)
 }
@@ -66,11 +66,11 @@ func (t *trial) openStages(ctx context.Context, onResume func(step int)) (*resum
 	if folder == nil {
 		return nil, nil
 	}
-	states, err := folder.Run(ctx, "rows", t.iterationIdentity())
+	states, err := folder.OpenRun(ctx, "rows", t.iterationIdentity())
 	if err != nil {
 		return nil, err
 	}
-	return states.Stages(ctx, func(step int) {
+	return states.OpenStages(ctx, func(step int) {
 		if onResume(step); step > 0 {
 			t.say("going on from %s at iteration %d", folder.Path(), step+1)
 		} else {

@@ -24,11 +24,11 @@ func (t *trial) openPassCheckpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := folder.Run(ctx, "selection", id)
+	r, err := folder.OpenRun(ctx, "selection", id)
 	if err != nil {
 		return err
 	}
-	if n := r.Count("pass"); n > 0 {
+	if n := r.CountStates("pass"); n > 0 {
 		t.say("going on from %s behind pass %d of the selection", folder.Path(), n)
 	}
 	t.Checkpoint = resume.Numbers{Run: r}
@@ -55,7 +55,7 @@ func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
 		return id, err
 	}
 	sum := sha256.Sum256(choice)
-	path, _ := kernel.Path() // applyLimits has already reported a bad variable
+	path, _ := kernel.InstructionSet() // applyLimits has already reported a bad variable
 	id.Facts = map[string]string{"instruction set": path, "version": Release, "choice of features": hex.EncodeToString(sum[:8])}
 	return id, nil
 }

@@ -228,7 +228,7 @@ func TestTypesThatDiffer(t *testing.T) {
 	refused(t, exit.Usage, `has no "z"`, ufs.MergeRequest{}, scan(t, ufs.ScanRequest{}, a), scan(t, ufs.ScanRequest{}, b))
 	refused(t, exit.Usage, `has no "z"`, ufs.MergeRequest{}, scan(t, ufs.ScanRequest{}, b), scan(t, ufs.ScanRequest{}, a))
 	_, err := ufs.Select(t.Context(), ufs.Request{Inputs: []string{a, b}})
-	if exit.Code(err) != exit.Data || !strings.Contains(err.Error(), `"z"`) || !strings.Contains(err.Error(), "a.parquet") || !strings.Contains(err.Error(), "b.parquet") {
+	if exit.CodeOf(err) != exit.Data || !strings.Contains(err.Error(), `"z"`) || !strings.Contains(err.Error(), "a.parquet") || !strings.Contains(err.Error(), "b.parquet") {
 		t.Errorf("one read: %v", err)
 	}
 	graph := func(path string) string {
@@ -304,11 +304,11 @@ func TestUnionByName(t *testing.T) {
 	q := ufs.ScanRequest{Request: ufs.Request{Missing: "mean"}}
 	refused(t, exit.Usage, "union-by-name", ufs.MergeRequest{}, scan(t, q, files[0]), scan(t, q, files[1]))
 	_, err := ufs.Select(t.Context(), ufs.Request{Inputs: files, Missing: "mean"})
-	if exit.Code(err) != exit.Data || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), "0.parquet") || !strings.Contains(err.Error(), "1.parquet") {
+	if exit.CodeOf(err) != exit.Data || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), "0.parquet") || !strings.Contains(err.Error(), "1.parquet") {
 		t.Errorf("without a union: %v", err)
 	}
 	_, err = ufs.Select(t.Context(), ufs.Request{Stats: scan(t, q, files[0]), UnionByName: true})
-	if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "union-by-name") {
+	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "union-by-name") {
 		t.Errorf("statistics without a union: %v", err)
 	}
 }
@@ -316,7 +316,7 @@ func TestUnionByName(t *testing.T) {
 // Times and indicators are features like others: statistics of one scan, of shards and of a plan give the same
 // selection as the data, and apply writes the column from which a feature was made.
 func TestMadeFeatures(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	q := ufs.Request{
 		Inputs: []string{path}, Times: true, MissingIndicators: true, Missing: "mean", Label: "label", Method: "greedy", K: 12,
 		Exclude: []string{"id", "huge", "u64_big", "d_messy", "vals"},
@@ -363,7 +363,7 @@ func TestMadeFeatures(t *testing.T) {
 	for _, missing := range []string{"error", "drop-row"} {
 		bad := q
 		bad.Missing = missing
-		if _, err := ufs.Select(t.Context(), bad); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "mean, zero or pairwise") {
+		if _, err := ufs.Select(t.Context(), bad); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "mean, zero or pairwise") {
 			t.Errorf("missing %q: %v", missing, err)
 		}
 	}

@@ -337,7 +337,7 @@ func TestCancelInEveryPass(t *testing.T) {
 					continue
 				}
 			}
-			checkLeft := leaktest.Goroutines(t)
+			checkLeft := leaktest.CheckGoroutines(t)
 			steps := 0
 			for done := false; !done; steps++ {
 				if testing.Short() { // of the hundreds of steps of a method that iterates

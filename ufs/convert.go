@@ -82,7 +82,7 @@ func checkDataOutput(verb, output string) error {
 func checkParquetOutput(verb, output string) error {
 	switch strings.ToLower(place.Ext(output)) {
 	case ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".npy", ".avro", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst", ".bz2":
-		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.Name(output), place.WithExt(output, ".parquet"))
+		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.DisplayName(output), place.WithExt(output, ".parquet"))
 	}
 	return nil
 }

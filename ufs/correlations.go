@@ -235,7 +235,7 @@ type LinearCombination struct {
 }
 
 func (c *correlations) linearCombination(from alike.Combination) LinearCombination {
-	out := LinearCombination{Name: c.Names[from.Column], Left: stream.Number(max(from.Left, 0)), Bound: stream.Number(from.Bound), Terms: []Term{}}
+	out := LinearCombination{Name: c.Names[from.Column], Left: stream.Number(max(from.Residual, 0)), Bound: stream.Number(from.Bound), Terms: []Term{}}
 	for _, t := range from.Terms {
 		out.Terms = append(out.Terms, c.term(from.Column, t.Column, t.Weight))
 	}
@@ -246,7 +246,7 @@ func (c *correlations) linearCombination(from alike.Combination) LinearCombinati
 // describeCopy expresses copy n through the first column of its group.
 func (c *correlations) describeCopy(first int, n alike.Near) Copy {
 	t := c.term(n.Column, first, n.Correlation)
-	rounding := c.Bound(n.Column, []int{first}, []float64{n.Correlation})
+	rounding := c.RoundingBound(n.Column, []int{first}, []float64{n.Correlation})
 	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constant(n.Column, []Term{t}, rounding)}
 }
 

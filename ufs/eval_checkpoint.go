@@ -78,7 +78,7 @@ func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselect
 	if err != nil {
 		return nil, err
 	}
-	if again.states, err = again.folder.Run(ctx, "resamples", id); err != nil {
+	if again.states, err = again.folder.OpenRun(ctx, "resamples", id); err != nil {
 		return nil, err
 	}
 	state, err := again.states.Load(ctx, foundState)
@@ -90,7 +90,7 @@ func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselect
 	}
 	defer state.Close()
 	if err := json.Unmarshal([]byte(state.Marks[foundState]), &again.Of); err != nil || len(again.Of) != len(e.Selections) {
-		return nil, resume.Damaged(state.Path, stream.Errorf("it does not hold what was selected from %s", plural(len(e.Selections), "selection")))
+		return nil, resume.ErrDamaged(state.Path, stream.Errorf("it does not hold what was selected from %s", plural(len(e.Selections), "selection")))
 	}
 	if e.Say != nil {
 		e.Say(stream.Textf("going on from %s: of %s from samples %d are made", again.folder.Path(), plural(len(e.Selections)*e.Resamples, "selection"), again.countFound()))
@@ -137,7 +137,7 @@ func (a *reselections) add(ctx context.Context, i int, folder string, found ...r
 }
 
 func forgetRunFolder(folder string) error {
-	return resume.Forget(folder, resume.Options{Unasked: true})
+	return resume.Forget(folder, resume.Options{Implicit: true})
 }
 
 func (a *reselections) forgetRunFolders() error {

@@ -57,7 +57,7 @@ func (e *evaluator) checkPresence(ds *chunkio.Dataset, wanted map[string]string,
 		text := fmt.Sprintf("%q", name)
 		if why[name] != "" {
 			text += why[name]
-		} else if near := suggest.Name(name, known); near != "" {
+		} else if near := suggest.NearestName(name, known); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		}
 		names = append(names, text)

@@ -45,7 +45,7 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 		return err
 	}
 	if e.clusterScale != gram.ScaleNone { // unscaled constant columns stay as they are
-		if _, err := e.table.Scale(e.clusterScale, e.columns); err != nil {
+		if _, err := e.table.ScaleColumns(e.clusterScale, e.columns); err != nil {
 			return e.blameInput(err)
 		}
 	}
@@ -152,7 +152,7 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 	}
 	err = e.request.trackProgress(p, func(next func(Progress)) error {
 		run := func(matrixOf func(int) kernel.Matrix[float64]) error {
-			s, err := judge.Trials(ctx, e.table.Classes, matrixOf, opt)
+			s, err := judge.RunTrials(ctx, e.table.Classes, matrixOf, opt)
 			scores = append(scores, s)
 			p.Pass++
 			return err
@@ -167,9 +167,9 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 			for _, r := range rankings {
 				p.What = "k-means, " + r.name
 				next(p)
-				matrixOf := func(run int) kernel.Matrix[float64] { return e.table.Gather(r.orders[run][:k]) }
+				matrixOf := func(run int) kernel.Matrix[float64] { return e.table.GatherColumns(r.orders[run][:k]) }
 				if len(r.orders) == 1 {
-					x := e.table.Gather(r.orders[0][:k])
+					x := e.table.GatherColumns(r.orders[0][:k])
 					matrixOf = func(int) kernel.Matrix[float64] { return x }
 				}
 				if err := run(matrixOf); err != nil {
@@ -184,7 +184,7 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 
 func (e *evaluator) measureRankings(ctx context.Context, team *kernel.Team, rankings []*ranking) error {
 	if e.Scale == "" || e.clusterScale == gram.ScaleNone {
-		if _, err := e.table.Scale(e.errorScale, e.columns); err != nil {
+		if _, err := e.table.ScaleColumns(e.errorScale, e.columns); err != nil {
 			return err
 		}
 	}
@@ -200,7 +200,7 @@ func (e *evaluator) measureRankings(ctx context.Context, team *kernel.Team, rank
 			} else {
 				addScaled(r.error, []float64{math.NaN()}, 1)
 			}
-			addScaled(r.redundancy, judge.Redundancy(team, e.table.Gather(order)), len(sets))
+			addScaled(r.redundancy, judge.RedundancyCurve(team, e.table.GatherColumns(order)), len(sets))
 		}
 	}
 	return nil

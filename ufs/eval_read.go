@@ -70,7 +70,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 	if _, err := e.planTable(ds, e.usedRows); err != nil { // now rows and clusters are known
 		return err
 	}
-	e.table.Fill(fill)
+	e.table.FillMissing(fill)
 	return nil
 }
 

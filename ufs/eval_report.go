@@ -17,12 +17,12 @@ type evalResult struct {
 }
 
 func (r *evalResult) setScores(runs []cluster.Scores) {
-	g := judge.Grade(runs)
+	g := judge.SummarizeScores(runs)
 	newSpread := func(s judge.Summary) *stream.Spread {
 		return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
 	}
 	r.ACC, r.NMISqrt, r.NMIMax, r.Purity, r.ARI = newSpread(g.ACC), newSpread(g.NMISqrt), newSpread(g.NMIMax), newSpread(g.Purity), newSpread(g.ARI)
-	r.runs = judge.Each(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
+	r.runs = judge.PickScore(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
 }
 
 // maxPaired is the number of features up to which the redundancy of all of them takes every pair. Pairs of a
@@ -40,7 +40,7 @@ func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scor
 	}
 	var all *evalResult
 	if slices.Contains(e.Baselines, judge.All) {
-		redundancy, isSampled := judge.Overall(team, e.table.Matrix(), maxPaired, e.request.Seed)
+		redundancy, isSampled := judge.MeanCorrelation(team, e.table.Matrix(), maxPaired, e.request.Seed)
 		if isSampled {
 			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(maxPaired)))
 		}
@@ -62,13 +62,13 @@ func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scor
 			next(&r)
 			block, runs = append(block, r), append(runs, r.runs)
 		}
-		p, best := judge.Mark(runs)
+		p, best := judge.MarkBest(runs)
 		for i := range block {
 			if r := &block[i]; e.Label != "" {
 				against := stream.Number(p[i])
 				r.PBest, r.Best = &against, &best[i]
 				if all != nil {
-					against := stream.Number(judge.Welch(r.runs, all.runs).P)
+					against := stream.Number(judge.WelchTest(r.runs, all.runs).P)
 					r.PAll = &against
 				}
 			}

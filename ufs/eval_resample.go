@@ -113,7 +113,7 @@ func (e *evaluator) resampleSelections(ctx context.Context) error {
 			for m, order := range orders {
 				sets[m] = order[:min(r.K, len(order))]
 			}
-			st := judge.Agreement(sets, max(features, len(index))) // s may list no columns
+			st := judge.MeasureStability(sets, max(features, len(index))) // s may list no columns
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}
 	}
@@ -173,7 +173,7 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 	if e.Where == "" {
 		rows = max(rows, e.rows)
 	}
-	fit, ok := halves.Fit(e.Resamples, half, rows)
+	fit, ok := halves.FitSamples(e.Resamples, half, rows)
 	q.SampleRows, q.Checkpoint = fit.Rows, checkpoint
 	r, err := q.newRun(ctx)
 	if err != nil || !ok || r.From != method.FromGram && r.From != method.FromGraph {
@@ -192,7 +192,7 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 		}
 		profile := *from.profile
 		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted
-		found, err := g.selectHalves(ctx, from, fit.Draw(e.Resamples, g.Seed), g.K, keep, s.LeftOut)
+		found, err := g.selectHalves(ctx, from, fit.DrawShards(e.Resamples, g.Seed), g.K, keep, s.LeftOut)
 		for _, h := range found {
 			c := reselection{Features: h.features}
 			for _, j := range h.order {
@@ -232,7 +232,7 @@ func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) 
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
 	}
-	scope, err := place.NewScope(place.Name(s.Path), place.OwnPlaces(s.Path), e.Allow)
+	scope, err := place.NewScope(place.DisplayName(s.Path), place.OwnPlaces(s.Path), e.Allow)
 	if err == nil {
 		err = resolveFiles(q.Options, scope.Resolve)
 	}

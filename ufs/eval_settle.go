@@ -67,10 +67,10 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 		if err := s.splitGroups(); err != nil {
 			return err
 		}
-		if err := atomicfile.NotInput(ctx, e.Output, s.Path); err != nil {
+		if err := atomicfile.CheckNotInput(ctx, e.Output, s.Path); err != nil {
 			return err
 		}
-		s.Path = place.Name(s.Path) // from here on for people
+		s.Path = place.DisplayName(s.Path) // from here on for people
 		taken := slices.ContainsFunc(e.Selections[:i], func(other NamedSelection) bool { return other.Name == s.Name })
 		if taken || slices.Contains(judge.Baselines(), s.Name) {
 			return stream.Usagef("{selection} %s: the name %s is taken; give it another: {selection} NAME=%[1]s", s.Path, s.Name)

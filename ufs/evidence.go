@@ -126,7 +126,7 @@ func (t *trial) takeGram() error {
 		m.Keep(t.bundle.takesPart)
 	}
 	if t.Fill == gram.FillPairwise {
-		c, err := linalg.Clip(kernel.NewTeam(t.Threads), kernel.RowMajor(m.Sym, m.D, m.D, m.D))
+		c, err := linalg.ClipNegative(kernel.NewTeam(t.Threads), kernel.RowMajor(m.Sym, m.D, m.D, m.D))
 		if err != nil {
 			return fmt.Errorf("eigenvalues of the pairwise covariances: %w", err)
 		}

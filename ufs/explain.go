@@ -143,12 +143,12 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	q.Meter, q.Progress, q.Note, q.Spelling = o.Meter, o.Progress, o.Note, o.Spelling
 	var record *correlations
 	k := int64(len(s.Selected))
-	err = q.withCorrelationsFor(ctx, s, func(d int) int64 { return alike.Bytes(d) + 16*k*k }, func(c *correlations) error {
+	err = q.withCorrelationsFor(ctx, s, func(d int) int64 { return alike.MemoryBytes(d) + 16*k*k }, func(c *correlations) error {
 		record = c
 		return x.explainColumns(o.Names, c)
 	})
 	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
-		return nil, a.OfSelection(place.Name(q.Inputs[0])) // the selection has the name, and no option that was given
+		return nil, a.OfSelection(place.DisplayName(q.Inputs[0])) // the selection has the name, and no option that was given
 	}
 	if err != nil {
 		return nil, err

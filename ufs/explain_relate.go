@@ -41,18 +41,18 @@ func (x *explainer) newRelations(c *correlations) (*relations, error) {
 	for _, j := range r.chosen {
 		r.isChosen[j] = true
 	}
-	r.regression = c.Regress(r.chosen)
+	r.regression = c.RegressOn(r.chosen)
 	var err error
-	r.dependence, err = c.Dependence()
+	r.dependence, err = c.FindDependence()
 	return r, err
 }
 
 func (r *relations) columnRelations(j int) *Relations {
 	regression := r.regression
 	if r.isChosen[j] {
-		regression = r.Regress(slices.DeleteFunc(slices.Clone(r.chosen), func(i int) bool { return i == j }))
+		regression = r.RegressOn(slices.DeleteFunc(slices.Clone(r.chosen), func(i int) bool { return i == j }))
 	}
-	e := regression.Explain(j)
+	e := regression.ExplainColumn(j)
 	out := &Relations{
 		Mean: stream.Number(r.mean[j]), Std: stream.Number(r.std[j]), R2: stream.Number(e.R2), Exact: e.Exact,
 		Residual: stream.Number(r.std[j] * math.Sqrt(1-e.R2)), Terms: []Term{}, Nearest: []NearColumn{}, Combinations: []LinearCombination{},
@@ -60,11 +60,11 @@ func (r *relations) columnRelations(j int) *Relations {
 	for k, i := range regression.Basis {
 		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
 	}
-	out.Constant = r.constant(j, out.Terms, r.Bound(j, regression.Basis, e.Weights))
+	out.Constant = r.constant(j, out.Terms, r.RoundingBound(j, regression.Basis, e.Weights))
 	slices.SortStableFunc(out.Terms, func(a, b Term) int {
 		return cmp.Or(cmp.Compare(math.Abs(float64(b.Standardized)), math.Abs(float64(a.Standardized))), cmp.Compare(a.Name, b.Name))
 	})
-	for _, n := range r.Nearest(j, nearestShown) {
+	for _, n := range r.NearestColumns(j, nearestShown) {
 		out.Nearest = append(out.Nearest, NearColumn{r.Names[n.Column], stream.Number(n.Correlation), r.isChosen[n.Column]})
 	}
 	out.VIF, out.Determined = inflation(r.dependence.VIF[j])
@@ -87,7 +87,7 @@ func (r *relations) addCombinations(j int, out *Relations) {
 			}
 			first = group.Column
 			copied := r.describeCopy(group.Column, n)
-			bound := r.Bound(n.Column, []int{group.Column}, []float64{n.Correlation})
+			bound := r.RoundingBound(n.Column, []int{group.Column}, []float64{n.Correlation})
 			out.Combinations = append(out.Combinations, LinearCombination{
 				Name: copied.Name, Constant: copied.Constant, Terms: []Term{r.term(n.Column, group.Column, n.Correlation)},
 				Left: stream.Number(1 - n.Correlation*n.Correlation), Bound: stream.Number(bound),
@@ -95,7 +95,7 @@ func (r *relations) addCombinations(j int, out *Relations) {
 		}
 	}
 	for _, found := range r.dependence.Combinations {
-		if found.Has(first) {
+		if found.HasColumn(first) {
 			out.Combinations = append(out.Combinations, r.linearCombination(found))
 		}
 	}

@@ -130,7 +130,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		if p.opt.LeaveOut, err = g.matchingLeftOut(ds); err != nil {
 			return nil, err
 		}
-	case g.gatherKind == method.FromRows && g.excludesSuspects(), p.gatherer.states.Has(uselessPass):
+	case g.gatherKind == method.FromRows && g.excludesSuspects(), p.gatherer.states.HasState(uselessPass):
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):

@@ -57,7 +57,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		return nil, err
 	}
 	g := p.gatherer
-	room.For(p.plan.Statistics) // earlier passes have left garbage in its place
+	room.EnsureFree(p.plan.Statistics) // earlier passes have left garbage in its place
 	e := &bundle{columns: ds.Columns(), useless: p.opt.LeaveOut, source: p.readableRows(ds), plan: p.plan, rawProfile: p.rawProfile}
 	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores show only ranks
 		e.facts = g.newFacts(len(e.columns))

@@ -80,7 +80,7 @@ func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read
 	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.gatherer.excludesSuspects() {
 		return read()
 	}
-	if !promisesMissing(ds) && !p.gatherer.excludesSuspects() && !p.gatherer.states.Has(uselessPass) {
+	if !promisesMissing(ds) && !p.gatherer.excludesSuspects() && !p.gatherer.states.HasState(uselessPass) {
 		p.opt.Missing = stream.MissingError
 		err := read()
 		if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
@@ -235,7 +235,7 @@ func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Ancho
 		}
 	}
 	p.gatherer.note("comparing the graph of the %d anchors with that of a permuted copy", a.M)
-	known, err = trust.Graph(ctx, a, f.Neighbors, r.Threads, p.plan.judgesAtOnce)
+	known, err = trust.CompareGraph(ctx, a, f.Neighbors, r.Threads, p.plan.judgesAtOnce)
 	return a, known, err
 }
 
@@ -244,7 +244,7 @@ func (r *run) addGraphShape(s map[string]string) {
 	s["scale"] = r.Scale
 	s["neighbors"] = fmt.Sprint(f.Neighbors)
 	if f.File != "" {
-		s["anchors-file"] = place.Name(f.File)
+		s["anchors-file"] = place.DisplayName(f.File)
 		return
 	}
 	if f.Count > 0 {

@@ -146,14 +146,14 @@ func (q *Request) readOptionFile(ctx context.Context, option, value string, reme
 		return "", nil, q.errForLimit(err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // spreadsheets write a byte order mark
-	return place.Name(value), text, err
+	return place.DisplayName(value), text, err
 }
 
 func checkPairsMemory(ctx context.Context, path string, text []byte, memory int64) error {
 	const line = 96 // of CSV: its fields in a list of their own
 	parsed := line * int64(bytes.Count(text, []byte{'\n'}))
 	if isJSON(text) {
-		size, err := jsonsize.Of(ctx, text, reflect.TypeFor[map[string][]string]())
+		size, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[map[string][]string]())
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -162,7 +162,7 @@ func checkPairsMemory(ctx context.Context, path string, text []byte, memory int6
 		}
 	}
 	if need := int64(len(text)) + 2*parsed; memory > 0 && need > memory {
-		return &stream.MemoryError{What: "reading " + place.Name(path), Need: need, Limit: memory}
+		return &stream.MemoryError{What: "reading " + place.DisplayName(path), Need: need, Limit: memory}
 	}
 	return nil
 }

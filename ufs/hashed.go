@@ -179,7 +179,7 @@ const hashedMagic = "ufshash1"
 // WriteTo implements io.WriterTo.
 func (h *shardStats) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(hashedMagic))
+	e.Word(words.MagicWord(hashedMagic))
 	e.Int(int64(len(h.moments)))
 	graphs := int64(0)
 	if h.graphs != nil {
@@ -215,7 +215,7 @@ func (h *shardStats) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
 	d.Magic(hashedMagic, "statistics of hash shards")
 	d.Expect(2)
-	shards := int(d.Count("number of hash shards", halves.Most))
+	shards := int(d.Count("number of hash shards", halves.MostShards))
 	graphs := d.Count("whether there are graphs", 1) == 1
 	if d.Err() == nil && (shards != len(h.moments) || !graphs && h.graphs != nil) {
 		d.Fail("%d hash shards with graphs: %v, want %d with graphs: %v", shards, graphs, len(h.moments), h.graphs != nil)

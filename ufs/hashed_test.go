@@ -40,8 +40,8 @@ func TestHashedForm(t *testing.T) {
 			}
 			return must.Get(newShardStats(shards, len(e.columns), gram.Options{Limit: 1 << 30}, graph))(t)
 		}
-		b := wordstest.Bytes(t, e.shardStats)
-		wordstest.Reread(t, b, empty(4))
+		b := wordstest.EncodeState(t, e.shardStats)
+		wordstest.CheckReread(t, b, empty(4))
 		if _, err := empty(6).ReadFrom(bytes.NewReader(b)); err == nil {
 			t.Errorf("%s: 6 hash shards read 4", name)
 		}
@@ -116,14 +116,14 @@ func TestEvalByShards(t *testing.T) {
 	if n := meter.Rows.Load(); n != 2*900 { // to judge by, and to gather
 		t.Errorf("%d rows were read", n)
 	}
-	fit, _ := halves.Fit(resamples, 450, 900)
+	fit, _ := halves.FitSamples(resamples, 450, 900)
 	seed := judge.RunSeed(1, 0)
 	var sets [][]int
-	for _, set := range fit.Draw(resamples, seed) {
+	for _, set := range fit.DrawShards(resamples, seed) {
 		part := q
 		part.Inputs = []string{stored(t, someRows{at: func(i int64) bool {
 			for _, h := range set {
-				if halves.Of(seed, i, fit.Shards) == h {
+				if halves.ShardOf(seed, i, fit.Shards) == h {
 					return true
 				}
 			}
@@ -139,7 +139,7 @@ func TestEvalByShards(t *testing.T) {
 		}
 		sets = append(sets, order)
 	}
-	want := judge.Agreement(sets, len(s.Columns))
+	want := judge.MeasureStability(sets, len(s.Columns))
 	if float64(got.Nogueira) != want.Nogueira || float64(got.Jaccard) != want.Jaccard || got.Resamples != resamples {
 		t.Errorf("%+v, want %+v", got, want)
 	}

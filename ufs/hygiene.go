@@ -68,7 +68,7 @@ func (r *run) suspectsToLeaveOut(p *gram.Profile, f *hygiene.Facts, cols []strea
 	if !r.excludesSuspects() {
 		return nil
 	}
-	for _, s := range f.Suspects(p, nil, r.maxMissingShare()) {
+	for _, s := range f.FindSuspects(p, nil, r.maxMissingShare()) {
 		if r.leavesOut(s) && !isIntended(s, cols) {
 			out = append(out, cols[s.Column].LeftOut(suspectReason(s, cols, r.Label)))
 		}
@@ -86,13 +86,13 @@ func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string
 	case hygiene.Sparse:
 		return fmt.Sprintf("mostly missing (%s of the rows)", share(s.Share))
 	case hygiene.Time:
-		return "counts time (" + s.How + ")"
+		return "counts time (" + s.Evidence + ")"
 	case hygiene.ID:
 		return "looks like an identifier: whole numbers that hardly repeat"
 	case hygiene.Leak:
-		return fmt.Sprintf("nearly determines the label %s (%s)", label, s.How)
+		return fmt.Sprintf("nearly determines the label %s (%s)", label, s.Evidence)
 	}
-	return fmt.Sprintf("a copy of %s", cols[s.Of].Name)
+	return fmt.Sprintf("a copy of %s", cols[s.Original].Name)
 }
 
 func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
@@ -105,7 +105,7 @@ func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
 		label = e.options["label"]
 	}
 	var warned []hygiene.Suspect
-	for _, one := range e.facts.Suspects(profile, e.takesPart, r.maxMissingShare()) {
+	for _, one := range e.facts.FindSuspects(profile, e.takesPart, r.maxMissingShare()) {
 		if isIntended(one, e.columns) {
 			continue
 		}
@@ -165,9 +165,9 @@ func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Col
 		case hygiene.Sparse:
 			name += " (" + share(s.Share) + ")"
 		case hygiene.Time, hygiene.Leak:
-			name += " (" + s.How + ")"
+			name += " (" + s.Evidence + ")"
 		case hygiene.Copy:
-			name += " (of " + cols[s.Of].Name + ")"
+			name += " (of " + cols[s.Original].Name + ")"
 		}
 		names = append(names, name)
 	}
@@ -203,7 +203,7 @@ func pronoun(isOne bool) string {
 func sentinelWarnings(e *bundle, ds *chunkio.Dataset) []stream.Text {
 	var names []string
 	var values []float64
-	for _, s := range e.facts.Sentinels(e.takesPart) {
+	for _, s := range e.facts.FindSentinels(e.takesPart) {
 		if e.columns[s.Column].Block != "" { // made of times or categories
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 // memory.
 func TestNoFalseAlarms(t *testing.T) {
 	for _, name := range []string{"coil20", "isolet", "mnist10k", "orl", "usps", "prostate_ge", "basehock", "warppie10p"} {
-		path := fixtures.Dataset(t, name+".parquet")
+		path := fixtures.DatasetPath(t, name+".parquet")
 		s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Label: "label", Method: "variance", K: 1}))(t)
 		want := copiesIn(t, path)
 		if got := reasons(s.Suspects); len(got) != len(want) {

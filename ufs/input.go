@@ -190,7 +190,7 @@ func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) erro
 	if q.Output == "" {
 		return nil
 	}
-	return atomicfile.NotInput(ctx, q.Output, append(namedFiles(q), others...)...)
+	return atomicfile.CheckNotInput(ctx, q.Output, append(namedFiles(q), others...)...)
 }
 
 func namedFiles(q *Request) []string {

@@ -190,7 +190,7 @@ func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspect
 		}
 	}
 	s.addProfile(profile, ds.Columns())
-	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(facts.Suspects(profile, nil, warnMissing), ds.Columns(), r.Label), r.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(facts.FindSuspects(profile, nil, warnMissing), ds.Columns(), r.Label), r.Spelling)...)
 	return profile.Seen, nil
 }
 
@@ -236,7 +236,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		s.Columns = append(s.Columns, InspectedColumn{Name: col.Name, Type: col.Type, Used: true})
 	}
 	s.addProfile(e.profile, e.columns)
-	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(e.facts.Suspects(e.profile, nil, warnMissing), e.columns, e.options["label"]), q.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(e.facts.FindSuspects(e.profile, nil, warnMissing), e.columns, e.options["label"]), q.Spelling)...)
 	for _, l := range e.leftOut {
 		s.Columns = append(s.Columns, InspectedColumn{Name: l.Name, Why: l.Why})
 	}

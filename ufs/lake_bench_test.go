@@ -28,7 +28,7 @@ func BenchmarkLake(b *testing.B) {
 	if folder != "" {
 		files = must.Get(filepath.Glob(filepath.Join(folder, "*.parquet")))(b)
 	} else {
-		files = []string{fixtures.Dataset(b, "mnist70k.parquet")}
+		files = []string{fixtures.DatasetPath(b, "mnist70k.parquet")}
 	}
 	must.Do(b, os.Mkdir(filepath.Join(s.Dir, "data"), 0o755))
 	for _, from := range files {

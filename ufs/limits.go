@@ -78,7 +78,7 @@ func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 		return nil, err
 	}
 	q.keepStdin()
-	process.setUp.Do(func() { process.linearAlgebra = linalg.Use(0) })
+	process.setUp.Do(func() { process.linearAlgebra = linalg.UseKernels(0) })
 	if process.linearAlgebra != nil {
 		return nil, process.linearAlgebra
 	}
@@ -116,14 +116,14 @@ func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 // holds much and makes thousands of small runs, the command's tests, collecting took most of it. Between two
 // collections the last one's figure stands.
 func memoryBeforeRun() int64 {
-	if room.Used() <= ownRuntime {
+	if room.UsedBytes() <= ownRuntime {
 		return 0
 	}
 	if begin := time.Now(); begin.Sub(process.collected) >= 50*process.collecting {
 		runtime.GC()
 		process.collected = time.Now()
 		process.collecting = process.collected.Sub(begin)
-		process.last = room.Used() - ownRuntime
+		process.last = room.UsedBytes() - ownRuntime
 	}
 	return max(process.last, 0)
 }

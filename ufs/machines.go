@@ -59,7 +59,7 @@ type MachinesForecast struct {
 // OnMachines fills in f.Machines. Its times rest on rates: a few were measured, and others, of networks and
 // schedulers, are assumed unless m gives them.
 func (f *Forecast) OnMachines(m Machines) error {
-	rates, err := scalemodel.Defaults().With(m.Rates)
+	rates, err := scalemodel.DefaultRates().WithOverrides(m.Rates)
 	if err != nil {
 		return stream.Usagef("{rates} %w", err)
 	}
@@ -76,10 +76,10 @@ func (f *Forecast) OnMachines(m Machines) error {
 	j := f.job
 	j.Cores = cmp.Or(m.Cores, runtime.NumCPU())
 	f.Machines = &MachinesForecast{
-		Estimate: true, Cores: j.Cores, Rounds: len(j.Rounds), Groups: j.Groups, Knee: MachinesPoint(scalemodel.Knee(j, rates)), Warnings: []string{},
+		Estimate: true, Cores: j.Cores, Rounds: len(j.Rounds), Groups: j.Groups, Knee: MachinesPoint(scalemodel.FindKnee(j, rates)), Warnings: []string{},
 	}
 	for _, n := range m.Counts {
-		f.Machines.Points = append(f.Machines.Points, MachinesPoint(scalemodel.Estimate(j, rates, n)))
+		f.Machines.Points = append(f.Machines.Points, MachinesPoint(scalemodel.EstimateTime(j, rates, n)))
 	}
 	for _, r := range rates {
 		f.Machines.Rates = append(f.Machines.Rates, Rate{r.Name, r.Value, string(r.Unit), r.Source, r.About, r.String()})

@@ -146,7 +146,7 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 			sampled = anchor.SamplerBytes(limitRows(r.anchorSampleRows(r.maxAnchors(), d), ds), d)
 		}
 		if r.keepRows > 0 {
-			sampled += rowsample.Bytes(limitRows(r.keepRows, ds), d)
+			sampled += rowsample.SampleBytes(limitRows(r.keepRows, ds), d)
 		}
 		switch {
 		case from == method.FromGraph:
@@ -199,7 +199,7 @@ func (r *run) splitterBytes(d int) int64 {
 	if r.Stability == 0 {
 		return 0
 	}
-	return halves.Bytes(d, r.Stability) + profileColumnBytes*int64(d)
+	return halves.SplitterBytes(d, r.Stability) + profileColumnBytes*int64(d)
 }
 
 func limitRows(rows int, ds *chunkio.Dataset) int {
@@ -332,7 +332,7 @@ func (r *run) expectedK(d int) int {
 	case r.K > 0:
 		return min(r.K, d)
 	case r.AutoK:
-		return max(subset.Most(d), min(len(r.Keep), d))
+		return max(subset.MaxFeatures(d), min(len(r.Keep), d))
 	case r.Variance > 0 || r.Budget > 0:
 		return d
 	case r.MinGain > 0 && r.Takes.MinGain:

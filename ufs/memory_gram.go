@@ -109,7 +109,7 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	if r.AutoK || r.From != method.FromProfile && r.alwaysSizes(d) {
 		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
 	}
-	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.Appraised(d))))
+	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.MaxAppraised(d))))
 	if r.comparesWithChance() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
 	}

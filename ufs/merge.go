@@ -85,7 +85,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	defer end()
-	if err := atomicfile.CanWrite(ctx, m.Output); err != nil {
+	if err := atomicfile.CheckWritable(ctx, m.Output); err != nil {
 		return nil, err
 	}
 	fetched := q.Meter.Transfer()
@@ -115,7 +115,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	done := e.summary(nil, q.Meter.Transfer().Since(fetched))
-	done.Merged, done.Outside, done.Path = len(paths), outside, place.Name(m.Output)
+	done.Merged, done.Outside, done.Path = len(paths), outside, place.DisplayName(m.Output)
 	return done, nil
 }
 
@@ -136,18 +136,18 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 		}
 		if len(found) != 1 || found[0] != arg {
 			found = slices.DeleteFunc(found, func(path string) bool {
-				return errors.As(atomicfile.NotInput(ctx, m.Output, path), new(*stream.UsageError))
+				return errors.As(atomicfile.CheckNotInput(ctx, m.Output, path), new(*stream.UsageError))
 			})
 		}
 		paths = append(paths, found...)
 	}
 	if len(paths) == 0 {
-		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.Name(m.Output))
+		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.DisplayName(m.Output))
 	}
 	if m.Decay > 0 { // today's total may replace yesterday's
 		return paths, nil
 	}
-	return paths, atomicfile.NotInput(ctx, m.Output, paths...)
+	return paths, atomicfile.CheckNotInput(ctx, m.Output, paths...)
 }
 
 // merger holds the state of one Merge.

@@ -31,7 +31,7 @@ func (m *merger) orderByDay(files []string) (days, outside []string) {
 	}
 	n := max(len(days)-m.Window, 0)
 	for _, path := range days[:n] {
-		outside = append(outside, place.Name(path))
+		outside = append(outside, place.DisplayName(path))
 	}
 	return days[n:], outside
 }

@@ -131,7 +131,7 @@ func parentFolder(name string) string {
 	if !place.IsURL(name) {
 		return filepath.Dir(name) + string(filepath.Separator)
 	}
-	return place.Parent(name)
+	return place.ParentFolder(name)
 }
 
 func (m *merger) checkWhole() error {

@@ -54,7 +54,7 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		}
 		h := head.Header
 		f := mergedFile{
-			path: paths[i], name: place.Name(paths[i]), check: head.Check, kind: h.Kind, decay: h.Options[optionDecay], window: h.Options[optionWindow],
+			path: paths[i], name: place.DisplayName(paths[i]), check: head.Check, kind: h.Kind, decay: h.Options[optionDecay], window: h.Options[optionWindow],
 			part: h.Part, table: h.Table, inputs: h.Inputs, ranges: h.Ranges, rows: countRows(h.Ranges), warnings: h.Warnings,
 		}
 		if m.Decay > 0 { // recorded in the sum at the end; a total differs in it from a day's file
@@ -88,7 +88,7 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	}
 	m.header.Options, _ = agreeOnMissing(m.header.Options, first.Options)
 	m.orderFiles(lowest)
-	firstRead := place.Name(paths[0])
+	firstRead := place.DisplayName(paths[0])
 	for i := range m.files {
 		if err := m.checkAddable(&m.files[0], &m.files[i], i == 0); err != nil {
 			return err

@@ -216,8 +216,8 @@ func refused(t *testing.T, code int, says string, m ufs.MergeRequest, files ...s
 	t.Helper()
 	m.Files, m.Output = files, filepath.Join(t.TempDir(), "all.ufs")
 	_, err := ufs.Merge(t.Context(), m)
-	if exit.Code(err) != code || !strings.Contains(err.Error(), says) {
-		t.Errorf("%v: exit code %d, want %d and %q", err, exit.Code(err), code, says)
+	if exit.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v: exit code %d, want %d and %q", err, exit.CodeOf(err), code, says)
 	}
 	if left := must.Get(os.ReadDir(filepath.Dir(m.Output)))(t); len(left) > 0 {
 		t.Errorf("%s: left behind: %v", says, left)
@@ -333,7 +333,7 @@ func TestMergeManyInBoundedMemory(t *testing.T) {
 	limit := smallest(t, dir)
 	before := inUse()
 	var reads, most atomic.Int64
-	ctx := faults.With(t.Context(), &faults.Disk{Read: func(_ string, want int) (int, error) {
+	ctx := faults.WithDisk(t.Context(), &faults.Disk{Read: func(_ string, want int) (int, error) {
 		if reads.Add(1)%200 == 0 {
 			most.Store(max(most.Load(), inUse()))
 		}

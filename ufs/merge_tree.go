@@ -340,7 +340,7 @@ func (e *bundle) storedStates(has stateSet) (list []state) {
 // sideBytes is the memory of a state without its moments and graph, or its sample, which get the rest of its
 // share. Only some files may have histograms, so room is always kept for them.
 func (t *tree) sideBytes() int64 {
-	return t.sideBytesWithoutFacts() + hygiene.Bytes(len(t.merger.header.Columns), t.merger.header.Options["label"] != "")
+	return t.sideBytesWithoutFacts() + hygiene.FactsBytes(len(t.merger.header.Columns), t.merger.header.Options["label"] != "")
 }
 
 func (t *tree) sideBytesWithoutFacts() int64 {

@@ -26,7 +26,7 @@ func TestNoFileStaysOpen(t *testing.T) {
 	each := func(do func(q Request) error) {
 		t.Helper()
 		for _, in := range []string{path, "-"} {
-			check := leaktest.Files(t)
+			check := leaktest.CheckFiles(t)
 			must.Do(t, do(Request{Inputs: []string{in}, Stdin: strings.NewReader(text), Label: "label", K: 2}))
 			check()
 		}
@@ -59,7 +59,7 @@ func TestNoFileStaysOpen(t *testing.T) {
 		return err
 	})
 
-	check := leaktest.Files(t)
+	check := leaktest.CheckFiles(t)
 	if _, err := Select(t.Context(), Request{Inputs: []string{path}, Label: "label", K: 9}); err == nil {
 		t.Error("more features than there are were selected")
 	}

@@ -15,7 +15,7 @@ import (
 // TestPacked: rows drawn come in full blocks, as dense as they are, one after the other.
 func TestPacked(t *testing.T) {
 	ctx := context.Background()
-	sparse := fixtures.Dataset(t, "basehock_sparse.parquet")
+	sparse := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	for _, c := range []struct {
 		path string
 		opt  chunkio.Options

@@ -132,14 +132,14 @@ func (t *trial) compareSettings(found *method.Grid, chosen [][]pick, out *stream
 		setting.Sound = set.Sound && from == to
 		g.Settings = append(g.Settings, setting)
 	}
-	switch out.Recommended, out.Why = g.Recommend(); {
+	switch out.Recommended, out.Why = g.RecommendSetting(); {
 	case out.Recommended < 0:
 		out.Why = "every setting warns of something, has not converged, or ties at the last feature"
 	case found.Settings[out.Recommended].Ranking.Unsettled:
 		out.Why += "; its iteration has not converged"
 	}
 	agreement := make([]float64, len(found.Settings))
-	for at, list := range g.Agreement() {
+	for at, list := range g.AgreementByK() {
 		agreement[at] = list[0]
 	}
 	return agreement

@@ -58,7 +58,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	}
 	r.settleSize()
 	if q.Stats != "" {
-		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", place.Name(q.Stats))
+		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", place.DisplayName(q.Stats))
 	}
 	if err := r.Single(q.Options); err != nil {
 		return nil, err

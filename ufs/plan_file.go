@@ -48,13 +48,13 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	}
 	switch {
 	case q.Stats != "":
-		return nil, stream.Usagef("%s: statistics are there already, so there is nothing to plan", place.Name(q.Stats))
+		return nil, stream.Usagef("%s: statistics are there already, so there is nothing to plan", place.DisplayName(q.Stats))
 	case slices.Contains(q.Inputs, "-"): // it need not be read to refuse it
 		return nil, stream.Usagef("standard input cannot be planned: who scans by the plan does not have it; save it to a file first")
 	case q.SampleRows > 0:
 		return nil, stream.Usagef("{rows} is a quick try, which takes one machine; leave it out of the plan")
 	case !chunkio.IsPlan(q.Output):
-		return nil, stream.Usagef("{o} %s: want the name of a plan file, JOB.plan.json", place.Name(q.Output))
+		return nil, stream.Usagef("{o} %s: want the name of a plan file, JOB.plan.json", place.DisplayName(q.Output))
 	}
 	end, err := r.applyLimits(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
+	if err := atomicfile.CheckWritable(ctx, q.Output); err != nil {
 		return nil, err
 	}
 	if err := r.countAnchorsInFile(ctx); err != nil {
@@ -104,7 +104,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		keep = r.rowsToKeep(ds)
 	}
 	return &Planned{
-		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
+		Path: place.DisplayName(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
 		Features: len(ds.Columns()), Profile: r.profileReason(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
 		Warnings: append([]string{}, spellAll(append(slices.Clip(ds.Warnings()), r.missingWarnings(ds)...), r.Spelling)...),
 	}, nil
@@ -202,7 +202,7 @@ func (r *run) applyPlan(ctx context.Context) error {
 	q := &r.Request
 	switch {
 	case len(q.Inputs) > 0:
-		return stream.Usagef("{plan} %s names what is read; leave INPUT out", place.Name(q.Plan))
+		return stream.Usagef("{plan} %s names what is read; leave INPUT out", place.DisplayName(q.Plan))
 	case q.Stats != "":
 		return stream.Usagef("give {plan} or {stats}, not both")
 	case q.SkipBad:
@@ -223,7 +223,7 @@ func (r *run) applyPlan(ctx context.Context) error {
 	}
 	p, err := requestFromRecord(h.Method, settings, q.Methods)
 	if err != nil {
-		return stream.Dataf(place.Name(q.Plan), "%w", err)
+		return stream.Dataf(place.DisplayName(q.Plan), "%w", err)
 	}
 	if err := resolveFiles(p.Options, func(name string) (string, error) { return h.Resolve(q.Plan, name, q.Allow) }); err != nil {
 		return err

@@ -172,7 +172,7 @@ func (r *run) gatherForSelection(ctx context.Context) (*gatherer, *bundle, error
 	if err == nil || r.fallback == nil || !r.canFallBack(err) || r.isPassingStream() {
 		return g, e, err
 	}
-	if err := g.states.Clear(); err != nil { // they are of no use to the other method
+	if err := g.states.RemoveStates(); err != nil { // they are of no use to the other method
 		return nil, nil, err
 	}
 	passes := g.passes
@@ -251,7 +251,7 @@ func surveySample(ctx context.Context, g *gatherer, e *bundle, scale string) (*s
 	sampled := anchor.TableOf(drawn, surveyedRows(g.run, drawn), std.Columns, g.Threads)
 	t := &survey.Table{Rows: sampled.Rows, Cols: sampled.Cols, Values: sampled.Values, Thin: sampled.CSR}
 	if t.Thin != nil && !survey.StaysThin(t.Rows, t.Cols) {
-		t.Dense()
+		t.MakeDense()
 	}
 	for k, j := range std.Columns {
 		c := &e.profile.Columns[j]
@@ -270,7 +270,7 @@ func surveySample(ctx context.Context, g *gatherer, e *bundle, scale string) (*s
 		}
 	}
 	options := g.Solver.(method.Surveyor).SurveyOptions()
-	s, err := survey.Look(ctx, t, survey.Options{
+	s, err := survey.SurveyTable(ctx, t, survey.Options{
 		Scale: scale, Diffusion: options.Diffusion, Neighbors: options.Neighbors, Anchors: t.Rows,
 		Seed: g.Seed, Threads: g.Threads, Limit: e.plan.Solver,
 	})

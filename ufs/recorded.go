@@ -137,7 +137,7 @@ func namesFile(option, text string) bool {
 // file name in their place is an attempt to have that file opened.
 func checkInline(option, text string) error {
 	if namesFile(option, text) {
-		return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.Name(text))
+		return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.DisplayName(text))
 	}
 	return nil
 }
@@ -197,13 +197,13 @@ func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOption
 }
 
 func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, heldBytes int64) (s *stream.Selection, size int64, err error) {
-	name, room := place.Name(path), opt.Memory
+	name, room := place.DisplayName(path), opt.Memory
 	if room > 0 {
 		opt.Memory = max(room-heldBytes, 1)
 	}
 	text, err := chunkio.ReadAll(ctx, path, opt, stream.Textf("check the path of {selection}"))
 	if err == nil {
-		size, err = jsonsize.Of(ctx, text, reflect.TypeFor[stream.Selection]())
+		size, err = jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[stream.Selection]())
 		if need := int64(len(text)) + size; ctx.Err() == nil && room > 0 && need > opt.Memory {
 			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: heldBytes + need, Limit: room}
 		}

@@ -115,7 +115,7 @@ func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 		out.Threshold = DefaultThreshold
 	}
 	var record *correlations
-	err := o.withCorrelations(ctx, alike.Bytes, func(c *correlations) error {
+	err := o.withCorrelations(ctx, alike.MemoryBytes, func(c *correlations) error {
 		record = c
 		return c.fillRedundancy(ctx, options, out)
 	})
@@ -127,15 +127,15 @@ func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 }
 
 func (c *correlations) fillRedundancy(ctx context.Context, options alike.ClusterOptions, out *Redundant) error {
-	dependence, err := c.Dependence()
+	dependence, err := c.FindDependence()
 	if err != nil {
 		return err
 	}
-	clusters, err := c.Clusters(ctx, options)
+	clusters, err := c.FindClusters(ctx, options)
 	if err != nil {
 		return err
 	}
-	apart := c.Apart(float64(out.Threshold))
+	apart := c.ChooseUncorrelated(float64(out.Threshold))
 	out.Rows, out.RowsUsed, out.Features, out.Rank, out.Scale, out.Missing = c.rows, c.rowsUsed, c.D, dependence.Rank, c.scale, c.missing
 	out.LeftOut, out.Inputs, out.Warnings, out.Passes, out.Transfer = c.leftOut, c.inputs, c.warnings, c.passes, c.transfer
 	out.Clusters, out.Kept, out.Dropped, out.Duplicates, out.Combinations = []AlikeCluster{}, []string{}, []AlikeDrop{}, []Duplicates{}, []LinearCombination{}

@@ -31,7 +31,7 @@ func TestManySelects(t *testing.T) {
 		}
 		if n == first {
 			heap, files = held()
-			checkLeft = leaktest.Goroutines(t)
+			checkLeft = leaktest.CheckGoroutines(t)
 		}
 	}
 	checkLeft()

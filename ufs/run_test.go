@@ -84,7 +84,7 @@ func (rising) Select(_ context.Context, e *method.Evidence) (*method.Ranking, er
 func TestObjectiveThatRose(t *testing.T) {
 	spec := method.Spec{Name: "rising", From: method.FromProfile, Takes: method.Takes{Iterates: true}, New: func() method.Method { return rising{} }}
 	s, err := Select(t.Context(), Request{Inputs: []string{plant(t, 200)}, Method: "rising", Methods: []method.Spec{spec}, K: 2})
-	if !errors.As(err, new(*stream.UnconvergedError)) || exit.Code(err) != exit.Unconverged {
+	if !errors.As(err, new(*stream.UnconvergedError)) || exit.CodeOf(err) != exit.Unconverged {
 		t.Fatalf("got %v", err)
 	}
 	if s.Converged || s.Iterations != 3 || len(s.Objective) != 3 || !strings.Contains(strings.Join(s.Warnings, ""), "do not trust") {

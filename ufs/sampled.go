@@ -61,7 +61,7 @@ func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) 
 	if !file.Has(rowsSection) {
 		return nil, g.errNoKeptRows(s.fileBundle.kind)
 	}
-	s.sampleSource, err = rowsample.Open(len(s.fileBundle.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
+	s.sampleSource, err = rowsample.OpenSource(len(s.fileBundle.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
 	if err != nil {
 		return nil, errBadSection(g.Stats, rowsSection, err)
 	}
@@ -104,7 +104,7 @@ func (r *run) settleFileSample(e *bundle) (err error) {
 }
 
 func (s *sampleGatherer) settleDraw() error {
-	seed, keptRows, limit := s.sampleSource.Seed(), s.sampleSource.Kept(), s.sampleSource.Keeps()
+	seed, keptRows, limit := s.sampleSource.Seed(), s.sampleSource.RowCount(), s.sampleSource.RequestedRows()
 	if s.original.Seed != 0 && s.original.Seed != seed {
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.original.Seed, s.Stats, seed)
 	}
@@ -151,7 +151,7 @@ func (s *sampleGatherer) gatherSample(ctx context.Context) (*bundle, error) {
 			missing++
 		}
 	}
-	rows := s.sampleSource.With(s.opt)
+	rows := s.sampleSource.WithOptions(s.opt)
 	plan, err := s.planSample(rows, missing)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
 	s.expectPasses(2, plan)
-	if err := s.foldPass(ctx, s.sampleSource.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+	if err := s.foldPass(ctx, s.sampleSource.WithOptions(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
 	left := s.uselessWithMissing(profile, s.opt.Columns)
@@ -216,7 +216,7 @@ func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream
 }
 
 func (s *sampleGatherer) accumulateSample(ctx context.Context, plan Budget, useless []stream.LeftOut) (*bundle, error) {
-	rows, whole := s.sampleSource.With(s.opt), s.fileBundle
+	rows, whole := s.sampleSource.WithOptions(s.opt), s.fileBundle
 	e := &bundle{
 		columns: s.opt.Columns, positionCount: whole.positionCount, useless: useless, leftOut: slices.Concat(whole.leftOut, useless), table: whole.table, inputs: whole.inputs,
 		covered: whole.covered, options: whole.options, source: keptRowSource{rows, s.file}, plan: plan,

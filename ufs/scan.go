@@ -59,7 +59,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		}
 	}
 	fetched := r.Meter.Transfer()
-	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
+	if err := atomicfile.CheckWritable(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	if err := r.countAnchorsInFile(ctx); err != nil {
@@ -85,7 +85,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		noteFilled(r, listFilled(r, e))
 	}
 	if r.wholeProfile != nil && r.planHeader == nil {
-		e.warnings = append(e.warnings, r.wholeProfile.coverageWarnings(e.inputs, place.Name(q.Profile))...)
+		e.warnings = append(e.warnings, r.wholeProfile.coverageWarnings(e.inputs, place.DisplayName(q.Profile))...)
 	}
 	if e.graph != nil {
 		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
@@ -96,7 +96,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	done = e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
-	done.Path = place.Name(r.Output)
+	done.Path = place.DisplayName(r.Output)
 	return done, r.checkpoint.resumeFolder().Forget()
 }
 
@@ -138,9 +138,9 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 	case q.Output == "-":
 		return stream.Usagef("{o} -: statistics go to a file, which is verified when it is read; name it FILE.ufs")
 	case r.planHeader != nil && r.shard.Of > 1 && !place.IsFolder(q.Output) && place.Ext(q.Output) != ".ufs":
-		return stream.Usagef("{o} %s is no folder, and all shards would be written to it; add a / at its end to make it one, or name the part of this shard FILE.ufs", place.Name(q.Output))
+		return stream.Usagef("{o} %s is no folder, and all shards would be written to it; add a / at its end to make it one, or name the part of this shard FILE.ufs", place.DisplayName(q.Output))
 	case r.planHeader == nil && place.IsFolder(q.Output):
-		return &stream.OutputError{Path: place.Name(q.Output), Err: errors.New("this names a folder"),
+		return &stream.OutputError{Path: place.DisplayName(q.Output), Err: errors.New("this names a folder"),
 			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
 		return stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")

@@ -69,7 +69,7 @@ func (r *run) errFrozenOption(option, requested, recorded string) error {
 	if recorded != "" {
 		with = stream.Textf("with %v %s", stream.Option(option), recorded)
 	}
-	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.Name(r.Plan), with)
+	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.DisplayName(r.Plan), with)
 }
 
 // partPath is the path of a shard's part: if output is a folder, a file in it whose name sorts by shard.
@@ -78,7 +78,7 @@ func (r *run) partPath(output string) (string, error) {
 		return output, nil
 	}
 	if !place.IsURL(output) {
-		local, err := place.Local(output)
+		local, err := place.LocalPath(output)
 		if err == nil {
 			err = os.MkdirAll(filepath.Clean(local), 0o777) // Clean: a/../b/ is to make b only
 		}
@@ -86,7 +86,7 @@ func (r *run) partPath(output string) (string, error) {
 			return "", &stream.OutputError{Path: output, Err: err, Remedy: stream.Textf("choose another {o} folder")}
 		}
 	}
-	return place.Below(output, partName(r.shard)), nil
+	return place.JoinBelow(output, partName(r.shard)), nil
 }
 
 func partName(s chunkio.Shard) string {
@@ -125,9 +125,9 @@ func (r *run) findPart(ctx context.Context, path string, from method.From) (*Gat
 		other = stream.Textf("was scanned with another {profile}")
 	default:
 		e := newBundle(h)
-		return &Gathered{Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), Path: place.Name(path), There: true}, nil
+		return &Gathered{Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), Path: place.DisplayName(path), There: true}, nil
 	}
-	return nil, stream.Usagef("%s is there already and %v; remove it, or choose another {o}", place.Name(path), other)
+	return nil, stream.Usagef("%s is there already and %v; remove it, or choose another {o}", place.DisplayName(path), other)
 }
 
 func (r *run) roundID() string {
@@ -178,7 +178,7 @@ func (r *run) planPart(ds *chunkio.Dataset) *stream.Part {
 func (r *run) checkProfileOfPlan(profile *bundle, path string) error {
 	switch p := profile.part; {
 	case p == nil || p.Plan != r.planHeader.ID:
-		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.Name(r.Plan))
+		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.DisplayName(r.Plan))
 	case !p.Complete():
 		return stream.Usagef("{profile} %s lacks shards %s of %d; merge all of them", path, stream.ShardList(p.Missing()), p.Of)
 	}

@@ -141,7 +141,7 @@ func (m *merger) sampleBytes(e *bundle) (bytes int64) {
 	}
 	d := len(m.header.Columns)
 	if keptRows, err := strconv.Atoi(m.header.Options[optionSampleRows]); err == nil {
-		bytes += rowsample.Bytes(int(min(int64(keptRows), coveredRows)), d)
+		bytes += rowsample.SampleBytes(int(min(int64(keptRows), coveredRows)), d)
 	}
 	if e != nil && e.sample != nil {
 		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), coveredRows)), d)

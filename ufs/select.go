@@ -93,7 +93,7 @@ func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *
 			return nil, err
 		}
 	}
-	room.For(e.plan.Solver)
+	room.EnsureFree(e.plan.Solver)
 	s = &stream.Selection{
 		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.positionCount,
 		Inputs: e.inputs, Table: e.table, Converged: true,

@@ -123,7 +123,7 @@ func (q *Request) settleInput() error {
 func (q *Request) refuseStats(ctx context.Context, remedy string) error {
 	for _, path := range q.Inputs {
 		if chunkio.IsStats(ctx, path, q.documentOptions()) {
-			return stream.Usagef("%s is a statistics file, not data; "+remedy, place.Name(path))
+			return stream.Usagef("%s is a statistics file, not data; "+remedy, place.DisplayName(path))
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func (q Request) newRunFor(ctx context.Context, selects bool) (*run, error) {
 	case q.Stats != "" && q.namedCheckpoint() != "":
 		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
 	case place.IsURL(q.namedCheckpoint()):
-		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.Name(q.Checkpoint))
+		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.DisplayName(q.Checkpoint))
 	}
 	if err := checkTempFolder(q.TempDir); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func checkTempFolder(dir string) error {
 func checkLocalOptions(options method.Settings) error {
 	for _, option := range sortedKeys(options) {
 		if text := options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
-			return stream.Usagef("%v %s: want a local path; copy the file here first", stream.Option(option), place.Name(text))
+			return stream.Usagef("%v %s: want a local path; copy the file here first", stream.Option(option), place.DisplayName(text))
 		}
 	}
 	return nil

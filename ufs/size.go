@@ -116,7 +116,7 @@ func (t *trial) recommendSize(ctx context.Context) error {
 	}
 	var size *stream.Size
 	choose := func(func(Progress)) (err error) {
-		size, err = subset.Choose(ctx, g)
+		size, err = subset.RecommendSize(ctx, g)
 		return err
 	}
 	if g.D <= cheapSize { // there is nothing to wait for

@@ -24,12 +24,12 @@ func (r *run) settleStability() error {
 	case r.From != method.FromGram && r.From != method.FromGraph:
 		return stream.Usagef("{stability} is not for method %s, whose statistics are no sums that halves of the rows can be made of; leave it out, or let eval select again from other rows ({resamples})", r.Name)
 	case r.Stability == AnyShards && r.Stats == "":
-		r.Stability = halves.Default
+		r.Stability = halves.DefaultShards
 	}
 	if r.Stability == AnyShards {
 		return nil
 	}
-	return halves.Check(r.Stability)
+	return halves.CheckShards(r.Stability)
 }
 
 // hashSeed is the seed of the hash shards; 0 without any.
@@ -75,7 +75,9 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 	own := *e
 	own.moments, own.graph, own.profile, own.shardStats = moments, graph, &moments.Profile, nil
 	if g.Takes.Sample {
-		own.sample = e.sample.Where(func(row int64) bool { return slices.Contains(set, halves.Of(g.Seed, row, len(e.shardStats.moments))) })
+		own.sample = e.sample.Where(func(row int64) bool {
+			return slices.Contains(set, halves.ShardOf(g.Seed, row, len(e.shardStats.moments)))
+		})
 		if own.survey, err = surveySample(ctx, g, &own, g.Scale); err != nil {
 			return half{}, err
 		}
@@ -121,7 +123,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 // recordAgreement records in s the agreement of the selections from half-samples. index lists the bundle's
 // columns that are the features of s, ascending.
 func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Selection, index []int, keep []string) error {
-	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.shardStats.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
+	chosen, err := g.selectHalves(ctx, e, halves.ChooseHalves(len(e.shardStats.moments), halves.MostSelected, g.Seed), len(s.Selected), keep, s.LeftOut)
 	if err != nil && ctx.Err() == nil {
 		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)
 	}
@@ -144,7 +146,7 @@ func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Sel
 		share := stream.Number(float64(times[j]) / float64(len(chosen)))
 		s.Columns[j].Frequency = &share
 	}
-	a := judge.Agreement(sets, len(index))
+	a := judge.MeasureStability(sets, len(index))
 	s.Stability = &stream.Agreement{
 		Shards: len(e.shardStats.moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
 	}

@@ -143,9 +143,9 @@ func TestStabilityTwin(t *testing.T) {
 		}
 		var sets [][]int
 		times := make([]int, len(whole.Columns))
-		for _, half := range halves.Choose(shards, halves.Looked, 3) {
+		for _, half := range halves.ChooseHalves(shards, halves.MostSelected, 3) {
 			part := c.table
-			part.at = func(i int64) bool { return slices.Contains(half, halves.Of(3, i, shards)) }
+			part.at = func(i int64) bool { return slices.Contains(half, halves.ShardOf(3, i, shards)) }
 			plain.Inputs = []string{stored(t, part)}
 			if plain.Variance == 0 {
 				plain.K = len(whole.Selected)
@@ -158,7 +158,7 @@ func TestStabilityTwin(t *testing.T) {
 			}
 			sets = append(sets, set)
 		}
-		want := judge.Agreement(sets, len(whole.Columns))
+		want := judge.MeasureStability(sets, len(whole.Columns))
 		a := got.Stability
 		if a.Shards != shards || a.Halves != len(sets) || float64(a.Index) != want.Nogueira || float64(a.Low) != want.Low || float64(a.High) != want.High {
 			t.Errorf("%s: %+v, want %+v", name, a, want)

@@ -250,7 +250,7 @@ func hashShardCount(r *chunkio.StatsReader) (int, error) {
 	}
 	text := r.Header.Options[optionStability]
 	n, err := strconv.Atoi(text)
-	if err != nil || halves.Check(n) != nil {
+	if err != nil || halves.CheckShards(n) != nil {
 		return 0, chunkio.DamagedStats(r.Path(), "%q is no number of hash shards", text)
 	}
 	return n, nil

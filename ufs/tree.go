@@ -55,7 +55,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := grouped.CheckTree(); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
+	if err := atomicfile.CheckWritable(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	end, err := r.applyLimits(ctx)

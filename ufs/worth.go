@@ -13,7 +13,7 @@ import (
 // appraiseChoice compares the gains of the chosen features with noise, if the Gram matrix of their columns is
 // still there and exact. Groups are not compared: noise has none.
 func (t *trial) appraiseChoice(order []int) {
-	if t.skipsTrust || t.manySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
+	if t.skipsTrust || t.manySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.MaxAppraised(len(t.Columns)) {
 		return
 	}
 	c := subset.Choice{Chosen: order, Keep: min(len(t.Keep), len(order)), Threads: t.Threads}
@@ -37,7 +37,7 @@ func (t *trial) cutAtMinGain(picks []pick) ([]pick, error) {
 	for i, p := range picks {
 		gain := 0.0
 		for _, j := range p.features {
-			c.Take(j)
+			c.TakeColumn(j)
 			gain += c.Gain(at)
 			at++
 		}
@@ -55,14 +55,14 @@ func (t *trial) cutAtMinGain(picks []pick) ([]pick, error) {
 // plan has memory for it: that of the rules for the number of features.
 func recordGreedyError(ctx context.Context, t *trial, order []int) error {
 	isGreedy := t.Name == methods.Fallback && !t.candidates.isConstrained && t.Blocks == nil
-	if isGreedy || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.explainGram.D) {
+	if isGreedy || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.MaxFeatures(t.explainGram.D) {
 		return nil
 	}
 	keep := t.Keep[:min(len(t.Keep), len(order))]
 	if t.Blocks != nil { // it holds groups, and greedy's choice is of single features
 		keep = nil
 	}
-	fresh, err := judge.Choose(ctx, t.explainGram, len(order), keep, t.Threads)
+	fresh, err := judge.ChooseGreedily(ctx, t.explainGram, len(order), keep, t.Threads)
 	if err != nil {
 		return err
 	}

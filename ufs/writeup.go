@@ -183,7 +183,7 @@ func (t *trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pi
 	if len(chosen) == 0 {
 		return nil
 	}
-	x, err := judge.Explain(ctx, t.explainGram, chosen, t.Threads)
+	x, err := judge.ExplainChoice(ctx, t.explainGram, chosen, t.Threads)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (f *file) dropBuffers() {
 }
 
 func (f *file) readRecord(i int, buf []byte) error {
-	allowed, err := f.space.faults.Reading(f.space.opt.Dir, buf)
+	allowed, err := f.space.faults.AllowedRead(f.space.opt.Dir, buf)
 	if err == nil {
 		_, err = f.disk.ReadAt(allowed, f.recordOffset(i))
 	}
@@ -117,7 +117,7 @@ func (f *file) writeRecord(i int, buf []byte) error {
 	if err := f.chooseFreePlace(i); err != nil {
 		return err
 	}
-	err := f.space.faults.Changing(f.space.opt.Dir, "write")
+	err := f.space.faults.CheckChange(f.space.opt.Dir, "write")
 	if err == nil {
 		_, err = f.disk.WriteAt(buf, f.recordOffset(i))
 	}

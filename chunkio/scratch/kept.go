@@ -109,7 +109,7 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
 	f, err = ownfile.Open(in, file, os.O_RDWR)
 	if anew && errors.Is(err, fs.ErrNotExist) {
-		f, err = ownfile.Make(in, file, 0o600)
+		f, err = ownfile.CreateNew(in, file, 0o600)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -133,7 +133,7 @@ func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, si
 // State makes the contents of the file durable, and describes them. No pass may be under way.
 func (k *Kept) State() (State, error) {
 	if err := k.places.sync(); err != nil {
-		return State{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.Remedy(err)}
+		return State{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.RemedyFor(err)}
 	}
 	return State{slices.Clone(k.places.current), slices.Clone(k.checksums)}, nil
 }

@@ -70,7 +70,7 @@ func New(opt Options) *Space {
 
 // Under lets the context of a test break the disk beneath s: see package faults.
 func (s *Space) Under(ctx context.Context) *Space {
-	s.faults = faults.Of(ctx)
+	s.faults = faults.DiskOf(ctx)
 	return s
 }
 
@@ -130,7 +130,7 @@ func (s *Space) Shrink(bytes int64) {
 
 // Full returns the error for a file that cannot be made or written, with a remedy.
 func (s *Space) Full(err error) error {
-	remedy := atomicfile.Remedy(err)
+	remedy := atomicfile.RemedyFor(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		if remedy = s.opt.Remedy; remedy.Format == "" {
 			remedy = stream.Textf("free some space, or choose another {temp-dir}")
@@ -157,7 +157,7 @@ func (s *Space) newFile(name string, total int64, record int) (*file, error) {
 	if err := s.checkRoom(total); err != nil {
 		return nil, err
 	}
-	err := s.faults.Changing(s.opt.Dir, "make")
+	err := s.faults.CheckChange(s.opt.Dir, "make")
 	var d disk
 	if err == nil {
 		d, err = s.makeDisk(s.opt.Dir, total)

@@ -110,7 +110,7 @@ func TestKilledWorker(t *testing.T) {
 	c := startCluster(t)
 	in := plant(t, "data", 9000, 4)
 	for _, path := range must.Get(filepath.Glob(filepath.Join(in, "*.parquet")))(t) {
-		s.Put("data/"+filepath.Base(path), must.Get(os.ReadFile(path))(t))
+		s.PutObject("data/"+filepath.Base(path), must.Get(os.ReadFile(path))(t))
 	}
 	url := func(key string) string { return s.URLAt(proxy.URL, key) }
 	ufsStream(t, "plan", url("data/"), "-o", url("job.plan.json"))
@@ -124,7 +124,7 @@ func TestKilledWorker(t *testing.T) {
 	var mu sync.Mutex
 	killed := false
 	puts := map[string]int{}
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/parts/statistics/part-") {
@@ -138,7 +138,7 @@ func TestKilledWorker(t *testing.T) {
 		if err := syscall.Kill(c.worker(t), syscall.SIGKILL); err != nil {
 			t.Errorf("signalling the program: %v", err)
 		}
-		return storetest.Answer(http.StatusServiceUnavailable, "")
+		return storetest.NewAnswer(http.StatusServiceUnavailable, "")
 	})
 	r := c.beam(t, args...)
 	for _, want := range []string{"worker disconnected", "the same command goes on from them"} {

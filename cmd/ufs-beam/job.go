@@ -79,7 +79,7 @@ func (j *job) makePathsAbsolute() error {
 		*path = whole
 	}
 	for i, prefix := range j.Allow {
-		whole, err := place.FromRoot(prefix)
+		whole, err := place.AbsolutePath(prefix)
 		if err != nil {
 			return err
 		}
@@ -91,11 +91,11 @@ func (j *job) makePathsAbsolute() error {
 // partName is the file of one shard's part. Each round has its own folder, so that its parts can also be merged by
 // hand.
 func (j *job) partName(r round, shard int) string {
-	return place.Below(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
+	return place.JoinBelow(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
 }
 
 func (j *job) groupName(r round, group int) string {
-	return place.Below(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
+	return place.JoinBelow(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
 }
 
 // numberedName returns a file name that sorts by number. Parts are named as scan names them.
@@ -104,7 +104,7 @@ func numberedName(what string, n, of int) string {
 	return fmt.Sprintf("%s-%0*d-of-%0*d.ufs", what, digits, n, digits, of)
 }
 
-func (j *job) profileName() string { return place.Below(j.Parts, string(profileRound)+".ufs") }
+func (j *job) profileName() string { return place.JoinBelow(j.Parts, string(profileRound)+".ufs") }
 
 // groupWidth is the number of parts that the first level merges into one file: about the square root of all, so that
 // both levels merge about as many. It depends only on the number of shards. So the order of additions, and with it

@@ -62,7 +62,7 @@ func TestCollect(t *testing.T) {
 		{piece(10), piece(11), piece(12), piece(12)}, {piece(10), piece(11), piece(12), piece(13)},
 	} {
 		_, err := collectNames(&Piece{Name: "all.ufs"}, iterate(pieces), 10, 3)
-		if err == nil || exit.Code(err) != exit.Fault || !strings.Contains(err.Error(), "all.ufs") {
+		if err == nil || exit.CodeOf(err) != exit.Fault || !strings.Contains(err.Error(), "all.ufs") {
 			t.Errorf("collected %v for 10 to 12: %v", pieces, err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestFindFailure(t *testing.T) {
 		t.Errorf("no flag is named in %q", want.text)
 	}
 	runner := fmt.Errorf("job go-job-1 failed:\nbundle inst004 failed:process bundle failed\n\tcaused by:\n%w\nsource failed", want)
-	if got := findFailure(errors.New(runner.Error())); got == nil || *got != *want || exit.Code(got) != exit.Memory {
+	if got := findFailure(errors.New(runner.Error())); got == nil || *got != *want || exit.CodeOf(got) != exit.Memory {
 		t.Errorf("found %+v, want %+v", got, want)
 	}
 	if got := findFailure(errors.New("SDK worker disconnected")); got != nil {
@@ -127,7 +127,7 @@ func TestTurn(t *testing.T) {
 func TestValidate(t *testing.T) {
 	err := (&job{Threads: -1, SampleRows: -1}).validate()
 	for _, want := range []string{"--plan", "--parts", "--output", "--shards", "--threads", "--sample-rows"} {
-		if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), want) {
+		if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not named: %v", want, err)
 		}
 	}

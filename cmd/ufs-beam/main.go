@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 		return exit.Done
 	}
 	fmt.Fprintf(errw, "ufs-beam: %s\n", stream.Spell(err, flagOf))
-	return exit.Code(err)
+	return exit.CodeOf(err)
 }
 
 func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
@@ -70,11 +70,11 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 		return nil
 	}
 	if *jobopts.Async {
-		fmt.Fprintf(out, "submitted; the statistics will be in %s, and the parts stay in %s\n", place.Name(s.job.Output), place.Name(s.job.Parts))
+		fmt.Fprintf(out, "submitted; the statistics will be in %s, and the parts stay in %s\n", place.DisplayName(s.job.Output), place.DisplayName(s.job.Parts))
 		return nil
 	}
 	scanned, found := partCounts(result)
-	fmt.Fprintf(out, "%s: %d shards; %d parts scanned, %d there already\n", place.Name(s.job.Output), s.job.Shards, scanned, found)
+	fmt.Fprintf(out, "%s: %d shards; %d parts scanned, %d there already\n", place.DisplayName(s.job.Output), s.job.Shards, scanned, found)
 	if s.keepParts {
 		return nil
 	}
@@ -83,9 +83,9 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 
 func (s *settings) resumeHint(code int) string {
 	if isPermanent(code) {
-		return fmt.Sprintf("\nthe parts of the other shards are kept in %s: once that is mended, the same command goes on from them, if the plan is still the same", place.Name(s.job.Parts))
+		return fmt.Sprintf("\nthe parts of the other shards are kept in %s: once that is mended, the same command goes on from them, if the plan is still the same", place.DisplayName(s.job.Parts))
 	}
-	return fmt.Sprintf("\nthe parts that are done are kept in %s: the same command goes on from them", place.Name(s.job.Parts))
+	return fmt.Sprintf("\nthe parts that are done are kept in %s: the same command goes on from them", place.DisplayName(s.job.Parts))
 }
 
 func (s *settings) chooseWorkerBinary() error {

@@ -75,7 +75,7 @@ func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]s
 	}
 	if len(files) != count || len(all) != count {
 		return nil, &failure{exit.Fault, fmt.Sprintf("the runner passed on %d pieces for %s, not %d to %d once each",
-			len(all), place.Name(whole.Name), first, first+count-1)}
+			len(all), place.DisplayName(whole.Name), first, first+count-1)}
 	}
 	return files, nil
 }
@@ -88,11 +88,11 @@ func (j *job) mergeFiles(ctx context.Context, files []string, output string, par
 		return ufs.Merge(ctx, ufs.MergeRequest{Files: files, Partial: partial, Output: output, Threads: j.Threads, Memory: j.Memory})
 	})
 	if err != nil {
-		return &failure{exit.Code(err), "merge into " + place.Name(output) + ": " + errorLine(err)}
+		return &failure{exit.CodeOf(err), "merge into " + place.DisplayName(output) + ": " + errorLine(err)}
 	}
 	for _, warning := range done.Warnings {
 		log.Warn(ctx, warning)
 	}
-	log.Infof(ctx, "merged %d files into %s", done.Merged, place.Name(output))
+	log.Infof(ctx, "merged %d files into %s", done.Merged, place.DisplayName(output))
 	return nil
 }

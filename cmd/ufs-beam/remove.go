@@ -37,12 +37,12 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	}
 	_ = g.Wait() // failed holds all errors
 	if len(failed) > 0 {
-		return &stream.OutputError{Path: place.Name(j.Parts), Remedy: stream.PlainText("the statistics are complete: remove the parts by hand"),
+		return &stream.OutputError{Path: place.DisplayName(j.Parts), Remedy: stream.PlainText("the statistics are complete: remove the parts by hand"),
 			Err: stream.Errorf("%d part files could not be removed: %w", len(failed), failed[0])}
 	}
 	for _, r := range rounds {
 		for _, folder := range []string{"/groups", ""} {
-			if name := place.Below(j.Parts, string(r)+folder); !place.IsURL(name) {
+			if name := place.JoinBelow(j.Parts, string(r)+folder); !place.IsURL(name) {
 				_ = os.Remove(name) // fails if the folder contains other files
 			}
 		}

@@ -21,14 +21,14 @@ func (s *settings) planRounds(ctx context.Context) ([]round, error) {
 	}
 	spec, err := methods.Find(methods.All(), cmp.Or(h.Method, methods.Fallback))
 	if err != nil {
-		return nil, stream.Dataf(place.Name(s.job.Plan), "%w", err)
+		return nil, stream.Dataf(place.DisplayName(s.job.Plan), "%w", err)
 	}
 	switch {
 	case spec.From == method.FromRows:
 		s.job.SampleRows = cmp.Or(s.job.SampleRows, defaultSampleRows)
 		return []round{profileRound}, nil
 	case s.job.SampleRows > 0:
-		return nil, stream.Usagef("--sample-rows is for methods that iterate over rows, and %s is for %s, which takes all of them", place.Name(s.job.Plan), spec.Name)
+		return nil, stream.Usagef("--sample-rows is for methods that iterate over rows, and %s is for %s, which takes all of them", place.DisplayName(s.job.Plan), spec.Name)
 	case spec.From == method.FromGraph || s.profileRound:
 		return []round{profileRound, profiledRound}, nil
 	}

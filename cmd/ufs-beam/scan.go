@@ -55,7 +55,7 @@ func (j *job) scanShard(ctx context.Context, r round, shard int, profile string)
 	})
 	shardName := fmt.Sprintf("%s of shard %d of %d", r, shard, j.Shards)
 	if err != nil {
-		code := exit.Code(err)
+		code := exit.CodeOf(err)
 		text := shardName + ": " + errorLine(err)
 		if r == statisticsRound && strings.Contains(text, "--profile-only") {
 			text += "; this program does both with --profile-round"

@@ -56,7 +56,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	}
 	at := q.catalog
 	if q.uri != "" {
-		at = place.Name(q.uri)
+		at = place.DisplayName(q.uri)
 	}
 	l := newLake(ctx, q)
 	l.userParameters = cmp.Or(q.store, storeParameters(props))

@@ -34,7 +34,7 @@ func inBucket(t *testing.T, s *storetest.Server, location string) (table *shelf,
 		if err != nil || d.IsDir() {
 			return err
 		}
-		s.Put("wh/t/"+filepath.ToSlash(must.Get(filepath.Rel(dir, path))(t)), must.Get(os.ReadFile(path))(t))
+		s.PutObject("wh/t/"+filepath.ToSlash(must.Get(filepath.Rel(dir, path))(t)), must.Get(os.ReadFile(path))(t))
 		return nil
 	}))
 	return table, rows
@@ -44,7 +44,7 @@ func inBucket(t *testing.T, s *storetest.Server, location string) (table *shelf,
 // plan as ufs-stream does; the parameters of the table's URL stand in it once, and who reads it
 // says that he means them.
 func TestTablesInStores(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		location := map[string]string{
 			"s3": "s3a://" + s.Bucket + "/wh/t", "gs": "gs://" + s.Bucket + "/wh/t",
 			"azblob": "abfss://" + s.Bucket + "@devstoreaccount1.dfs.core.windows.net/wh/t",

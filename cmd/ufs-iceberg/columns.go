@@ -155,7 +155,7 @@ func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, er
 		without := slices.IndexFunc(files, func(f *dataFile) bool { return slices.Contains(f.lacking, c) })
 		if lacking[c] < len(files) {
 			with := slices.IndexFunc(files, func(f *dataFile) bool { return !slices.Contains(f.lacking, c) })
-			e := stream.Dataf(place.Name(files[without].path), "this file lacks the column, and %s has it: it was added to the table between the two", place.Name(files[with].path))
+			e := stream.Dataf(place.DisplayName(files[without].path), "this file lacks the column, and %s has it: it was added to the table between the two", place.DisplayName(files[with].path))
 			e.Column, e.Remedy = c.name, rewriteRemedy()
 			return nil, nil, e
 		}
@@ -170,7 +170,7 @@ func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, er
 			keys = append(keys, c)
 		case valued > 0:
 			without := slices.IndexFunc(files, func(f *dataFile) bool { _, ok := f.identity[c.id]; return !ok })
-			e := stream.Dataf(place.Name(files[without].path), "this file neither has the column nor is partitioned by it, as others are")
+			e := stream.Dataf(place.DisplayName(files[without].path), "this file neither has the column nor is partitioned by it, as others are")
 			e.Column, e.Remedy = c.name, rewriteRemedy()
 			return nil, nil, e
 		default:
@@ -189,7 +189,7 @@ func checkWidths(files []*dataFile) error {
 		slices.Sort(ids)
 		for _, id := range ids {
 			if was, ok := files[0].widths[id]; ok && was != f.widths[id] {
-				e := stream.Dataf(place.Name(f.path), "it is %v here and %v in %s: the table widened it between the two", f.widths[id], was, place.Name(files[0].path))
+				e := stream.Dataf(place.DisplayName(f.path), "it is %v here and %v in %s: the table widened it between the two", f.widths[id], was, place.DisplayName(files[0].path))
 				e.Column, e.Remedy = f.names[id], rewriteRemedy()
 				return e
 			}

@@ -77,7 +77,7 @@ So is what the metadata name outside of the table's own folder or bucket, unless
 				for _, w := range done.warnings {
 					fmt.Fprintln(errw, "warning:", w)
 				}
-				fmt.Fprintf(errw, "%s: %s\n", place.Name(q.output), done)
+				fmt.Fprintf(errw, "%s: %s\n", place.DisplayName(q.output), done)
 			}
 			return nil
 		},
@@ -134,7 +134,7 @@ func (q *request) validate(snapshotGiven bool) error {
 		fallthrough
 	case glueCatalog:
 		if strings.ContainsAny(q.table, "/\\") || !strings.Contains(q.table, ".") {
-			faults.Addf("{catalog} %s knows a table as namespace.table, not as %s", q.catalog, place.Name(q.table))
+			faults.Addf("{catalog} %s knows a table as namespace.table, not as %s", q.catalog, place.DisplayName(q.table))
 		}
 	default:
 		faults.Addf("{catalog} %s: it is hadoop, rest or glue", q.catalog)

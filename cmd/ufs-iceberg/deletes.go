@@ -61,8 +61,8 @@ func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, nam
 			detail += fmt.Sprintf(", %d of %s", n, kind)
 		}
 	}
-	e := stream.Dataf(place.Name(first.FilePath()), "this file of %s deletes rows of %s: %s to %d of the %d data files of %s%s, and they are not applied here",
-		first.kind, place.Name(first.targets[0]), countNoun(count, "delete file applies", "delete files apply"), len(touched), len(data), name, detail)
+	e := stream.Dataf(place.DisplayName(first.FilePath()), "this file of %s deletes rows of %s: %s to %d of the %d data files of %s%s, and they are not applied here",
+		first.kind, place.DisplayName(first.targets[0]), countNoun(count, "delete file applies", "delete files apply"), len(touched), len(data), name, detail)
 	e.Remedy = stream.Textf("compact the table and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('delete-file-threshold', '1'))")
 	return e
 }

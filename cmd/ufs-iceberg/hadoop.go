@@ -29,7 +29,7 @@ var (
 func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	at := q.table
 	if q.warehouse != "" && !strings.ContainsAny(at, "/\\") {
-		at = place.Below(q.warehouse, filepath.FromSlash(strings.ReplaceAll(at, ".", "/")))
+		at = place.JoinBelow(q.warehouse, filepath.FromSlash(strings.ReplaceAll(at, ".", "/")))
 	}
 	l := newLake(ctx, q)
 	var err error
@@ -40,7 +40,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 		}
 		at = loc.String() // with its parameters in a fixed order
 	} else {
-		if at, err = place.Local(at); err != nil {
+		if at, err = place.LocalPath(at); err != nil {
 			return nil, nil, err
 		}
 		if at, err = filepath.Abs(at); err != nil {
@@ -59,12 +59,12 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	name := at
 	if place.IsURL(at) { // iceberg-go detects compression by the name
 		loc, err := store.Parse(at)
-		name = loc.Bare().String()
+		name = loc.WithoutParameters().String()
 		if again, refused := l.resolvePlace(name); err != nil || refused != nil || again != at {
-			return nil, nil, stream.Usagef("%s: metadata are opened by s3://, gs://, azblob:// or a path", place.Name(at))
+			return nil, nil, stream.Usagef("%s: metadata are opened by s3://, gs://, azblob:// or a path", place.DisplayName(at))
 		}
 	}
-	t, err := table.NewFromLocation(ctx, table.Identifier{place.Name(q.table)}, name, func(context.Context) (icebergio.IO, error) { return l, nil }, nil)
+	t, err := table.NewFromLocation(ctx, table.Identifier{place.DisplayName(q.table)}, name, func(context.Context) (icebergio.IO, error) { return l, nil }, nil)
 	if err != nil {
 		return nil, nil, asDataError(name, "these metadata of an Iceberg table cannot be read", err)
 	}
@@ -72,7 +72,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 }
 
 func (l *lake) newestMetadata(folder string) (string, error) {
-	below := place.Below(folder, "metadata")
+	below := place.JoinBelow(folder, "metadata")
 	names, err := l.listFiles(below)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -97,13 +97,13 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	version, hadoop := find(versionedName)
 	_, cataloged := find(uuidName)
 	ambiguous := func(what string) error {
-		e := stream.Dataf(place.Name(below), "%s, so the folder does not tell which metadata are the table's newest", what)
+		e := stream.Dataf(place.DisplayName(below), "%s, so the folder does not tell which metadata are the table's newest", what)
 		e.Remedy = stream.Textf("ask its catalog ({catalog} rest or glue), or give the metadata file itself as TABLE")
 		return e
 	}
 	switch {
 	case len(hadoop) == 0 && len(cataloged) == 0:
-		e := stream.Dataf(place.Name(folder), "this is no Iceberg table: no metadata file is below metadata/")
+		e := stream.Dataf(place.DisplayName(folder), "this is no Iceberg table: no metadata file is below metadata/")
 		e.Remedy = stream.Textf("give the table's folder, a metadata file, or {catalog} rest or glue with namespace.table")
 		return "", e
 	case len(hadoop) > 0 && len(cataloged) > 0:
@@ -111,23 +111,23 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	case len(cataloged) > 1:
 		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", cataloged[0], cataloged[1]))
 	case len(cataloged) == 1:
-		return place.Below(below, cataloged[0]), nil
+		return place.JoinBelow(below, cataloged[0]), nil
 	case len(hadoop) > 1:
 		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", hadoop[0], hadoop[1]))
 	}
 	// There may be newer metadata than the hint, if a writer has not updated it yet. A hint beyond all metadata belongs
 	// to another table, or the metadata are lost.
 	if slices.Contains(names, "version-hint.text") {
-		text, err := l.readResolved(place.Below(below, "version-hint.text"))
+		text, err := l.readResolved(place.JoinBelow(below, "version-hint.text"))
 		if err != nil {
 			return "", err
 		}
 		hint, err := strconv.Atoi(strings.TrimSpace(string(text)))
 		if err == nil && hint > version {
-			return "", stream.Dataf(place.Name(below), "version-hint.text says that the newest metadata are version %d, and the newest file here is %s", hint, hadoop[0])
+			return "", stream.Dataf(place.DisplayName(below), "version-hint.text says that the newest metadata are version %d, and the newest file here is %s", hint, hadoop[0])
 		}
 	}
-	return place.Below(below, hadoop[0]), nil
+	return place.JoinBelow(below, hadoop[0]), nil
 }
 
 // asDataError makes a data error, unless err already has a kind of its own.
@@ -140,5 +140,5 @@ func asDataError(at, what string, err error) error {
 	if errors.As(err, &data) || errors.As(err, &usage) || errors.As(err, &memory) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return stream.Dataf(place.Name(at), what+": %w", err)
+	return stream.Dataf(place.DisplayName(at), what+": %w", err)
 }

@@ -193,7 +193,7 @@ func (l *lake) listFiles(folder string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at = at.WithKey(place.Folder(at.Key))
+	at = at.WithKey(place.FolderPrefix(at.Key))
 	for o, err := range l.client.List(l.ctx, at) {
 		if err != nil {
 			return nil, err

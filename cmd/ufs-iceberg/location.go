@@ -41,7 +41,7 @@ func parseLocation(text string) (location, error) {
 		return parseFileLocation(text, rest)
 	case scheme == "http" || scheme == "https":
 		if _, err := store.Parse(text); err != nil {
-			return location{}, stream.Dataf(place.Name(text), "the table's metadata name a file by an address that cannot be read: %v", err)
+			return location{}, stream.Dataf(place.DisplayName(text), "the table's metadata name a file by an address that cannot be read: %v", err)
 		}
 		return location{name: text}, nil
 	}
@@ -111,7 +111,7 @@ func (l *lake) resolvePlace(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if own := at.Account(); own != "" && own != named.account {
+	if own := at.AzureAccount(); own != "" && own != named.account {
 		e := stream.Dataf(l.table, "it names %s in the storage account %s, and its own is %s", named.name, named.account, own)
 		e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(bucketOfAccount))
 		return "", e

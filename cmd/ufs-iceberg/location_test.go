@@ -34,7 +34,7 @@ func tableAt(t *testing.T, own string, allow ...string) *lake {
 
 // Locations as writers put them into metadata, and what ufs-stream opens.
 func TestPlaces(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	const query = "endpoint=http://127.0.0.1:7070"
 	for location, want := range map[string]string{
 		"/lake/t/a b%20c.parquet":                       "/lake/t/a b%20c.parquet",
@@ -77,7 +77,7 @@ func TestPlaces(t *testing.T) {
 
 // Nothing that a location holds becomes a parameter of the URL that is opened, or another bucket.
 func TestNoParametersInLocations(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	pieces := []string{"c", "acc", "@", "&", "?", "endpoint=http://evil", "=", "/", "#", "%3F", "%", " ", "\t", ".dfs.core.windows.net", "?storage_account=evil", "profile=prod", "anonymous=true", ":", "//", "..", "$"}
 	own := map[string]string{"s3": "s3://c/?endpoint=http://mine", "gs": "gs://c/?endpoint=http://mine", "azblob": "azblob://c/?endpoint=http://mine&storage_account=acc"}
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -123,7 +123,7 @@ func FuzzLocation(f *testing.F) {
 			return
 		}
 		at, err := store.Parse(named.name)
-		if err != nil || len(at.Parameters()) > 0 || at.Bucket != must.Get(store.Parse(named.bucket))(t).Bucket {
+		if err != nil || len(at.ParameterNames()) > 0 || at.Bucket != must.Get(store.Parse(named.bucket))(t).Bucket {
 			t.Errorf("%q is %+v, %v", text, named, err)
 		}
 	})
@@ -131,7 +131,7 @@ func FuzzLocation(f *testing.F) {
 
 // Files are allowed in the table's own place and where the user allows, compared by whole parts of paths.
 func TestOutside(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acc")
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "t"), 0o755))
@@ -179,7 +179,7 @@ func TestOutside(t *testing.T) {
 // withAllCredentials is an environment in which every store has credentials, which must go nowhere.
 func withAllCredentials(t *testing.T) (secrets []string) {
 	t.Helper()
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	key := base64.StdEncoding.EncodeToString([]byte("SECRETofTheAccount0123456789"))
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "AKIASECRET0123456789", "AWS_SECRET_ACCESS_KEY": "SECRETKEYofAWS0123456789", "AWS_SESSION_TOKEN": "SESSIONTOKEN0123456789",
@@ -374,7 +374,7 @@ func TestCatalogSendsElsewhere(t *testing.T) {
 	}
 	evil.WantNoCredentials(t, secrets...)
 	evil.WantSilence(t)
-	for _, r := range server.Requests() {
+	for _, r := range server.RequestTexts() {
 		if strings.Contains(strings.ToLower(r), "aws4-hmac") || strings.Contains(r, "SESSIONTOKEN") {
 			t.Errorf("the catalog got what is AWS's:\n%s", r)
 		}

@@ -52,14 +52,14 @@ func (p *planSummary) String() string {
 }
 
 func writePlan(ctx context.Context, q request) (*planSummary, error) {
-	if err := atomicfile.CanWrite(ctx, q.output); err != nil {
+	if err := atomicfile.CheckWritable(ctx, q.output); err != nil {
 		return nil, err
 	}
 	t, l, err := openTable(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	name := place.Name(q.table)
+	name := place.DisplayName(q.table)
 	s, err := chooseSnapshot(t, name, q)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	for _, k := range keys {
 		head.Keys = append(head.Keys, k.name)
 	}
-	head.Roots = place.Roots(func(yield func(string) bool) {
+	head.Roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, f := range files {
 			if !yield(f.path) {
 				return
@@ -119,7 +119,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 			field, _ := s.schema.FindFieldByID(k.id)
 			text, err := partitionText(field.Type, f.identity[k.id])
 			if err != nil {
-				e := stream.Dataf(place.Name(f.path), "%w", err)
+				e := stream.Dataf(place.DisplayName(f.path), "%w", err)
 				e.Column, e.Remedy = k.name, rewriteRemedy()
 				return nil, e
 			}
@@ -128,7 +128,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 		head.Bytes += f.FileSizeBytes()
 	}
 	done.bytes = head.Bytes
-	if err := atomicfile.NotInput(ctx, q.output, l.openedPlaces...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, q.output, l.openedPlaces...); err != nil {
 		return nil, err
 	}
 	return done, savePlan(ctx, q.output, head, lines)
@@ -136,7 +136,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 
 func tableName(q request) string {
 	if q.catalog == hadoopCatalog {
-		return place.Name(q.table)
+		return place.DisplayName(q.table)
 	}
 	return q.table
 }
@@ -237,7 +237,7 @@ func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 
 // readFooter resolves the file's place, checks that it is the file of the manifest, and matches its columns.
 func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
-	shown := place.Name(f.FilePath())
+	shown := place.DisplayName(f.FilePath())
 	switch {
 	case f.FileFormat() != iceberg.ParquetFile:
 		e := stream.Dataf(shown, "this data file is %s, and ufs-stream reads Parquet", f.FileFormat())
@@ -249,7 +249,7 @@ func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.N
 	if f.path, err = l.resolvePlace(f.FilePath()); err != nil {
 		return err
 	}
-	shown = place.Name(f.path)
+	shown = place.DisplayName(f.path)
 	in, err := l.openResolved(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := stream.Dataf(shown, "the snapshot says that this file is live, and it is not there")

@@ -114,7 +114,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	case cmd.Flags().Changed("k") && a.K < 1:
 		return stream.Usagef("-k %d: want 1 or more", a.K)
 	}
-	if err := atomicfile.NotInput(cmd.Context(), a.Output, selection); err != nil {
+	if err := atomicfile.CheckNotInput(cmd.Context(), a.Output, selection); err != nil {
 		return err
 	}
 	q := ufs.Request{Anonymous: a.Anonymous, Meter: a.Meter, Memory: a.Memory, TempDir: a.TempDir, MaxScratch: a.MaxScratch}
@@ -154,7 +154,7 @@ func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	if r.Altered > 0 {
 		c.say("written again because of a change or removal since: %s", countNoun(r.Altered, "file"))
 	}
-	return c.printResult("%s: %s, %s rows, %s, %s\n", place.Name(output), countNoun(done.Files, "file"), humanize.Comma(done.Rows),
+	return c.printResult("%s: %s, %s rows, %s, %s\n", place.DisplayName(output), countNoun(done.Files, "file"), humanize.Comma(done.Rows),
 		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
@@ -167,7 +167,7 @@ func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipe
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.NotInput(ctx, a.Output, slices.Concat(at.Files, at.Lists)...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, a.Output, slices.Concat(at.Files, at.Lists)...); err != nil {
 		return err
 	}
 	r, err := h.newRecipe(a.Selection, at, a.Inputs)

@@ -46,7 +46,7 @@ unexplained. Columns that moved, became constant, disappeared or came back are a
   ufs-stream check --selection sel.json --stats today.ufs --baseline month.ufs --psi-limit 0.25`, 100*ufs.DefaultTolerance),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return stream.Usagef("check: %s: it takes no INPUT; give the statistics of new data with --stats", place.Name(args[0]))
+				return stream.Usagef("check: %s: it takes no INPUT; give the statistics of new data with --stats", place.DisplayName(args[0]))
 			}
 			return nil
 		},
@@ -81,7 +81,7 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	case isSet("psi-limit") && !(r.PSILimit > 0):
 		return stream.Usagef("--psi-limit %v: want a number above 0, as 0.25", r.PSILimit)
 	}
-	if err := atomicfile.NotInput(cmd.Context(), o.output.path, o.selection); err != nil {
+	if err := atomicfile.CheckNotInput(cmd.Context(), o.output.path, o.selection); err != nil {
 		return err
 	}
 	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, q.FetchOptions()); err != nil {
@@ -137,7 +137,7 @@ func (c *cli) printVerdict(w *screen.Page, v *ufs.Verdict) {
 			if col.Why != "" {
 				how += ": " + col.Why
 			}
-			moved = append(moved, []string{screen.Name(col.Name), map[bool]string{true: "yes"}[col.Selected], roundedNumber(col.PSI), roundedNumber(col.Mean), roundedNumber(col.Variance), how})
+			moved = append(moved, []string{screen.QuoteName(col.Name), map[bool]string{true: "yes"}[col.Selected], roundedNumber(col.PSI), roundedNumber(col.Mean), roundedNumber(col.Variance), how})
 		}
 	}
 	if len(moved) > 0 {

@@ -124,7 +124,7 @@ type fetchedOf struct {
 
 func (f *fetchedOf) watch(p *storetest.Proxy) {
 	f.count, f.bytes = map[string]int{}, map[string]int64{}
-	p.After(func(r *http.Request, a *http.Response) {
+	p.OnAnswer(func(r *http.Request, a *http.Response) {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, ".ufs") {
 			f.Lock()
 			defer f.Unlock()

@@ -94,12 +94,12 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
-			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.Wanted(err))
+			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.ExpectedValue(err))
 		}
 		c.defaultsTaken = append(c.defaultsTaken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), redactArg(s.value), s.source))
 	}
 	if out := cmd.Flags().Lookup("output"); config != "" && out != nil && out.Value.String() != "" {
-		if err := atomicfile.NotInput(cmd.Context(), out.Value.String(), config); err != nil {
+		if err := atomicfile.CheckNotInput(cmd.Context(), out.Value.String(), config); err != nil {
 			return err
 		}
 	}
@@ -166,10 +166,10 @@ func defaultsFromConfig(ctx context.Context, path string, known []string) ([]fla
 		}
 		end := strings.IndexAny(line, ":=")
 		if end < 1 {
-			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; separate several values by commas", at, screen.Cut(line))
+			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; separate several values by commas", at, screen.CutMiddle(line))
 		}
 		flag := strings.TrimSpace(line[:end])
-		named := screen.Cut(flag)
+		named := screen.CutMiddle(flag)
 		value, err := parseConfigValue(strings.TrimSpace(line[end+1:]))
 		switch {
 		case err != nil:
@@ -189,11 +189,11 @@ func parseConfigValue(s string) (string, error) {
 	case s == "":
 		return "", fmt.Errorf("there is no value; to leave the flag alone put # before the line")
 	case s[0] == '[' || s[0] == '{' || s[0] == '|' || s[0] == '>':
-		return "", fmt.Errorf("%s: want the value as on the command line, several with commas; one that begins so in quotes", screen.Cut(s))
+		return "", fmt.Errorf("%s: want the value as on the command line, several with commas; one that begins so in quotes", screen.CutMiddle(s))
 	case s[0] == '"' || s[0] == '\'':
 		quoted, rest, ok := cutQuoted(s)
 		if rest = strings.TrimSpace(rest); !ok || rest != "" && rest[0] != '#' {
-			return "", fmt.Errorf("%s: the value must end with its quote", screen.Cut(s))
+			return "", fmt.Errorf("%s: the value must end with its quote", screen.CutMiddle(s))
 		}
 		return quoted, nil
 	}

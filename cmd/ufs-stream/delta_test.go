@@ -41,7 +41,7 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 	for _, f := range files {
 		where := at(f.at)
 		mustbe.Do(t, os.MkdirAll(filepath.Dir(where), 0o755))
-		if r := duckdbtest.Query(t, at(""), fmt.Sprintf("COPY (%s) TO '%s' (FORMAT parquet)", f.query, where)); r.Error != "" {
+		if r := duckdbtest.RunQuery(t, at(""), fmt.Sprintf("COPY (%s) TO '%s' (FORMAT parquet)", f.query, where)); r.Error != "" {
 			t.Fatalf("got error %s, want none", r.Error)
 		}
 		path := strings.TrimPrefix(f.at, "t/")

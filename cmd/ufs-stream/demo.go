@@ -54,7 +54,7 @@ docs/first-hour.md continues from there.`,
 func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	dir := keep
 	if place.IsURL(dir) {
-		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
+		return stream.Usagef("--keep %s: want a local folder", place.DisplayName(dir))
 	}
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "ufs-stream-demo-")
@@ -117,7 +117,7 @@ func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.S
 		}
 		p.Printf("factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
 	}
-	found := answer.Found(chosen)
+	found := answer.CoveredGroups(chosen)
 	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), countNoun(len(chosen), "feature"))
 	if found < len(answer.Groups) {
 		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
@@ -131,7 +131,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 	case dir == "":
 		return stream.Usagef("--telemetry makes data to look at; say where with --keep DIR")
 	case place.IsURL(dir):
-		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
+		return stream.Usagef("--keep %s: want a local folder", place.DisplayName(dir))
 	}
 	err := os.MkdirAll(dir, 0o700)
 	var root *os.Root // a root refuses symbolic links that others may have put in place of the folders
@@ -146,7 +146,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 	for i, folder := range made.Folders() {
 		var table []chunkio.TableColumn
 		rows := 0
-		for _, column := range made.File(i) {
+		for _, column := range made.MakeFile(i) {
 			if ids, ok := column.Values.([]int64); ok {
 				rows = len(ids)
 			}

@@ -13,7 +13,7 @@ import (
 
 // TestDetails: the reports on all features go where they are asked to.
 func TestDetails(t *testing.T) {
-	in, dir := fixtures.Dataset(t, "usps.parquet"), t.TempDir()
+	in, dir := fixtures.DatasetPath(t, "usps.parquet"), t.TempDir()
 	args := []string{"select", in, "-k", "4", "--method", "laplacian", "--anchors", "100", "--label", "label", "--format", "json", "--details"}
 	type selection struct {
 		Columns, Scores, Selected []struct{ Name string }

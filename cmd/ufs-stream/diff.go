@@ -53,7 +53,7 @@ func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
 	if err := o.output.resolveFormat(ctx, verdictFormats()...); err != nil {
 		return err
 	}
-	if err := atomicfile.NotInput(ctx, o.output.path, args...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, o.output.path, args...); err != nil {
 		return err
 	}
 	boundMemory(c, int64(o.memory))
@@ -80,13 +80,13 @@ func (c *cli) printDiff(w *screen.Page, d *ufs.Difference) {
 	printDataChanges(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
-			rows = append(rows, []string{strconv.Itoa(f.Rank), screen.Name(f.Name), f.Why})
+			rows = append(rows, []string{strconv.Itoa(f.Rank), screen.QuoteName(f.Name), f.Why})
 		}
 		return rows
 	}
 	var moved, settings [][]string
 	for _, m := range d.Moved {
-		moved = append(moved, []string{screen.Name(m.Name), strconv.Itoa(m.Old), strconv.Itoa(m.New)})
+		moved = append(moved, []string{screen.QuoteName(m.Name), strconv.Itoa(m.Old), strconv.Itoa(m.New)})
 	}
 	for _, s := range d.Settings {
 		settings = append(settings, []string{s.Option, dashIfEmpty(truncateText(s.Old)), dashIfEmpty(truncateText(s.New))})
@@ -121,7 +121,7 @@ func printDataChanges(w *screen.Page, d ufs.DataShift) {
 	addCount(int64(d.Features), "features")
 	addNames := func(names []string, what string) {
 		if n := len(names); n > 0 {
-			changes = append(changes, what+" "+strings.Join(screen.Names(names[:min(n, maxNamesInLine)]), ", ")+andMoreText(n-maxNamesInLine))
+			changes = append(changes, what+" "+strings.Join(screen.QuoteNames(names[:min(n, maxNamesInLine)]), ", ")+andMoreText(n-maxNamesInLine))
 		}
 	}
 	addNames(d.New, "new")

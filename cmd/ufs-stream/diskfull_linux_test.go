@@ -32,7 +32,7 @@ func TestDiskFull(t *testing.T) {
 	b.temp = b.out
 	for _, v := range b.verbs {
 		t.Run(v.String(), func(t *testing.T) {
-			defer leaktest.Goroutines(t)()
+			defer leaktest.CheckGoroutines(t)()
 			tried := 0
 			for pages := 2; ; pages += 1 + pages/2 { // the old output takes one
 				if err := mount(syscall.MS_REMOUNT, pages); err != nil {

@@ -14,7 +14,7 @@ import (
 // standard deviations.
 func equationText(l ufs.LinearCombination) string {
 	var b strings.Builder
-	b.WriteString(screen.Name(l.Name) + " =")
+	b.WriteString(screen.QuoteName(l.Name) + " =")
 	first := true
 	add := func(value stream.Number, name string) {
 		sign := map[bool]string{true: " − ", false: " + "}[value < 0]
@@ -34,9 +34,9 @@ func equationText(l ufs.LinearCombination) string {
 	ranks := slices.ContainsFunc(l.Terms, func(t ufs.Term) bool { return math.IsNaN(float64(t.Weight)) })
 	for _, t := range l.Terms {
 		if ranks {
-			add(t.Standardized, screen.Name(t.Name))
+			add(t.Standardized, screen.QuoteName(t.Name))
 		} else {
-			add(t.Weight, screen.Name(t.Name))
+			add(t.Weight, screen.QuoteName(t.Name))
 		}
 	}
 	if ranks {

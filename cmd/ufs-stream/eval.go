@@ -147,7 +147,7 @@ func readNamedSelections(ctx context.Context, args []string, output string, opt 
 		}
 		switch {
 		case named && (name == "" || path == ""):
-			return nil, stream.Usagef("--selection %s: want NAME=SEL.json", place.Name(arg))
+			return nil, stream.Usagef("--selection %s: want NAME=SEL.json", place.DisplayName(arg))
 		case path == "":
 			return nil, stream.Usagef("--selection names no file; want SEL.json or NAME=SEL.json")
 		case !named && len(args) > 1:
@@ -162,5 +162,5 @@ func readNamedSelections(ctx context.Context, args []string, output string, opt 
 	for i, s := range all {
 		list[i].Selection = s
 	}
-	return list, atomicfile.NotInput(ctx, output, paths...)
+	return list, atomicfile.CheckNotInput(ctx, output, paths...)
 }

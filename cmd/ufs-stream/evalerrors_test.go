@@ -183,7 +183,7 @@ func TestEvalInterrupted(t *testing.T) {
 // TestEvalReal: the greedy selection of COIL20 beats random features, and basehock
 // gives the same from sparse and dense rows.
 func TestEvalReal(t *testing.T) {
-	path := fixtures.Dataset(t, "coil20.parquet")
+	path := fixtures.DatasetPath(t, "coil20.parquet")
 	sel := filepath.Join(t.TempDir(), "s.json")
 	must(t, "select", path, "--label", "label", "--method", "greedy", "--scale", "none", "-k", "41", "-o", sel)
 	e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "5", "--restarts", "3", "--baselines", "random,variance")
@@ -194,7 +194,7 @@ func TestEvalReal(t *testing.T) {
 		t.Errorf("error %v, the selection has %v", e.Results[0].Reconstruction, s.Selected[40].Error)
 	}
 	var results []string
-	for _, args := range [][]string{{fixtures.Dataset(t, "basehock_sparse.parquet"), "--sparse", "indices,values"}, {fixtures.Dataset(t, "basehock.parquet")}} {
+	for _, args := range [][]string{{fixtures.DatasetPath(t, "basehock_sparse.parquet"), "--sparse", "indices,values"}, {fixtures.DatasetPath(t, "basehock.parquet")}} {
 		must(t, append([]string{"select", "--label", "label", "--method", "variance", "-k", "30", "-o", sel}, args...)...)
 		r := evaluated(t, args[0], "--selection", sel, "--label", "label", "--spherical", "--runs", "2", "--restarts", "1", "--baselines", "none").Results[0]
 		results = append(results, marshal(t, r))

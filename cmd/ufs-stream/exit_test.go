@@ -143,7 +143,7 @@ func TestOddFiles(t *testing.T) {
 	}
 	columnsFile(t, filepath.Join(clash, "a.parquet"), []string{"x", "y"}, []float64{1, 2}, []float64{2, 1})
 	ends(t, exit.Data, `"x"`, "select", clash)
-	messy := fixtures.Dataset(t, "messy.parquet")
+	messy := fixtures.DatasetPath(t, "messy.parquet")
 	r := invoke("select", messy, "--columns", "category")
 	if r.code == exit.Done || !strings.Contains(r.err, "category") {
 		t.Errorf("no numeric column: exit code %d: %s", r.code, r.err)

@@ -68,7 +68,7 @@ func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) err
 	if o.selection == "" {
 		return stream.Usagef("explain: no selection given; add --selection SEL.json")
 	}
-	if err := atomicfile.NotInput(ctx, o.output.path, o.selection); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, o.output.path, o.selection); err != nil {
 		return err
 	}
 	q, err := o.buildRequest(c, cmd, nil, o.output.path)
@@ -132,7 +132,7 @@ func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
 	}
 	w.Printf("\n")
 	for _, col := range x.Columns {
-		w.Printf("\n%s: %s\n", screen.Name(col.Name), columnOutcome(col))
+		w.Printf("\n%s: %s\n", screen.QuoteName(col.Name), columnOutcome(col))
 		c.printStandsFor(w, col)
 		if col.Relations == nil {
 			continue
@@ -162,7 +162,7 @@ func columnOutcome(col ufs.ExplainedColumn) string {
 			text += ": the selection explains " + percentText(float64(*col.Explained)) + " of it"
 		}
 		if col.Nearest != "" {
-			text += ", mostly by " + screen.Name(col.Nearest)
+			text += ", mostly by " + screen.QuoteName(col.Nearest)
 		}
 		return text
 	}
@@ -179,7 +179,7 @@ func (c *cli) printStandsFor(w *screen.Page, col ufs.ExplainedColumn) {
 	}
 	var names []string
 	for _, s := range c.shownIndices(len(col.StandsFor)) {
-		names = append(names, fmt.Sprintf("%s (%s)", screen.Name(col.StandsFor[s].Name), percentText(float64(col.StandsFor[s].Explained))))
+		names = append(names, fmt.Sprintf("%s (%s)", screen.QuoteName(col.StandsFor[s].Name), percentText(float64(col.StandsFor[s].Explained))))
 	}
 	w.Printf("  stands for %s: %s%s\n", countNoun(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMoreText(len(col.StandsFor)-len(names)))
 }
@@ -233,7 +233,7 @@ func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	terms := slices.DeleteFunc(slices.Clone(r.Terms), func(t ufs.Term) bool { return t.Standardized == 0 })
 	var rows [][]string
 	for _, i := range c.shownIndices(len(terms)) {
-		rows = append(rows, []string{"  " + screen.Name(terms[i].Name), roundedNumber(terms[i].Weight), roundedNumber(terms[i].Standardized)})
+		rows = append(rows, []string{"  " + screen.QuoteName(terms[i].Name), roundedNumber(terms[i].Weight), roundedNumber(terms[i].Standardized)})
 	}
 	if rows != nil {
 		shown := len(rows)
@@ -245,7 +245,7 @@ func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	}
 	rows = nil
 	for _, n := range r.Nearest {
-		rows = append(rows, []string{"  " + screen.Name(n.Name), roundedNumber(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
+		rows = append(rows, []string{"  " + screen.QuoteName(n.Name), roundedNumber(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
 	}
 	if rows == nil {
 		return

@@ -33,8 +33,8 @@ func outOfCoreRows(t *testing.T) (*workbench, verbRun) {
 // end a run out of core with the folder and what to do; an interruption ends it too. Nothing is left.
 func TestScratchFaults(t *testing.T) {
 	b, v := outOfCoreRows(t)
-	defer leaktest.Files(t)()
-	defer leaktest.Goroutines(t)()
+	defer leaktest.CheckFiles(t)()
+	defer leaktest.CheckGoroutines(t)()
 	// A fault comes with the call of this number, of all that are made to scratch files, and with all behind it.
 	type fault struct {
 		read, write, made int64

@@ -137,7 +137,7 @@ func (b *workbench) untouched(v verbRun) (complaint string) {
 // faulty runs a verb on a disk.
 func (b *workbench) faulty(ctx context.Context, d *faults.Disk, v verbRun) result {
 	var errw bytes.Buffer
-	code := run(faults.With(ctx, d), b.command(v), nil, io.Discard, &errw)
+	code := run(faults.WithDisk(ctx, d), b.command(v), nil, io.Discard, &errw)
 	return result{code, "", errw.String()}
 }
 
@@ -160,7 +160,7 @@ func TestReadFaults(t *testing.T) {
 	b := newWorkbench(t)
 	for _, v := range append(b.verbs, rereading(t)) {
 		t.Run(v.String(), func(t *testing.T) {
-			defer leaktest.Goroutines(t)()
+			defer leaktest.CheckGoroutines(t)()
 			var calls atomic.Int64
 			from := func(at int64, fault func(want int) (int, error)) *faults.Disk {
 				calls.Store(0)
@@ -204,7 +204,7 @@ func TestWriteFaults(t *testing.T) {
 	b := newWorkbench(t)
 	for _, v := range b.verbs {
 		t.Run(v.String(), func(t *testing.T) {
-			defer leaktest.Goroutines(t)()
+			defer leaktest.CheckGoroutines(t)()
 			var calls atomic.Int64
 			at := func(n int64, err error) *faults.Disk {
 				calls.Store(0)
@@ -241,7 +241,7 @@ func TestCancelAtEveryCheck(t *testing.T) {
 	b := newWorkbench(t)
 	for _, v := range b.verbs {
 		t.Run(v.String(), func(t *testing.T) {
-			defer leaktest.Goroutines(t)()
+			defer leaktest.CheckGoroutines(t)()
 			for n := int64(1); ; n += 1 + n {
 				b.ready(t, v)
 				ctx := newCountdown(n)

@@ -25,7 +25,7 @@ func TestServerGone(t *testing.T) {
 	must(t, "select", in, "-k", "4", "-o", at("sel.json"))
 	gone := make(chan struct{})
 	stop := sync.OnceFunc(func() { s.Stop(); close(gone) })
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "part-001") {
 			stop()
 		}

@@ -151,7 +151,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	}
 	for i, input := range list {
 		if q.Stats != "" {
-			scope, err := place.NewScope(place.Name(q.Stats), place.OwnPlaces(q.Stats), q.Allow)
+			scope, err := place.NewScope(place.DisplayName(q.Stats), place.OwnPlaces(q.Stats), q.Allow)
 			if err == nil {
 				input, err = scope.Resolve(input)
 			}
@@ -210,7 +210,7 @@ func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	if place.IsURL(in) || strings.HasPrefix(in, "@") {
 		return "", false
 	}
-	local, err := place.Local(in)
+	local, err := place.LocalPath(in)
 	if err != nil {
 		return "", false
 	}
@@ -267,7 +267,7 @@ func plainSource(file string) string {
 // urlForTools rewrites a URL for other tools: without our query, and with az:// for Azure.
 func urlForTools(url string) string {
 	if !place.IsURL(url) || strings.HasPrefix(url, "http") {
-		return place.Name(url)
+		return place.DisplayName(url)
 	}
 	url, _, _ = strings.Cut(url, "?")
 	if rest, ok := strings.CutPrefix(url, "azblob://"); ok {

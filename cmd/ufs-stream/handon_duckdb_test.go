@@ -131,7 +131,7 @@ func parquetCases() []duckDBCase {
 	files := func(t *testing.T, at func(string) string, names ...string) {
 		for _, name := range names {
 			mustbe.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o755))
-			r := duckdbtest.Query(t, at(""), fmt.Sprintf("COPY %s TO '%s' (FORMAT parquet)", table, strings.ReplaceAll(name, "'", "''")))
+			r := duckdbtest.RunQuery(t, at(""), fmt.Sprintf("COPY %s TO '%s' (FORMAT parquet)", table, strings.ReplaceAll(name, "'", "''")))
 			if r.Error != "" {
 				t.Fatalf("got error %s, want none", r.Error)
 			}
@@ -167,7 +167,7 @@ func parquetCases() []duckDBCase {
 			return []string{at("")}
 		}},
 		{name: "a file among CSV", make: func(t *testing.T, at func(string) string) []string {
-			r := duckdbtest.Query(t, at(""), "COPY (SELECT sin(3*i) AS a, cos(i) AS b, cos(i*i) AS c FROM range(60) r(i)) TO 'b.parquet' (FORMAT parquet)")
+			r := duckdbtest.RunQuery(t, at(""), "COPY (SELECT sin(3*i) AS a, cos(i) AS b, cos(i*i) AS c FROM range(60) r(i)) TO 'b.parquet' (FORMAT parquet)")
 			fileIn(t, at("a.csv"), "a,b,c\n"+strings.Repeat("1.5,2.5,3.5\n", 5))
 			fileIn(t, at("c.csv"), "a,b,c\n"+strings.Repeat("1.5,2.5,NA\n", 5))
 			if r.Error != "" {
@@ -233,7 +233,7 @@ func TestQueriesOfInputsThatDuckDBDoesNotRead(t *testing.T) {
 			"select", at(name), "-k", "1", "--missing", "mean", "--format", "sql")
 		must(t, "convert", at(name), "-o", at("copy.parquet"))
 		query := must(t, "select", at("copy.parquet"), "-k", "1", "--missing", "mean", "--format", "sql")
-		if r := duckdbtest.Query(t, at(""), query); r.Error != "" || len(r.Rows) == 0 {
+		if r := duckdbtest.RunQuery(t, at(""), query); r.Error != "" || len(r.Rows) == 0 {
 			t.Errorf("%s as Parquet: got %d rows, error %q, want its rows", name, len(r.Rows), r.Error)
 		}
 		if query := must(t, "select", at(name), "-k", "1", "--missing", "mean", "--format", "sql", "--from", "lake.events"); !strings.HasSuffix(query, "FROM lake.events;\n") {
@@ -266,7 +266,7 @@ func TestQueriesFromStatisticsAndPlans(t *testing.T) {
 // where DuckDB would round them to the first file's type.
 func TestQueriesOfFilesThatDiffer(t *testing.T) {
 	at := folder(t)
-	if r := duckdbtest.Query(t, at(""), `
+	if r := duckdbtest.RunQuery(t, at(""), `
 		COPY (SELECT i AS a, i % 2 = 0 AS b, i * i AS c FROM range(4) r(i)) TO '1.parquet' (FORMAT parquet);
 		COPY (SELECT i / 4 AS a, i * 5000000000 AS b, 'x' AS t FROM range(4) r(i)) TO '2.parquet' (FORMAT parquet);
 		COPY (SELECT i AS c, i / 8 AS a, i AS b FROM range(2) r(i)) TO '3.csv' (FORMAT csv);

@@ -18,7 +18,7 @@ import (
 func hostileData(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	r := duckdbtest.Query(t, dir, `
+	r := duckdbtest.RunQuery(t, dir, `
 		SET threads = 1;
 		CREATE TABLE d AS SELECT
 			sin(i) AS "a""b", cos(3*i) AS "select", (i * 7 % 11)::TINYINT AS "it's", sin(i*i) AS "line
@@ -43,7 +43,7 @@ break", (i % 13)::DECIMAL(9,2) AS "ünï 🙂", tan(i) AS "a.b", i * 1.5 AS "bac
 func same(t *testing.T, dir, a, b string) {
 	t.Helper()
 	const inOrder = "SET threads = 1;\n" // with more, the rows of several files of text come as they are ready
-	results := duckdbtest.Queries(t, dir, inOrder+a, b)
+	results := duckdbtest.RunQueries(t, dir, inOrder+a, b)
 	x, y := results[0], results[1]
 	if x.Error != "" || y.Error != "" || len(x.Rows) == 0 {
 		t.Fatalf("%d rows; %s\n%s\n%s", len(x.Rows), x.Error, y.Error, a)
@@ -109,7 +109,7 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 		"COPY c FROM 'c.csv.zst' (HEADER, allow_quoted_nulls false)",
 		"INSERT INTO c FROM 'a.parquet'",
 	} {
-		r := duckdbtest.Query(t, dir, `CREATE TABLE p AS FROM 'p.parquet'; CREATE TABLE c AS FROM p LIMIT 0; `+back+`;
+		r := duckdbtest.RunQuery(t, dir, `CREATE TABLE p AS FROM 'p.parquet'; CREATE TABLE c AS FROM p LIMIT 0; `+back+`;
 			SELECT (SELECT count(*) FROM c), (SELECT count(*) FROM (FROM p EXCEPT ALL FROM c)), (SELECT count(*) FROM c WHERE note = ''), (SELECT count(*) FROM c WHERE note IS NULL),
 			(SELECT count(*) FROM c WHERE odd::VARCHAR = '-0.0')`)
 		if r.Error != "" || *r.Rows[0][0] != "200" || *r.Rows[0][1] != "0" || *r.Rows[0][2] != "50" || *r.Rows[0][3] != "50" || *r.Rows[0][4] == "0" {
@@ -128,7 +128,7 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	}
-	r := duckdbtest.Query(t, dir, "SELECT count(*) FROM read_csv('days/day=*/*.csv')")
+	r := duckdbtest.RunQuery(t, dir, "SELECT count(*) FROM read_csv('days/day=*/*.csv')")
 	if r.Error != "" || *r.Rows[0][0] != "200" {
 		t.Errorf("reading back the CSV partitions: DuckDB's error %q, rows %v, want 200", r.Error, r.Rows)
 	}

@@ -75,7 +75,7 @@ func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) er
 	for _, col := range columns {
 		name := col.Name
 		if format != "csv" && !folded {
-			name = screen.Name(name)
+			name = screen.QuoteName(name)
 		}
 		r := []string{name, col.Type, countText(col.Nulls)}
 		if s.Scanned {

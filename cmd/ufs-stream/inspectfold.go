@@ -51,9 +51,9 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	folded := make([]ufs.InspectedColumn, len(groups))
 	for i, g := range groups {
 		folded[i] = g.sum
-		folded[i].Name = screen.Name(g.sum.Name)
+		folded[i].Name = screen.QuoteName(g.sum.Name)
 		if g.count > 1 {
-			folded[i].Name = fmt.Sprintf("%s … %s (%s columns)", folded[i].Name, screen.Name(g.last), humanize.Comma(int64(g.count)))
+			folded[i].Name = fmt.Sprintf("%s … %s (%s columns)", folded[i].Name, screen.QuoteName(g.last), humanize.Comma(int64(g.count)))
 		}
 	}
 	return folded

@@ -49,7 +49,7 @@ func TestCoil20(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, filepath.Join("..", "..", "testdata", "fixtures", "coil20_greedy.json"))), &want); err != nil {
 		t.Fatalf("decoding the fixture: %v", err)
 	}
-	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", fixtures.Dataset(t, "coil20.parquet"))
+	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", fixtures.DatasetPath(t, "coil20.parquet"))
 	if got := names(s); !slices.Equal(got, want.Names) {
 		t.Errorf("order %v\nwant  %v", got, want.Names)
 	}
@@ -114,7 +114,7 @@ func TestCutsAndThreads(t *testing.T) {
 
 // TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
 func TestOutOfCore(t *testing.T) {
-	path := fixtures.Dataset(t, "coil20.parquet")
+	path := fixtures.DatasetPath(t, "coil20.parquet")
 	for _, method := range []string{"greedy", "partgreedy", "graphgreedy --anchors 50 --scale none", "graphgreedy --anchors 50 --target spectral"} {
 		args := slices.Concat([]string{path, "-k", "8", "--label", "label", "--method"}, strings.Fields(method))
 		in := selection(t, args...)
@@ -263,7 +263,7 @@ func TestReportsAsGreedy(t *testing.T) {
 // with their entries, within the smallest limit that plan names. It selects the same for all threads and policies for
 // missing values.
 func TestSparseGraphOutOfCore(t *testing.T) {
-	path := fixtures.Dataset(t, "basehock_sparse.parquet")
+	path := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	for _, method := range []string{"", "--scale none --missing mean --threads 1", "--scale none --smooth 1 --neighbors 3 --missing zero", "--target spectral --threads 3 --missing drop-row"} {
 		args := append([]string{path, "--sparse", "indices,values,4862", "-k", "8", "--label", "label", "--method", "graphgreedy", "--anchors", "150"}, strings.Fields(method)...)
 		smallest := forecastOf(t, args...).Memory.Smallest

@@ -24,7 +24,7 @@ func newMan(c *cli) *cobra.Command {
 		Hidden: true,
 		Args:   program.AtLeastOne("folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := place.Local(args[0])
+			dir, err := place.LocalPath(args[0])
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func newMan(c *cli) *cobra.Command {
 				if page.Hidden || page.Name() == "help" {
 					continue
 				}
-				path := place.Below(dir, manPageName(page)+".1")
+				path := place.JoinBelow(dir, manPageName(page)+".1")
 				if err := renderToFile(cmd.Context(), path, func(w io.Writer) error { return writeManPage(w, page) }); err != nil {
 					return err
 				}

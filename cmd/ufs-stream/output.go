@@ -43,13 +43,13 @@ func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) erro
 			f.format = end
 		case end != "" && end != "txt":
 			return stream.Usagef("-o %s: the ending .%s names no format (want %s, or --format)%s",
-				place.Name(f.path), end, strings.Join(formats, ", "), program.DidYouMean(end, formats))
+				place.DisplayName(f.path), end, strings.Join(formats, ", "), program.DidYouMean(end, formats))
 		}
 	}
 	if !slices.Contains(formats, f.format) {
 		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(formats, ", "), program.DidYouMean(f.format, formats))
 	}
-	return atomicfile.CanWrite(ctx, f.path)
+	return atomicfile.CheckWritable(ctx, f.path)
 }
 
 // writeOutput renders the output of a verb and reports the file that it replaced, if any.
@@ -65,7 +65,7 @@ func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Write
 // replacementReport looks for a file at an output's path and returns a function that reports its replacement. Objects
 // are not reported: their stores keep versions, and checking costs a request.
 func (c *cli) replacementReport(path string) (report func()) {
-	local, err := place.Local(path)
+	local, err := place.LocalPath(path)
 	if err != nil || path == "" || path == "-" || place.IsURL(path) {
 		return func() {}
 	}
@@ -107,7 +107,7 @@ func renderToFile(ctx context.Context, path string, render func(io.Writer) error
 }
 
 func renderToDevice(ctx context.Context, path string, render func(io.Writer) error) error {
-	path, err := place.Local(path)
+	path, err := place.LocalPath(path)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func printCurve(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	}
 	var rows [][]string
 	for _, t := range p.Points {
-		row := []string{strconv.Itoa(t.K), screen.Name(t.Name), roundedNumber(t.Error), percentText(float64(t.Explained))}
+		row := []string{strconv.Itoa(t.K), screen.QuoteName(t.Name), roundedNumber(t.Error), percentText(float64(t.Explained))}
 		if known {
 			row = append(row, percentText(1-float64(*t.Least)))
 		}

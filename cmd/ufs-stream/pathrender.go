@@ -71,7 +71,7 @@ func printGrid(w *screen.Page, g *stream.Grid) {
 		if !t.Converged {
 			state = "no"
 		}
-		rows[i] = []string{roundedNumber(t.Alpha), roundedNumber(secondWeight(t)), roundedNumber(t.Objective), strconv.Itoa(t.Iterations), state, roundedNumber(t.Agreement), strings.Join(screen.Names(t.Selected[:min(3, len(t.Selected))]), " ") + " …"}
+		rows[i] = []string{roundedNumber(t.Alpha), roundedNumber(secondWeight(t)), roundedNumber(t.Objective), strconv.Itoa(t.Iterations), state, roundedNumber(t.Agreement), strings.Join(screen.QuoteNames(t.Selected[:min(3, len(t.Selected))]), " ") + " …"}
 		if priced {
 			rows[i] = append(rows[i], roundedNumber(*t.Cost))
 		}

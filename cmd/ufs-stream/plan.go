@@ -70,7 +70,7 @@ func (c *cli) runPlan(cmd *cobra.Command, args []string, o *selectFlags, m *mach
 			return err
 		}
 		if cmd.Flags().Changed("format") {
-			return stream.Usagef("--format is for the forecast, and -o %s writes a plan file; give only one of them", place.Name(o.output.path))
+			return stream.Usagef("--format is for the forecast, and -o %s writes a plan file; give only one of them", place.DisplayName(o.output.path))
 		}
 		return c.writePlan(cmd.Context(), q)
 	}

@@ -215,7 +215,7 @@ func TestPlanSmallestOfFactors(t *testing.T) {
 // TestPlanSmallestOutOfCore: plan names the limit for going out of core as the smallest, if
 // it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
-	path := fixtures.Dataset(t, "coil20.parquet")
+	path := fixtures.DatasetPath(t, "coil20.parquet")
 	for _, method := range []string{"greedy", "graphgreedy --anchors 50 --scale none"} {
 		flags := slices.Concat([]string{path, "-k", "4", "--label", "label", "--method"}, strings.Fields(method), []string{"--memory-limit"})
 		in := forecastOf(t, append(flags, "2GiB")...).Memory
@@ -253,7 +253,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 // TestPeakMemory: a process of its own, with scratch files, stays below the smallest limit
 // that plan names.
 func TestPeakMemory(t *testing.T) {
-	in := fixtures.Dataset(t, "mnist10k.parquet")
+	in := fixtures.DatasetPath(t, "mnist10k.parquet")
 	for _, args := range []string{"--method eufs --graph anchor --state float32 --max-iter 3", "--method hufs --tree image --max-iter 3", "--method cpufs --graph anchor --max-iter 2"} {
 		flags := append(strings.Fields(args), in, "--label", "label", "--sample", "0", "--threads", "2")
 		smallest := forecastOf(t, flags...).Memory.Smallest

@@ -223,7 +223,7 @@ func (t *lineText) setText(s string) {
 func (t *lineText) drawText(decor.Statistics) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return screen.Text(t.s)
+	return screen.EscapeText(t.s)
 }
 
 func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {

@@ -9,7 +9,7 @@ import (
 
 // TestRealCSV: MNIST's digits as CSV give the selection of their Parquet, within 300 MiB.
 func TestRealCSV(t *testing.T) {
-	data := fixtures.Dataset(t, "mnist10k.parquet")
+	data := fixtures.DatasetPath(t, "mnist10k.parquet")
 	dir := t.TempDir()
 	all, text := filepath.Join(dir, "all.json"), filepath.Join(dir, "mnist.csv")
 	must(t, "select", data, "--label", "label", "--method", "variance", "-k", "668", "-o", all)

@@ -78,7 +78,7 @@ func secretRuns(t *testing.T, at func(string) string) map[string][]string {
 // TestNoFlagTellsSecrets: in the place of every argument, flag, variable and line of a configuration, of every verb, a URL
 // with a secret leaves it in no message and no file.
 func TestNoFlagTellsSecrets(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not at "+r.URL.String(), http.StatusForbidden)
 	}))
@@ -160,7 +160,7 @@ func everyFlag(cmd *cobra.Command, visit func(*pflag.Flag)) {
 // TestInterruptedTellsNoSecret: neither the command that goes on after an interruption nor the checkpoint has the query of
 // an input's URL, and with the URL as before the run goes on.
 func TestInterruptedTellsNoSecret(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	dir, _ := plant(t, 2400, 1)
 	at := folder(t)
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))

@@ -147,7 +147,7 @@ func (c *cli) printRedundancy(w *screen.Page, r *ufs.Redundant) {
 	w.Printf("\n%s kept, no two correlated above %v; %d dropped", countNoun(len(r.Kept), "column"), float64(r.Threshold), len(r.Dropped))
 	for i, at := range c.shownIndices(len(r.Dropped)) {
 		d := r.Dropped[at]
-		w.Printf("%s%s for %s (%s)", map[bool]string{true: ": ", false: ", "}[i == 0], screen.Name(d.Name), screen.Name(d.For), roundedNumber(d.Correlation))
+		w.Printf("%s%s for %s (%s)", map[bool]string{true: ": ", false: ", "}[i == 0], screen.QuoteName(d.Name), screen.QuoteName(d.For), roundedNumber(d.Correlation))
 	}
 	w.Printf("%s\n", andMoreText(len(r.Dropped)-len(c.shownIndices(len(r.Dropped)))))
 	c.printLeftOut(w, r.LeftOut)
@@ -166,10 +166,10 @@ func (c *cli) printClusters(w *screen.Page, clusters []ufs.AlikeCluster) {
 	for _, cl := range shown {
 		var others []string
 		for _, i := range c.shownIndices(len(cl.Columns) - 1) {
-			others = append(others, screen.Name(cl.Columns[i+1].Name))
+			others = append(others, screen.QuoteName(cl.Columns[i+1].Name))
 		}
 		list := strings.Join(others, ", ") + andMoreText(len(cl.Columns)-1-len(others))
-		table = append(table, []string{strconv.Itoa(cl.Cluster), humanize.Comma(int64(len(cl.Columns))), percentText(float64(cl.Explained)), screen.Name(cl.Representative), roundedNumber(cl.Columns[0].Ratio), list})
+		table = append(table, []string{strconv.Itoa(cl.Cluster), humanize.Comma(int64(len(cl.Columns))), percentText(float64(cl.Explained)), screen.QuoteName(cl.Representative), roundedNumber(cl.Columns[0].Ratio), list})
 	}
 	w.Printf("\n")
 	w.Table([]string{">cluster", ">columns", ">explained", "representative", ">ratio", "and"}, table)
@@ -190,7 +190,7 @@ func (c *cli) printDuplicates(w *screen.Page, r *ufs.Redundant) {
 			w.Printf("  %s\n", equationText(ufs.LinearCombination{Name: own.Name, Constant: own.Constant, Terms: []ufs.Term{{Name: d.Name, Weight: own.Weight}}}))
 		}
 		if more := andMoreText(len(d.Copies) - len(c.shownIndices(len(d.Copies)))); more != "" {
-			w.Printf(" %s of %s\n", more, screen.Name(d.Name))
+			w.Printf(" %s of %s\n", more, screen.QuoteName(d.Name))
 		}
 	}
 	c.printNotShown(w, len(r.Duplicates))

@@ -173,7 +173,7 @@ func (c *cli) printSelection(w *screen.Page, s *stream.Selection) {
 	}
 	rows := make([][]string, len(s.Selected))
 	for i, f := range s.Selected {
-		rows[i] = []string{strconv.Itoa(f.Rank), screen.Name(f.Name), cmp.Or(f.Column.String(), "-"), roundedNumber(f.Score)}
+		rows[i] = []string{strconv.Itoa(f.Rank), screen.QuoteName(f.Name), cmp.Or(f.Column.String(), "-"), roundedNumber(f.Score)}
 		if errors {
 			rows[i] = append(rows[i], percentText(1-float64(f.Error)))
 		}
@@ -297,13 +297,13 @@ func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	if !c.verbose {
 		least := dropped[len(dropped)-1]
 		w.Printf("\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
-			humanize.Comma(int64(len(dropped))), percentText(float64(dropped[0].Explained)), screen.Name(dropped[0].Name),
-			percentText(float64(least.Explained)), screen.Name(least.Name))
+			humanize.Comma(int64(len(dropped))), percentText(float64(dropped[0].Explained)), screen.QuoteName(dropped[0].Name),
+			percentText(float64(least.Explained)), screen.QuoteName(least.Name))
 		return
 	}
 	w.Printf("\nnot selected:\n")
 	for _, col := range dropped {
-		w.Printf("  %s: %s explained, mostly by %s\n", screen.Name(col.Name), percentText(float64(col.Explained)), screen.Name(col.Nearest))
+		w.Printf("  %s: %s explained, mostly by %s\n", screen.QuoteName(col.Name), percentText(float64(col.Explained)), screen.QuoteName(col.Nearest))
 	}
 }
 
@@ -326,7 +326,7 @@ func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	}
 	shown := 0
 	for _, l := range lines {
-		name := screen.Name(l.Name)
+		name := screen.QuoteName(l.Name)
 		if n := counts[l]; n > 1 {
 			name += fmt.Sprintf(" (%s columns)", humanize.Comma(int64(n)))
 		}

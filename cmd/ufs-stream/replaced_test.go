@@ -219,7 +219,7 @@ func TestOutputOfStoresStaysBelowIt(t *testing.T) {
 	inputsOfVerbs(t)
 	s := storetest.S3(t)
 	content := musts.Get(os.ReadFile("b.parquet"))(t)
-	s.Put("in/b.parquet", content)
+	s.PutObject("in/b.parquet", content)
 	musts.Do(t, os.Mkdir("w", 0o700))
 	t.Chdir("w")
 	before := musts.Files(t, "..")

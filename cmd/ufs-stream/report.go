@@ -58,13 +58,13 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 	case "", ".html", ".htm", ".xhtml":
 	default:
 		if !atomicfile.IsDevice(o.out) {
-			return stream.Usagef("report: -o %s: the page is HTML; name it %s", place.Name(o.out), place.WithExt(o.out, ".html"))
+			return stream.Usagef("report: -o %s: the page is HTML; name it %s", place.DisplayName(o.out), place.WithExt(o.out, ".html"))
 		}
 	}
-	if err := atomicfile.NotInput(ctx, o.out, args...); err != nil {
+	if err := atomicfile.CheckNotInput(ctx, o.out, args...); err != nil {
 		return err
 	}
-	if err := atomicfile.CanWrite(ctx, o.out); err != nil {
+	if err := atomicfile.CheckWritable(ctx, o.out); err != nil {
 		return err
 	}
 	p := report.Page{Version: versionText(), Spelling: program.FlagOf}
@@ -90,7 +90,7 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
 	heldBytes := int64(0)
 	for _, path := range paths {
-		name := place.Name(path)
+		name := place.DisplayName(path)
 		text, err := chunkio.ReadAll(ctx, path, chunkio.FetchOptions{Memory: room}, remedy)
 		if err != nil {
 			return nil, report.Unread(name, err)
@@ -120,7 +120,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 		if form.dir == "" {
 			continue
 		}
-		dir, err := place.Local(form.dir)
+		dir, err := place.LocalPath(form.dir)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 		for _, f := range list {
 			names = append(names, f.Name+form.end)
 		}
-		if err := atomicfile.NoneIsInput(ctx, dir, slices.Values(names), inputs); err != nil {
+		if err := atomicfile.CheckNoneIsInput(ctx, dir, slices.Values(names), inputs); err != nil {
 			return err
 		}
 		if !place.IsURL(dir) { // stores need no folders
@@ -137,7 +137,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 			}
 		}
 		for i, f := range list {
-			if err := renderToFile(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+			if err := renderToFile(ctx, place.JoinBelow(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}
@@ -145,7 +145,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 			c.warn([]string{"there is nothing to draw in these files"})
 			continue
 		}
-		c.sayIfVerbose("%s: %s", place.Name(dir), countNoun(len(list), "chart"))
+		c.sayIfVerbose("%s: %s", place.DisplayName(dir), countNoun(len(list), "chart"))
 	}
 	return nil
 }

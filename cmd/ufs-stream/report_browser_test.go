@@ -18,15 +18,15 @@ import (
 
 // TestReportInBrowser: the browser shows the mask of a selection from COIL20.
 func TestReportInBrowser(t *testing.T) {
-	in := fixtures.Dataset(t, "coil20.parquet")
+	in := fixtures.DatasetPath(t, "coil20.parquet")
 	dir := t.TempDir()
 	sel, out := filepath.Join(dir, "coil20.json"), filepath.Join(dir, "report.html")
 	must(t, "select", in, "--scale", "none", "-k", "40", "--label", "label", "-o", sel)
 	must(t, "report", sel, "-o", out)
 	tab := browsertest.New(t)
 	tab.Open(out)
-	tab.Clean()
-	mask := browsertest.Ask[[]string](tab, `[...document.querySelectorAll('.mask rect')].filter(r => r.getBoundingClientRect().width > 4).map(r => r.querySelector('title').textContent)`)
+	tab.CheckClean()
+	mask := browsertest.Evaluate[[]string](tab, `[...document.querySelectorAll('.mask rect')].filter(r => r.getBoundingClientRect().width > 4).map(r => r.querySelector('title').textContent)`)
 	for i, f := range readSelection(t, sel).Selected {
 		if i >= len(mask) || !strings.HasPrefix(mask[i], f.Name+": rank ") {
 			t.Errorf("pixel %s is not in the mask", f.Name)
@@ -37,7 +37,7 @@ func TestReportInBrowser(t *testing.T) {
 	}
 	// The image beneath is drawn: the objects' mean is brighter in the middle than in a corner.
 	type mean struct{ Middle, Corner, Side float64 }
-	seen := browsertest.Ask[mean](tab, `(async () => {
+	seen := browsertest.Evaluate[mean](tab, `(async () => {
 		const image = new Image();
 		image.src = document.querySelector('.mask image').getAttribute('href');
 		await image.decode();
@@ -50,7 +50,7 @@ func TestReportInBrowser(t *testing.T) {
 	if seen.Middle < 150 || seen.Corner > 30 || seen.Side < 200 {
 		t.Errorf("the mean image: %+v", seen)
 	}
-	tab.Clean()
+	tab.CheckClean()
 }
 
 // percentOf is a share as the page writes it.
@@ -59,7 +59,7 @@ func percentOf(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 // TestReportFigures: six selections of COIL20 stand in four screens of 1280 × 800, and every
 // figure of the page is that of their JSON.
 func TestReportFigures(t *testing.T) {
-	in := fixtures.Dataset(t, "coil20.parquet")
+	in := fixtures.DatasetPath(t, "coil20.parquet")
 	at := folder(t)
 	methods := []string{"greedy", "partgreedy", "graphgreedy", "laplacian", "mcfs", "spec"}
 	args := []string{"report", "-o", at("report.html")}
@@ -75,13 +75,13 @@ func TestReportFigures(t *testing.T) {
 	}
 	must(t, args...)
 	tab := browsertest.New(t)
-	tab.Do(chromedp.EmulateViewport(1280, 800))
+	tab.RunSteps(chromedp.EmulateViewport(1280, 800))
 	tab.Open(at("report.html"))
-	if height := browsertest.Ask[int](tab, `document.documentElement.scrollHeight`); height > 4*800 {
+	if height := browsertest.Evaluate[int](tab, `document.documentElement.scrollHeight`); height > 4*800 {
 		t.Errorf("the page is %d high", height)
 	}
 
-	lines := browsertest.Ask[[][]string](tab, `[...document.querySelectorAll('.glance tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim().split('\n')[0]))`)
+	lines := browsertest.Evaluate[[][]string](tab, `[...document.querySelectorAll('.glance tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim().split('\n')[0]))`)
 	for i, s := range list {
 		last := s.Selected[len(s.Selected)-1]
 		want := []string{methods[i], methods[i], "20", percentOf(1 - float64(last.Error))}
@@ -95,7 +95,7 @@ func TestReportFigures(t *testing.T) {
 		figuresOf(t, tab, fmt.Sprintf("#s%d", i+1), s)
 		first, ranked = append(first, s.Selected[0].Name), append(ranked, strconv.Itoa(i))
 	}
-	cross := browsertest.Ask[[][]string](tab, `[...document.querySelectorAll('.cross tbody tr')].map(r => [...r.cells].map(c => c.textContent))`)
+	cross := browsertest.Evaluate[[][]string](tab, `[...document.querySelectorAll('.cross tbody tr')].map(r => [...r.cells].map(c => c.textContent))`)
 	shown := map[string][]string{}
 	for _, row := range cross {
 		shown[row[0]] = row[2:]
@@ -119,14 +119,14 @@ func TestReportFigures(t *testing.T) {
 			t.Errorf("%s has %d features in the table", methods[i], chosen)
 		}
 	}
-	tab.Clean()
+	tab.CheckClean()
 }
 
 // figuresOf compares what the fold of a selection shows with its JSON.
 func figuresOf(t *testing.T, tab *browsertest.Tab, id string, s *stream.Selection) {
 	t.Helper()
 	ask := func(selector string) []string {
-		return browsertest.Ask[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, id+" "+selector))
+		return browsertest.Evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, id+" "+selector))
 	}
 	of := "of the sum of squares (scale standard)."
 	if s.Method == "graphgreedy" {
@@ -168,10 +168,10 @@ func figuresOf(t *testing.T, tab *browsertest.Tab, id string, s *stream.Selectio
 	if got := ask(".ranking tbody td:nth-child(6)"); !slices.Equal(got, stands) {
 		t.Errorf("%s: stands for %q, want %q", s.Method, got, stands)
 	}
-	if n := browsertest.Ask[int](tab, fmt.Sprintf(`document.querySelectorAll(%q).length`, id+" .ranking .bar")); n != 20 {
+	if n := browsertest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll(%q).length`, id+" .ranking .bar")); n != 20 {
 		t.Errorf("%s: %d bars of 20", s.Method, n)
 	}
-	triangle := browsertest.Ask[string](tab, fmt.Sprintf(`document.querySelector(%q).dataset.r`, id+" .map"))
+	triangle := browsertest.Evaluate[string](tab, fmt.Sprintf(`document.querySelector(%q).dataset.r`, id+" .map"))
 	var want []string
 	for _, row := range s.Correlations {
 		for _, r := range row {

@@ -69,7 +69,7 @@ If a command is shown to continue a run, add them again.
 Exit codes:
 ` + program.ExitCodes,
 	}
-	program.Group(root, "verb")
+	program.MakeGroup(root, "verb")
 	addVersionFlag(root, c)
 	pf := root.PersistentFlags()
 	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")

@@ -46,8 +46,8 @@ func TestRowsSample(t *testing.T) {
 // TestRowsSparse: sparse rows are made dense, and give the ranking of the dense ones.
 func TestRowsSparse(t *testing.T) {
 	flags := []string{"--label", "label", "--method", "eufs", "--clusters", "2", "--rows", "150", "--max-iter", "3", "-k", "20"}
-	dense := selection(t, append(flags, fixtures.Dataset(t, "basehock.parquet"))...)
-	sparse := selection(t, append(flags, fixtures.Dataset(t, "basehock_sparse.parquet"), "--sparse", "indices,values,4862")...)
+	dense := selection(t, append(flags, fixtures.DatasetPath(t, "basehock.parquet"))...)
+	sparse := selection(t, append(flags, fixtures.DatasetPath(t, "basehock_sparse.parquet"), "--sparse", "indices,values,4862")...)
 	for i, f := range sparse.Selected {
 		// Squares are summed in another order, which makes 150 roundings.
 		if want := dense.Selected[i]; !near(float64(f.Score), float64(want.Score), 1e-9) || f.Column != want.Column && !near(float64(want.Score), float64(dense.Selected[max(i-1, 0)].Score), 1e-9) {

@@ -44,8 +44,8 @@ func ofRows(t *testing.T, s *stream.Selection) string {
 // that its options give the same answer and eval selects again by them.
 func TestKeptRowsGiveTheAnswerOfTheData(t *testing.T) {
 	planted, _ := plant(t, 900, 2)
-	messy := fixtures.Dataset(t, "messy.parquet")
-	sparse := fixtures.Dataset(t, "basehock_sparse.parquet")
+	messy := fixtures.DatasetPath(t, "messy.parquet")
+	sparse := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	for _, c := range []struct{ reading, choosing string }{
 		{planted, "--method eufs --clusters 3 --max-iter 4 --graph anchor --anchors 40"},
 		{planted + " --seed 5 --label x000 --exclude x04*", "--method hufs --clusters 3 --max-iter 4 --tree correlation --alpha 0.1x"},

@@ -36,8 +36,8 @@ func TestSchedulerParallel(t *testing.T) {
 // TestSchedulerSlurm runs the example for Slurm on one that is started for it.
 func TestSchedulerSlurm(t *testing.T) {
 	needs(t, "bash")
-	t.Parallel()                                      // much of it waits
-	cluster := slurmtest.Start(t, 4*shardsOfExamples) // of the tests side by side
+	t.Parallel()                                             // much of it waits
+	cluster := slurmtest.StartCluster(t, 4*shardsOfExamples) // of the tests side by side
 	s := scheduler{"Slurm", "slurm/submit.sh", append(cluster.Env, "WAIT=yes", "POLL=0.2")}
 	t.Run("all", func(t *testing.T) { // returns when its parallel tests have ended
 		s.check(t)

@@ -126,14 +126,14 @@ func (s scheduler) triesAgain(t *testing.T) {
 	store, env := storetest.S3Apart(t)
 	proxy := storetest.NewProxy(t, store.Endpoint)
 	for _, path := range paths {
-		store.Put("data/"+filepath.Base(path), []byte(read(t, path)))
+		store.PutObject("data/"+filepath.Base(path), []byte(read(t, path)))
 	}
 	j := s.job(t, in, "METHOD=sfufs", "INPUT="+store.URLAt(proxy.URL, "data/"), "PARTS="+store.URL("parts"))
 	j.settings = append(env, j.settings...)
 	j.first("scan-stats-3", `echo $$ >"$NOTES/pid.new"; mv "$NOTES/pid.new" "$NOTES/pid"`+"\n")
 	j.first("scan-stats-6", "echo busy; exit 75\n")
 	var killed atomic.Int32
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, filepath.Base(paths[2])) {
 			if pid, err := os.ReadFile(j.notes("pid")); err == nil && killed.CompareAndSwap(0, 1) {
 				if err := kill(string(pid)); err != nil {

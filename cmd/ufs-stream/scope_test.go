@@ -17,7 +17,7 @@ import (
 // use it, and completion on a folder whose log names a server asks nobody either.
 func TestRecordsNameNoServers(t *testing.T) {
 	server := storetest.NewRecorder(t, nil)
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "AKIAPLANTED", "AWS_SECRET_ACCESS_KEY": "PLANTED-SECRET-aws", "AZURE_STORAGE_ACCOUNT": "mine", "AZURE_STORAGE_KEY": "UExBTlRFRA==",
 	} {

@@ -186,7 +186,7 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	case q.Stats == "" || len(q.Inputs) > 0 || isSet("checkpoint"):
 		return nil
 	case isSet("on-error") && !q.SkipBad:
-		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.Name(q.Stats))
+		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.DisplayName(q.Stats))
 	case len(unsetFlags) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
 		return nil
 	}
@@ -196,7 +196,7 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	}
 	for _, flag := range slices.Sorted(maps.Keys(unsetFlags)) {
 		if recorded := seen.Options[flag]; recorded != "" {
-			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, place.Name(q.Stats), recorded)
+			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, place.DisplayName(q.Stats), recorded)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 // TestMessy: a table with everything in it works under every policy, and the report
 // has the counts of the data's own description.
 func TestMessy(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	counts := map[string][3]int64{ // nulls, NaN, infinities
 		"flag": {251}, "price": {184}, "temp_f": {142, 94, 64}, "d_clean": {}, "i16": {97}, "u32": {}, "u64_big": {39},
 		"huge": {49}, "late_f": {4096}, "weird name.col": {}, "emb[0]": {}, "geo.lat": {}, "id": {},
@@ -277,7 +277,7 @@ func TestApply(t *testing.T) {
 // TestInspectScan: inspect --scan reports what reading finds: counts of missing values,
 // ranges, and columns that are of no use.
 func TestInspectScan(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	seen := decoded[ufs.Inspection](t, "inspect", path, "--scan")
 	if *seen.Rows != 5000 || *seen.Groups != 3 || len(seen.Columns) != 39 {
 		t.Errorf("%d rows, %d row groups, %d columns", *seen.Rows, *seen.Groups, len(seen.Columns))

@@ -212,7 +212,7 @@ func TestSmallestLimitOfRounds(t *testing.T) {
 // TestPlanForeseesMissingValues: if the footers show values that every scan will refuse, plan reports it before any
 // round. It does not if the values are filled, or if a column has no values at all.
 func TestPlanForeseesMissingValues(t *testing.T) {
-	path := fixtures.Dataset(t, "messy.parquet")
+	path := fixtures.DatasetPath(t, "messy.parquet")
 	for columns, want := range map[string]string{"flag,d_clean,late_f,null_col --missing error": "in 2 columns (flag,late_f)", "d_clean,null_col --missing error": "", "d_clean,flag --missing mean": "", "d_clean,flag": ""} {
 		args := append([]string{"plan", path, "-o", filepath.Join(t.TempDir(), "job.plan.json"), "--columns"}, strings.Fields(columns)...)
 		r := invoke(args...)

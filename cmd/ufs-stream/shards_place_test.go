@@ -106,7 +106,7 @@ func TestPlanAndPartsInAStore(t *testing.T) {
 	s := storetest.S3(t)
 	_, files := plantHoled(t, 900, 3)
 	for i, f := range files {
-		s.Put(fmt.Sprintf("lake/in/%d.parquet", i), []byte(read(t, f)))
+		s.PutObject(fmt.Sprintf("lake/in/%d.parquet", i), []byte(read(t, f)))
 	}
 	plan, first, second := s.URL("lake/job.plan.json"), s.URL("lake/profiles/"), s.URL("lake/parts/")
 	must(t, "plan", s.URL("lake/in/"), "--missing", "drop-row", "-o", plan)
@@ -127,7 +127,7 @@ func TestPlanAndPartsInAStore(t *testing.T) {
 	if a, b := names(got), names(want); !slices.Equal(a, b) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", a, got.RowsUsed, b, want.RowsUsed)
 	}
-	s.Put("lake/in/1.parquet", []byte(read(t, files[0])))
+	s.PutObject("lake/in/1.parquet", []byte(read(t, files[0])))
 	ends(t, exit.Data, "changed since the plan", "scan", "--plan", plan, "--shard", "2/3", "--profile", s.URL("lake/profile.ufs"), "-o", t.TempDir())
 }
 

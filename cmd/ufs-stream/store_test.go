@@ -238,7 +238,7 @@ func TestEveryStoreTakesOutputs(t *testing.T) {
 	at := folder(t)
 	must(t, "scan", in, "-o", at("all.ufs"))
 	here := selection(t, "--stats", at("all.ufs"), "-k", "4")
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		must(t, "scan", in, "--shard", "1/2", "-o", s.URL("parts/1.ufs"))
 		must(t, "scan", in, "--shard", "2/2", "-o", s.URL("parts/2.ufs"))
 		must(t, "merge", s.URL("parts/*.ufs"), "-o", s.URL("all.ufs"))

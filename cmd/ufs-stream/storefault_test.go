@@ -59,20 +59,20 @@ func TestOutputsThatAStoreRefuses(t *testing.T) {
 		check(exit.Usage, "can only be read", append(verb, "-o", "https://127.0.0.1:1/x.json?sig="+plantedSecret)...)
 		check(exit.Usage, "knows no parameter", append(verb, "-o", s.URL("x.json")+"&secret_key="+plantedSecret)...)
 	}
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
 			return nil
 		}
-		return storetest.Answer(http.StatusForbidden, denied)
+		return storetest.NewAnswer(http.StatusForbidden, denied)
 	})
 	for _, verb := range verbs[:2] {
 		check(exit.Fault, "access is denied", append(verb, "-o", s.URLAt(proxy.URL, "x.json"))...)
 	}
-	proxy.Before(func(r *http.Request) *http.Response { // only in the end
+	proxy.OnRequest(func(r *http.Request) *http.Response { // only in the end
 		if r.Method != http.MethodPut {
 			return nil
 		}
-		return storetest.Answer(http.StatusForbidden, denied)
+		return storetest.NewAnswer(http.StatusForbidden, denied)
 	})
 	check(exit.Fault, "access is denied", "scan", in, "-o", s.URLAt(proxy.URL, "x.ufs"))
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong-but-secret-0123456789")
@@ -120,7 +120,7 @@ func TestInterruptedUpload(t *testing.T) {
 	for _, key := range []string{"new.ufs", "all.ufs"} {
 		sending, ended := make(chan struct{}), make(chan struct{})
 		once := sync.OnceFunc(func() { close(sending) })
-		proxy.Before(func(r *http.Request) *http.Response {
+		proxy.OnRequest(func(r *http.Request) *http.Response {
 			if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
 				once()
 				<-ended // the part is on its way until then
@@ -166,7 +166,7 @@ func TestFailedFolder(t *testing.T) {
 	var puts atomic.Int64
 	third := func(does func(r *http.Request) *http.Response) {
 		puts.Store(0)
-		proxy.Before(func(r *http.Request) *http.Response {
+		proxy.OnRequest(func(r *http.Request) *http.Response {
 			if r.Method != http.MethodPut || strings.HasSuffix(r.URL.Path, "/_ufs_finished") {
 				return nil
 			}
@@ -177,7 +177,7 @@ func TestFailedFolder(t *testing.T) {
 		})
 	}
 	out := s.URLAt(proxy.URL, "out/")
-	third(func(*http.Request) *http.Response { return storetest.Answer(http.StatusForbidden, denied) })
+	third(func(*http.Request) *http.Response { return storetest.NewAnswer(http.StatusForbidden, denied) })
 	r := invoke("apply", in, "--selection", sel, "-o", out)
 	if r.code != exit.Fault || !strings.Contains(r.err, "out/part-002.parquet") || !strings.Contains(r.err, "access is denied") || puts.Load() != 3 {
 		t.Errorf("exit code %d after %d uploads: %s", r.code, puts.Load(), r.err)
@@ -186,9 +186,9 @@ func TestFailedFolder(t *testing.T) {
 	wantObjects(t, s)
 
 	// The mark at the end fails: nothing tells that the folder is whole, so it must not be.
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "_SUCCESS") {
-			return storetest.Answer(http.StatusForbidden, denied)
+			return storetest.NewAnswer(http.StatusForbidden, denied)
 		}
 		return nil
 	})
@@ -196,7 +196,7 @@ func TestFailedFolder(t *testing.T) {
 	wantObjects(t, s)
 
 	// Bad data in the third file.
-	proxy.Before(nil)
+	proxy.OnRequest(nil)
 	bad := t.TempDir()
 	for i, p := range paths {
 		text := read(t, p)
@@ -209,15 +209,15 @@ func TestFailedFolder(t *testing.T) {
 	wantObjects(t, s)
 
 	// What was uploaded cannot be deleted: the error says what is left, and how to go on.
-	proxy.Before(func(r *http.Request) *http.Response {
+	proxy.OnRequest(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "part-002") || r.Method == http.MethodDelete {
-			return storetest.Answer(http.StatusForbidden, denied)
+			return storetest.NewAnswer(http.StatusForbidden, denied)
 		}
 		return nil
 	})
 	ends(t, exit.Fault, "could not be deleted: s3://lake/out/part-000.parquet", "apply", in, "--selection", sel, "-o", out)
 	wantObjects(t, s, "out/_ufs_finished", "out/part-000.parquet", "out/part-001.parquet")
-	proxy.Before(nil)
+	proxy.OnRequest(nil)
 	must(t, "apply", in, "--selection", sel, "-o", out)
 	ends(t, exit.Fault, "the folder is not empty", "apply", in, "--selection", sel, "-o", out)
 
@@ -226,14 +226,14 @@ func TestFailedFolder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	third(func(*http.Request) *http.Response {
 		cancel()
-		return storetest.Answer(http.StatusServiceUnavailable, "") // else it may end well in the same moment
+		return storetest.NewAnswer(http.StatusServiceUnavailable, "") // else it may end well in the same moment
 	})
 	r = invokeWith(ctx, nil, "apply", in, "--selection", sel, "-o", out)
 	if r.code != exit.Interrupted || !strings.HasPrefix(r.err, "ufs-stream: interrupted\nprogress is saved in s3://lake/again/?") || !strings.Contains(r.err, "continue with:\n") {
 		t.Errorf("interrupted: exit code %d: %s", r.code, r.err)
 	}
 	tells(t, s, r)
-	proxy.Before(nil)
+	proxy.OnRequest(nil)
 	r = invoke("apply", in, "--selection", sel, "-o", out)
 	if r.code != exit.Done || r.err != "continued an interrupted run that had finished 2 of 5 files\n" {
 		t.Errorf("gone on with: exit code %d: %s", r.code, r.err)

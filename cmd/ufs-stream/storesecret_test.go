@@ -17,7 +17,7 @@ import (
 // TestSignedURLsStaySecret: the query of an https:// URL can be a signature. It is needed
 // again for every pass, and it is in no output, whatever the verb and however it ends.
 func TestSignedURLsStaySecret(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	dir, paths := plantHoled(t, 400, 2)
 	at := folder(t)
 	must(t, "select", dir, "-k", "3", "--missing", "mean", "-o", filepath.Join(dir, "sel.json"))
@@ -138,7 +138,7 @@ type signatures struct{ signed, unsigned atomic.Int64 }
 
 func countSignatures(p *storetest.Proxy) *signatures {
 	s := new(signatures)
-	p.Before(func(r *http.Request) *http.Response {
+	p.OnRequest(func(r *http.Request) *http.Response {
 		if r.Header.Get("Authorization") != "" || r.URL.Query().Has("X-Amz-Signature") {
 			s.signed.Add(1)
 		} else {

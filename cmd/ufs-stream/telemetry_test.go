@@ -77,7 +77,7 @@ func TestTelemetry(t *testing.T) {
 	// factor it is explained to 1/1.04² = 0.925, less what nulls filled with means take from both: 0.98.
 	var sensors []string
 	for f, name := range made.Factors() {
-		for i := 1; i <= made.Sensors(f); i++ {
+		for i := 1; i <= made.SensorCount(f); i++ {
 			sensors = append(sensors, fmt.Sprintf("%s_%d", name, i))
 		}
 	}
@@ -97,11 +97,11 @@ func TestTelemetry(t *testing.T) {
 
 	query := must(t, "apply", "lake", "--selection", "selection.json", "--format", "sql")
 	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
-	got := duckdbtest.Query(t, dir, "SELECT count(*), count(\""+s.Selected[0].Name+"\") FROM (\n"+query+"\n)")
+	got := duckdbtest.RunQuery(t, dir, "SELECT count(*), count(\""+s.Selected[0].Name+"\") FROM (\n"+query+"\n)")
 	if got.Error != "" || *got.Rows[0][0] != "20000" {
 		t.Errorf("DuckDB: %+v", got)
 	}
-	if first := duckdbtest.Query(t, dir, query+" LIMIT 1"); !slices.EqualFunc(first.Columns, s.Selected, func(name string, f stream.Selected) bool { return name == f.Name }) {
+	if first := duckdbtest.RunQuery(t, dir, query+" LIMIT 1"); !slices.EqualFunc(first.Columns, s.Selected, func(name string, f stream.Selected) bool { return name == f.Name }) {
 		t.Errorf("DuckDB has the columns %v", first.Columns)
 	}
 }

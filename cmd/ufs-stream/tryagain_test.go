@@ -43,9 +43,9 @@ func TestBusyStore(t *testing.T) {
 	// Each proxy is a store that is busy for other requests.
 	busyFor := func(when func(*http.Request) bool) string {
 		p := storetest.NewProxy(t, s.Endpoint)
-		p.Before(func(r *http.Request) *http.Response {
+		p.OnRequest(func(r *http.Request) *http.Response {
 			if when(r) {
-				return storetest.Answer(http.StatusServiceUnavailable, "")
+				return storetest.NewAnswer(http.StatusServiceUnavailable, "")
 			}
 			return nil
 		})
@@ -155,7 +155,7 @@ func TestPreemption(t *testing.T) {
 	} {
 		proxy := storetest.NewProxy(t, s.Endpoint)
 		retried := make(chan struct{}, 100)
-		proxy.Before(func(r *http.Request) *http.Response {
+		proxy.OnRequest(func(r *http.Request) *http.Response {
 			if !c.holds(r) {
 				return nil
 			}
@@ -163,7 +163,7 @@ func TestPreemption(t *testing.T) {
 			case retried <- struct{}{}:
 			default:
 			}
-			return storetest.Answer(http.StatusServiceUnavailable, "")
+			return storetest.NewAnswer(http.StatusServiceUnavailable, "")
 		})
 		var args []string
 		for i := 0; i < len(c.args); i++ {

@@ -148,7 +148,7 @@ func TestWhereAndPartitions(t *testing.T) {
 // TestWhereOnRealTypes: what people keep in tables (days, words, flags, prices) chooses rows,
 // and none of it need be a feature.
 func TestWhereOnRealTypes(t *testing.T) {
-	in := fixtures.Dataset(t, "messy.parquet")
+	in := fixtures.DatasetPath(t, "messy.parquet")
 	s := selection(t, in, "--where", "ts >= '2023-07-01' AND category IN ('gamma', '東京') AND NOT flag AND price > 0", "--missing", "mean",
 		"--columns", "d_clean,emb", "-k", "3")
 	if s.RowsUsed != 262 { // DuckDB's count

@@ -64,8 +64,8 @@ func (g *Grid) neighbours(at int) []int {
 	return list
 }
 
-// Agreement returns, for each setting and K, the mean Jaccard index with its neighbours; NaN without any.
-func (g *Grid) Agreement() [][]float64 {
+// AgreementByK returns, for each setting and K, the mean Jaccard index with its neighbours; NaN without any.
+func (g *Grid) AgreementByK() [][]float64 {
 	out := make([][]float64, len(g.Settings))
 	for at := range out {
 		near := g.neighbours(at)
@@ -89,7 +89,7 @@ func (g *Grid) linkStrength(a, b int) float64 {
 	return sum / float64(len(g.K))
 }
 
-// Recommend returns the setting in the middle of the stable region, -1 for none, and the reason:
+// RecommendSetting returns the setting in the middle of the stable region, -1 for none, and the reason:
 //
 //  1. only sound settings take part;
 //  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well
@@ -101,7 +101,7 @@ func (g *Grid) linkStrength(a, b int) float64 {
 //
 // Stable is not the same as good: if a weight has hardly any effect yet, or decides everything, neighbours agree as
 // well.
-func (g *Grid) Recommend() (at int, why string) {
+func (g *Grid) RecommendSetting() (at int, why string) {
 	count := 0
 	for i := range g.Settings {
 		if g.isSound(i) {

@@ -12,21 +12,21 @@ func TestApart(t *testing.T) {
 	g := &Grid{Width: 4, K: []int{2}, Settings: []Setting{
 		{Order: same, Sound: true}, {Order: other, Sound: true, Apart: true}, {Order: same, Sound: true}, {Order: same, Sound: true},
 	}}
-	got := g.Agreement()
+	got := g.AgreementByK()
 	if !math.IsNaN(got[0][0]) || !math.IsNaN(got[1][0]) || got[2][0] != 1 || got[3][0] != 1 {
 		t.Errorf("agreement %v", got)
 	}
-	if at, why := g.Recommend(); at != 2 {
+	if at, why := g.RecommendSetting(); at != 2 {
 		t.Errorf("setting %d is recommended: %s", at, why)
 	}
 	for i := range g.Settings {
 		g.Settings[i].Apart = true
 	}
-	if at, why := g.Recommend(); at != -1 || why != "" {
+	if at, why := g.RecommendSetting(); at != -1 || why != "" {
 		t.Errorf("setting %d is recommended of none: %s", at, why)
 	}
 	g.Settings[3].Apart = false
-	if at, _ := g.Recommend(); at != 3 {
+	if at, _ := g.RecommendSetting(); at != 3 {
 		t.Errorf("setting %d is recommended, want the only one", at)
 	}
 }
@@ -62,7 +62,7 @@ func TestRecommend(t *testing.T) {
 		{[]string{"AAB", "BBB", "CDB"}, 4, "5 of 9"},
 		{[]string{"bbbb", "bbCb"}, 6, "no two"},
 	} {
-		if at, why := settings(c.rows...).Recommend(); at != c.want || !strings.Contains(why, c.why) {
+		if at, why := settings(c.rows...).RecommendSetting(); at != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%q: setting %d, %q; want %d, %q", c.rows, at, why, c.want, c.why)
 		}
 	}
@@ -70,7 +70,7 @@ func TestRecommend(t *testing.T) {
 
 // TestAgreement: a setting agrees with its neighbours to their mean Jaccard index, of sets of other sizes too.
 func TestAgreement(t *testing.T) {
-	got := settings("AAB", "CAB").Agreement()
+	got := settings("AAB", "CAB").AgreementByK()
 	for i, want := range []float64{0.5, 2. / 3, 0.5, 0, 1. / 3, 0.5} {
 		if math.Abs(got[i][0]-want) > 1e-15 { // a sum of thirds
 			t.Errorf("setting %d agrees to %v, want %v", i, got[i], want)
@@ -82,7 +82,7 @@ func TestAgreement(t *testing.T) {
 	if got := Jaccard([]int{7, 9}, []int{9, 2, 4}, 5); got != 0.25 {
 		t.Errorf("Jaccard index %v of {7 9} and {2 4 9}", got)
 	}
-	if got := settings("A").Agreement(); !math.IsNaN(got[0][0]) {
+	if got := settings("A").AgreementByK(); !math.IsNaN(got[0][0]) {
 		t.Errorf("agreement %v without neighbours", got)
 	}
 }

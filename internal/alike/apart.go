@@ -2,8 +2,8 @@ package alike
 
 import "math"
 
-// Apart is a choice of columns of which no pair is correlated above a threshold, in absolute value.
-type Apart struct {
+// UncorrelatedChoice is a choice of columns of which no pair is correlated above a threshold, in absolute value.
+type UncorrelatedChoice struct {
 	Kept    []int // ascending
 	Dropped []Drop
 }
@@ -14,12 +14,12 @@ type Drop struct {
 	Correlation float64
 }
 
-// Apart keeps columns so that no kept pair is correlated above the threshold, and every dropped column is correlated
+// ChooseUncorrelated keeps columns so that no kept pair is correlated above the threshold, and every dropped column is correlated
 // above it with a kept one: a maximal independent set of the graph of the pairs above it. Of the undecided columns it
 // keeps the one with the most neighbours in that graph, the first by name among equals, and drops its neighbours.
 // caret's findCorrelation goes through the pairs in column order and drops the one with the larger mean correlation; it
 // may drop columns that are near no kept one. For is the kept column that a dropped one is most correlated with. O(d²).
-func (m *Matrix) Apart(threshold float64) Apart {
+func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 	above := func(r float64) bool { return math.Abs(r) > threshold }
 	degree, state := make([]int, m.D), make([]byte, m.D)
 	const open, kept, gone = 0, 1, 2
@@ -56,7 +56,7 @@ func (m *Matrix) Apart(threshold float64) Apart {
 			}
 		}
 	}
-	var a Apart
+	var a UncorrelatedChoice
 	for i, s := range state {
 		if s == kept {
 			a.Kept = append(a.Kept, i)

@@ -51,7 +51,7 @@ type Member struct {
 // clusterRounds is the most rounds of moving columns between clusters, as VARCLUS's MAXITER.
 const clusterRounds = 10
 
-// Clusters divides the columns by a variant of VARCLUS. A cluster whose second eigenvalue is above MaxEigen, or whose
+// FindClusters divides the columns by a variant of VARCLUS. A cluster whose second eigenvalue is above MaxEigen, or whose
 // component explains less than Proportion of one of its columns, is divided by its first two components, rotated by the
 // quartimax criterion: each column goes to the component with the larger absolute correlation, and then to the new
 // cluster with the nearest component, until none moves. When all clusters are final, columns move to the nearest
@@ -65,11 +65,11 @@ const clusterRounds = 10
 //
 // For a cluster of m columns a division costs 2m² flops for each of some 50 to 500 vectors. Clusters allocates one d×d
 // matrix.
-func (m *Matrix) Clusters(ctx context.Context, opt ClusterOptions) ([]Cluster, error) {
+func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluster, error) {
 	if m.D == 0 {
 		return nil, nil
 	}
-	d := &clusterer{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.Make[float64](m.D * m.D)}
+	d := &clusterer{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.MakeSlice[float64](m.D * m.D)}
 	if err := d.divideAll(ctx, [][]int{identityOrder(m.D)}); err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func TestClustersOfTheTwin(t *testing.T) {
 			continue
 		}
 		twins++
-		got := must.Get(tab.matrix(1).Clusters(context.Background(), ClusterOptions{}))(t)
+		got := must.Get(tab.matrix(1).FindClusters(context.Background(), ClusterOptions{}))(t)
 		if len(got) != len(w.parts) {
 			t.Fatalf("seed %d: %d clusters, want %d", seed, len(got), len(w.parts))
 		}
@@ -198,7 +198,7 @@ func TestClustersAreTheFactors(t *testing.T) {
 	for _, sizes := range [][]int{{9, 8, 7, 5, 4, 3}, {mostDenseOrder, mostDenseOrder + 1, 30, 20}, {150, 2}} {
 		for seed := range uint64(3) {
 			m := factors(seed, 400, sizes, 0.3, 12).matrix(1)
-			got := must.Get(m.Clusters(context.Background(), ClusterOptions{}))(t)
+			got := must.Get(m.FindClusters(context.Background(), ClusterOptions{}))(t)
 			if len(got) != len(sizes)+12 {
 				t.Errorf("%v: %d clusters", sizes, len(got))
 			}
@@ -237,20 +237,20 @@ func TestOrderAndThreadsDoNotMatter(t *testing.T) {
 	tab := factors(40, 100, []int{40, 30, 6}, 0.6, 30).with("a_copy", func(row map[string]float64) float64 { return 2 * row["a01"] }).
 		with("a_sum", func(row map[string]float64) float64 { return row["a02"] + row["z03"] })
 	first := tab.matrix(1)
-	clusters := must.Get(first.Clusters(context.Background(), ClusterOptions{}))(t)
-	dependence := must.Get(first.Dependence())(t)
+	clusters := must.Get(first.FindClusters(context.Background(), ClusterOptions{}))(t)
+	dependence := must.Get(first.FindDependence())(t)
 	for seed := range uint64(3) {
 		other := tab.permuted(seed).matrix(8)
 		if !slices.Equal(first.Names, other.Names) || !slices.Equal(first.R, other.R) {
 			t.Fatal("another matrix")
 		}
-		if got := must.Get(other.Clusters(context.Background(), ClusterOptions{}))(t); !reflect.DeepEqual(got, clusters) {
+		if got := must.Get(other.FindClusters(context.Background(), ClusterOptions{}))(t); !reflect.DeepEqual(got, clusters) {
 			t.Errorf("clusters %v, want %v", other.clusterNames(got), first.clusterNames(clusters))
 		}
-		if got := must.Get(other.Dependence())(t); !reflect.DeepEqual(got, dependence) {
+		if got := must.Get(other.FindDependence())(t); !reflect.DeepEqual(got, dependence) {
 			t.Errorf("dependence %+v, want %+v", got, dependence)
 		}
-		if got := other.Apart(0.5); !reflect.DeepEqual(got, first.Apart(0.5)) {
+		if got := other.ChooseUncorrelated(0.5); !reflect.DeepEqual(got, first.ChooseUncorrelated(0.5)) {
 			t.Errorf("apart %+v", got)
 		}
 	}
@@ -263,7 +263,7 @@ func TestClustersFit(t *testing.T) {
 		for _, opt := range []ClusterOptions{{}, {MaxEigen: 0.7, Proportion: 0.5}, {MaxEigen: 3, Proportion: 0.9}} {
 			seen := make([]int, m.D)
 			with := opt.WithDefaults()
-			for _, c := range must.Get(m.Clusters(context.Background(), opt))(t) {
+			for _, c := range must.Get(m.FindClusters(context.Background(), opt))(t) {
 				if last := c.Members[len(c.Members)-1]; len(c.Members) > 1 && (c.Second > with.MaxEigen+1e-6 || min(last.R2Own, c.Members[0].R2Own) < with.Proportion-1e-6) {
 					t.Errorf("seed %d, %+v: second %v, members %+v", seed, opt, c.Second, c.Members)
 				}
@@ -282,7 +282,7 @@ func TestClustersFit(t *testing.T) {
 func TestClustersStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := factors(1, 50, []int{5}, 0.3, 3).matrix(1).Clusters(ctx, ClusterOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := factors(1, 50, []int{5}, 0.3, 3).matrix(1).FindClusters(ctx, ClusterOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("clusters with a cancelled context: got error %v, want %v", err, context.Canceled)
 	}
 }
@@ -317,7 +317,7 @@ func TestApart(t *testing.T) {
 	for seed := range uint64(10) {
 		m := factors(seed, 60, []int{8, 6, 4}, 0.2+0.1*float64(seed), 9).matrix(1)
 		for _, threshold := range []float64{0.2, 0.5, 0.8, 0.95} {
-			a := m.Apart(threshold)
+			a := m.ChooseUncorrelated(threshold)
 			if got, want := m.named(a.Kept), naiveApart(m, threshold); !slices.Equal(got, want) {
 				t.Errorf("seed %d, %v: %v, want %v", seed, threshold, got, want)
 			}

@@ -11,7 +11,7 @@ import (
 
 // combinationOfBasis expresses column j by the basis, without the columns whose weights are rounding error.
 func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
-	c := Combination{Column: j, Left: residual, Bound: m.Bound(j, basis, weights)}
+	c := Combination{Column: j, Residual: residual, Bound: m.RoundingBound(j, basis, weights)}
 	var terms []int
 	for i, w := range weights {
 		if w*w/inverse[i] > c.Bound {
@@ -32,18 +32,18 @@ func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(terms) > MostTerms {
 		return Combination{}, false
 	}
-	r := m.Regress(terms)
+	r := m.RegressOn(terms)
 	if len(r.Redundant) > 0 {
 		return Combination{}, false
 	}
 	x := r.solveForward(j)
-	c := Combination{Column: j, Left: 1 - kernel.Dot(x, x)}
+	c := Combination{Column: j, Residual: 1 - kernel.Dot(x, x)}
 	w := r.solveBackward(x)
 	for k, i := range terms {
 		c.Terms = append(c.Terms, Term{i, w[k]})
 	}
-	c.Bound = m.Bound(j, terms, w)
-	return c, c.Left <= c.Bound
+	c.Bound = m.RoundingBound(j, terms, w)
+	return c, c.Residual <= c.Bound
 }
 
 // mostShortTerms bounds the columns of a forward selection.
@@ -146,7 +146,7 @@ func (c Combination) solveForLargest() Combination {
 	}
 	first := all[at]
 	scale := first.Weight * first.Weight
-	c = Combination{Column: first.Column, Left: c.Left / scale, Bound: c.Bound / scale}
+	c = Combination{Column: first.Column, Residual: c.Residual / scale, Bound: c.Bound / scale}
 	for k, t := range all {
 		if k != at {
 			c.Terms = append(c.Terms, Term{t.Column, -t.Weight / first.Weight})
@@ -161,8 +161,8 @@ func (c Combination) solveForLargest() Combination {
 	return c
 }
 
-// Has reports whether a column takes part in the combination.
-func (c Combination) Has(j int) bool {
+// HasColumn reports whether a column takes part in the combination.
+func (c Combination) HasColumn(j int) bool {
 	return c.Column == j || slices.ContainsFunc(c.Terms, func(t Term) bool { return t.Column == j })
 }
 

@@ -31,10 +31,10 @@ type Copies struct {
 
 // Combination is a column determined by others, in units of standard deviations: xⱼ = Σ wᵢxᵢ.
 type Combination struct {
-	Column int
-	Terms  []Term
-	Left   float64 // unexplained share of the column's variance
-	Bound  float64 // Left below it is rounding error
+	Column   int
+	Terms    []Term
+	Residual float64 // unexplained share of the column's variance
+	Bound    float64 // Left below it is rounding error
 }
 
 // Term is a column with its weight.
@@ -43,7 +43,7 @@ type Term struct {
 	Weight float64
 }
 
-// Dependence finds copies, combinations and the variance inflation of each column.
+// FindDependence finds copies, combinations and the variance inflation of each column.
 //
 // Copies come first, pair by pair; the first column of each set stands for all. Then Cholesky's factor of the others,
 // UᵀU, largest pivot first, gives a basis B: the columns whose pivots are above rounding error. The last pivots are
@@ -56,13 +56,13 @@ type Term struct {
 // A column of B that takes part in no combination has the VIF Pᵢᵢ.
 //
 // It costs d³ flops, nearly all in matrix products, and d²·t² on one core for combinations of t terms.
-func (m *Matrix) Dependence() (*Dependence, error) {
+func (m *Matrix) FindDependence() (*Dependence, error) {
 	out := &Dependence{VIF: make([]float64, m.D)}
 	rest, copied := m.findCopies(out)
 	listed := make(map[string]bool) // combinations, by their columns
 	n := len(rest)
-	u := m.gatherCorrelations(room.Make[float64](n*n), rest)
-	pivots, rank, err := linalg.Pivoted(u, m.eps)
+	u := m.gatherCorrelations(room.MakeSlice[float64](n*n), rest)
+	pivots, rank, err := linalg.FactorPivoted(u, m.eps)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) b
 		row := u.Data[t*u.RowStride:][:k+1]
 		w[t] = (row[k] - kernel.Dot(row[t+1:k], w[t+1:])) / row[t]
 	}
-	return residual <= m.Bound(order[k], order[:k], w)
+	return residual <= m.RoundingBound(order[k], order[:k], w)
 }
 
 func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[float64] {

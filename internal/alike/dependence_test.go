@@ -18,7 +18,7 @@ func TestVIFIsLeastSquares(t *testing.T) {
 	for _, alone := range []int{0, 1, 7, 40} { // around the leaves of the recursion
 		tab := factors(6, 300, []int{5, 3}, 0.3, alone)
 		m, x := tab.matrix(2), tab.centred()
-		d := must.Get(m.Dependence())(t)
+		d := must.Get(m.FindDependence())(t)
 		if d.Rank != m.D || len(d.Copies)+len(d.Combinations)+d.Longer > 0 {
 			t.Errorf("%d columns: %+v", m.D, d)
 		}
@@ -92,12 +92,12 @@ func TestPlantedCombinations(t *testing.T) {
 		}
 		tab = tab.with("q1", func(row map[string]float64) float64 { return row["p1"] + math.Sin(1e3*row["p2"]) })
 		m := tab.matrix(1)
-		d := must.Get(m.Dependence())(t)
+		d := must.Get(m.FindDependence())(t)
 		var got []string
 		for _, c := range d.Combinations {
 			got = append(got, m.text(t, tab, c))
-			if c.Left > c.Bound || c.Bound > 1e-9 {
-				t.Errorf("%s leaves %v of %v", m.Names[c.Column], c.Left, c.Bound)
+			if c.Residual > c.Bound || c.Bound > 1e-9 {
+				t.Errorf("%s leaves %v of %v", m.Names[c.Column], c.Residual, c.Bound)
 			}
 		}
 		slices.Sort(got)
@@ -126,7 +126,7 @@ func TestNearCombinations(t *testing.T) {
 		exact bool
 	}{{0, true}, {1e-9, true}, {1e-4, false}, {1e-2, false}} {
 		tab := base.with("sum", func(row map[string]float64) float64 { return row["z00"] - row["z01"] + c.off*r.NormFloat64() })
-		d := must.Get(tab.matrix(1).Dependence())(t)
+		d := must.Get(tab.matrix(1).FindDependence())(t)
 		if (len(d.Combinations) == 1) != c.exact || (d.Rank == 6) != c.exact {
 			t.Errorf("off by %v: rank %d, %d combinations", c.off, d.Rank, len(d.Combinations))
 		}
@@ -137,7 +137,7 @@ func TestNearCombinations(t *testing.T) {
 // is made up.
 func TestFewerRowsThanColumns(t *testing.T) {
 	m := factors(9, 30, nil, 0, 80).matrix(2)
-	d := must.Get(m.Dependence())(t)
+	d := must.Get(m.FindDependence())(t)
 	if d.Rank != 29 || len(d.Combinations) != 0 || d.Longer != 80-29 {
 		t.Errorf("rank %d, %d combinations, %d longer", d.Rank, len(d.Combinations), d.Longer)
 	}
@@ -150,17 +150,17 @@ func TestFewerRowsThanColumns(t *testing.T) {
 
 // TestDependenceOfFew: no column, one, and only copies.
 func TestDependenceOfFew(t *testing.T) {
-	if d := must.Get(New(kernel.NewTeam(1), Data{}).Dependence())(t); d.Rank != 0 {
+	if d := must.Get(New(kernel.NewTeam(1), Data{}).FindDependence())(t); d.Rank != 0 {
 		t.Errorf("no column: got %+v, want rank 0", d)
 	}
-	if d := must.Get(factors(1, 20, nil, 0, 1).matrix(1).Dependence())(t); d.Rank != 1 || d.VIF[0] != 1 {
+	if d := must.Get(factors(1, 20, nil, 0, 1).matrix(1).FindDependence())(t); d.Rank != 1 || d.VIF[0] != 1 {
 		t.Errorf("one column: got %+v, want rank 1 and a VIF of 1", d)
 	}
 	same := factors(1, 20, nil, 0, 1)
 	for _, name := range []string{"a", "b", "c"} {
 		same = same.with(name, func(row map[string]float64) float64 { return row["z00"] })
 	}
-	if d := must.Get(same.matrix(1).Dependence())(t); d.Rank != 1 || len(d.Copies) != 1 || len(d.Copies[0].Of) != 3 || len(d.Combinations) > 0 {
+	if d := must.Get(same.matrix(1).FindDependence())(t); d.Rank != 1 || len(d.Copies) != 1 || len(d.Copies[0].Of) != 3 || len(d.Combinations) > 0 {
 		t.Errorf("four copies: got %+v, want rank 1 and one set of 3 copies without combinations", d)
 	}
 }

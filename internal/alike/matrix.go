@@ -90,9 +90,9 @@ func permuteSymmetric(a []float64, order []int) {
 	}
 }
 
-// Bound is the rounding error of the share of column j that a combination of the others leaves. Weights are in standard
+// RoundingBound is the rounding error of the share of column j that a combination of the others leaves. Weights are in standard
 // deviations.
-func (m *Matrix) Bound(j int, others []int, weights []float64) float64 {
+func (m *Matrix) RoundingBound(j int, others []int, weights []float64) float64 {
 	return m.roundingBound(m.leverSum(j, others, weights))
 }
 
@@ -112,9 +112,9 @@ type Near struct {
 	Correlation float64
 }
 
-// Nearest returns the count columns with the largest absolute correlation with column j, nearest first, equal ones by
+// NearestColumns returns the count columns with the largest absolute correlation with column j, nearest first, equal ones by
 // name. O(d log d).
-func (m *Matrix) Nearest(j, count int) []Near {
+func (m *Matrix) NearestColumns(j, count int) []Near {
 	list := make([]Near, 0, m.D)
 	for i, r := range m.row(j) {
 		if i != j {
@@ -127,9 +127,9 @@ func (m *Matrix) Nearest(j, count int) []Near {
 	return list[:min(count, len(list))]
 }
 
-// Bytes bounds the memory of the methods besides the Gram matrix of d columns: a further d×d matrix, the search for
+// MemoryBytes bounds the memory of the methods besides the Gram matrix of d columns: a further d×d matrix, the search for
 // components, and lists.
-func Bytes(d int) int64 {
+func MemoryBytes(d int) int64 {
 	n := int64(d)
 	return 8*n*n + componentBytes(d) + 512*n + kernel.TeamBytes(d, d)
 }

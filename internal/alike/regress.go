@@ -22,13 +22,13 @@ type Explanation struct {
 	Exact   bool      // the residual is rounding error: then R2 is 1 and weights that are rounding error are 0
 }
 
-// Regress factors the correlations of the chosen columns, in k³/3 flops for k of them.
-func (m *Matrix) Regress(chosen []int) *Regression {
+// RegressOn factors the correlations of the chosen columns, in k³/3 flops for k of them.
+func (m *Matrix) RegressOn(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
 		row := r.solveForward(j)
 		residual := 1 - kernel.Dot(row, row)
-		if w := r.solveBackward(row); residual <= m.Bound(j, r.Basis, w) {
+		if w := r.solveBackward(row); residual <= m.RoundingBound(j, r.Basis, w) {
 			r.Redundant = append(r.Redundant, j)
 			continue
 		}
@@ -54,12 +54,12 @@ func (r *Regression) solveBackward(x []float64) []float64 {
 	return w
 }
 
-// Explain explains column j, which is not in the basis, by the basis of k columns, in 2k² flops.
-func (r *Regression) Explain(j int) Explanation {
+// ExplainColumn explains column j, which is not in the basis, by the basis of k columns, in 2k² flops.
+func (r *Regression) ExplainColumn(j int) Explanation {
 	x := r.solveForward(j)
 	e := Explanation{Weights: r.solveBackward(x)}
 	residual := 1 - kernel.Dot(x, x)
-	bound := r.m.Bound(j, r.Basis, e.Weights)
+	bound := r.m.RoundingBound(j, r.Basis, e.Weights)
 	e.R2, e.Exact = min(max(1-residual, 0), 1), residual <= bound
 	if e.Exact {
 		e.R2 = 1

@@ -49,8 +49,8 @@ func TestRegressionIsLeastSquares(t *testing.T) {
 			if slices.Contains(chosen, j) {
 				continue
 			}
-			reg := m.Regress(chosen)
-			e := reg.Explain(j)
+			reg := m.RegressOn(chosen)
+			e := reg.ExplainColumn(j)
 			if len(reg.Redundant) > 0 || !slices.Equal(reg.Basis, chosen) && len(chosen) > 0 {
 				t.Fatalf("basis %v of %v", reg.Basis, chosen)
 			}
@@ -76,11 +76,11 @@ func TestRegressionOnCopies(t *testing.T) {
 		with("c_sum", func(row map[string]float64) float64 { return row["a01"] + row["z00"] })
 	m := tab.matrix(1)
 	at := func(name string) int { return m.find(t, name) }
-	r := m.Regress([]int{at("a00"), at("a01"), at("b_copy"), at("z00"), at("c_sum")})
+	r := m.RegressOn([]int{at("a00"), at("a01"), at("b_copy"), at("z00"), at("c_sum")})
 	if got := m.named(r.Redundant); !slices.Equal(got, []string{"b_copy", "c_sum"}) {
 		t.Errorf("redundant: %v", got)
 	}
-	if e := r.Explain(at("c_sum")); !e.Exact || e.R2 != 1 {
+	if e := r.ExplainColumn(at("c_sum")); !e.Exact || e.R2 != 1 {
 		t.Errorf("the sum: %+v", e)
 	}
 }
@@ -90,7 +90,7 @@ func TestNearest(t *testing.T) {
 	tab := factors(5, 150, []int{4}, 0.3, 3).with("zz", func(row map[string]float64) float64 { return -row["z01"] })
 	m, x := tab.matrix(1), tab.centred()
 	for j := range m.D {
-		near := m.Nearest(j, m.D+1)
+		near := m.NearestColumns(j, m.D+1)
 		if len(near) != m.D-1 {
 			t.Fatalf("%d of all others", len(near))
 		}
@@ -104,7 +104,7 @@ func TestNearest(t *testing.T) {
 			}
 		}
 	}
-	if n := m.Nearest(m.find(t, "z01"), 1)[0]; m.Names[n.Column] != "zz" || n.Correlation > -1+1e-12 {
+	if n := m.NearestColumns(m.find(t, "z01"), 1)[0]; m.Names[n.Column] != "zz" || n.Correlation > -1+1e-12 {
 		t.Errorf("nearest to z01: %+v", n)
 	}
 }

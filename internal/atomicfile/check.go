@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
-// CanWrite fails early if the file or object at path could not be written in the end, and removes temporaries
+// CheckWritable fails early if the file or object at path could not be written in the end, and removes temporaries
 // that killed runs have left for it. Standard output ("" and "-") and devices can be written.
-func CanWrite(ctx context.Context, path string) error {
+func CheckWritable(ctx context.Context, path string) error {
 	if path == "" || path == "-" || IsDevice(path) {
 		return nil
 	}
@@ -27,7 +27,7 @@ func CanWrite(ctx context.Context, path string) error {
 // IsDevice reports whether path is a device or a pipe such as /dev/null: it is written in place, as no file can
 // replace it.
 func IsDevice(path string) bool {
-	path, err := place.Local(path)
+	path, err := place.LocalPath(path)
 	if err != nil || place.IsURL(path) {
 		return false
 	}

@@ -48,7 +48,7 @@ func newStoreDir(o *objectDir, err error) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{path: o.location.Name(), objects: o}, nil
+	return &Dir{path: o.location.PublicName(), objects: o}, nil
 }
 
 // createTempDir makes a temporary folder of name, in which others have no rights until Commit. It closes in if
@@ -80,7 +80,7 @@ func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 }
 
 func emptyFolderPath(path string) (string, error) {
-	path, err := place.Local(path)
+	path, err := place.LocalPath(path)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func emptyFolderPath(path string) (string, error) {
 	if names, err := os.ReadDir(path); err == nil && len(names) > 0 {
 		return "", &stream.OutputError{Path: path, Err: errors.New("the folder is not empty"), Remedy: stream.PlainText("name a new folder")}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+		return "", &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return path, nil
 }
@@ -121,7 +121,7 @@ func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 		in, err = d.folder.OpenRoot(folder)
 	}
 	if err != nil {
-		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
+		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: RemedyFor(err)}
 	}
 	if d.finished != nil && d.finished.byPlace[rel].Place == "" {
 		if _, err := in.Lstat(filepath.Base(rel)); err == nil {
@@ -143,7 +143,7 @@ func (d *Dir) Commit(ctx context.Context) error {
 		d.closed = err == nil
 		return err
 	}
-	err := faults.Of(ctx).Changing(d.path, "sync")
+	err := faults.DiskOf(ctx).CheckChange(d.path, "sync")
 	if err == nil {
 		err = syncTree(d.folder, ".")
 	}
@@ -164,20 +164,20 @@ func (d *Dir) Commit(ctx context.Context) error {
 		d.folder.Close()
 	}
 	if err == nil {
-		err = faults.Of(ctx).Changing(d.path, "rename")
+		err = faults.DiskOf(ctx).CheckChange(d.path, "rename")
 	}
 	if err == nil {
 		err = d.parent.Rename(d.temp, d.name)
 	}
 	if err != nil {
 		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
-		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	d.closed = true
 	err = syncDir(d.parent, ".")
 	d.closeHandles()
 	if err != nil {
-		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (d *Dir) Commit(ctx context.Context) error {
 // copyRights gives the folder the mode of the empty one that it replaces, or of any new folder.
 func (d *Dir) copyRights() error {
 	if existing, err := d.parent.Lstat(d.name); err == nil && ownfile.CheckFolder(existing) == nil {
-		return ownfile.KeepMode(d.lock, existing)
+		return ownfile.CopyMode(d.lock, existing)
 	}
 	const probe = ".ufs-mode" // has the rights left by the umask and the access lists of the parent folder
 	if err := d.folder.Mkdir(probe, 0o777); err != nil {
@@ -193,7 +193,7 @@ func (d *Dir) copyRights() error {
 	}
 	fresh, err := d.folder.Lstat(probe)
 	if err == nil {
-		err = ownfile.KeepMode(d.lock, fresh)
+		err = ownfile.CopyMode(d.lock, fresh)
 	}
 	return errors.Join(err, d.folder.Remove(probe))
 }

@@ -39,7 +39,7 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 	}
 	if err := d.keepOnlyFinished(wanted); err != nil {
 		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
-		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+		return nil, &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return d, nil
 }
@@ -150,9 +150,9 @@ const (
 	Whole           // finished and unchanged
 )
 
-// Finished reports whether the file at rel already exists as recipe makes it. All bytes of a local file that is
+// CheckFinished reports whether the file at rel already exists as recipe makes it. All bytes of a local file that is
 // Whole were read; an object has the size and the version of its upload.
-func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fate Fate, err error) {
+func (d *Dir) CheckFinished(ctx context.Context, rel, recipe string) (f FinishedFile, fate Fate, err error) {
 	var same func() bool
 	switch {
 	case d.objects != nil && d.objects.list != nil:
@@ -173,10 +173,10 @@ func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fat
 	return f, Whole, nil
 }
 
-// Keep records that the file at rel, which was committed, is whole. In a store the record follows some seconds
+// RecordFile records that the file at rel, which was committed, is whole. In a store the record follows some seconds
 // later.
-func (d *Dir) Keep(ctx context.Context, rel string, file *File, recipe string, rows int64) error {
-	f := Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.uploadedObject.Version}
+func (d *Dir) RecordFile(ctx context.Context, rel string, file *File, recipe string, rows int64) error {
+	f := FinishedFile{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.uploadedObject.Version}
 	switch {
 	case d.objects != nil:
 		return d.objects.recordFinished(ctx, f)
@@ -184,7 +184,7 @@ func (d *Dir) Keep(ctx context.Context, rel string, file *File, recipe string, r
 		return nil
 	}
 	if err := d.finished.appendLine(f); err != nil {
-		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return nil
 }
@@ -203,10 +203,10 @@ func (d *Dir) HeldBytes(places iter.Seq[string]) (n int64) {
 	return n
 }
 
-// Leave ends the building of the folder so that the next ResumeDir continues it, and returns the folder in
+// LeaveForResume ends the building of the folder so that the next ResumeDir continues it, and returns the folder in
 // which it waits. It does nothing, and ok is false, if no file is finished or nobody could continue. It works
 // after ctx has ended as well.
-func (d *Dir) Leave(ctx context.Context) (temp string, ok bool) {
+func (d *Dir) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 	if d.closed {
 		return "", false
 	}

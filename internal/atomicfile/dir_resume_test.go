@@ -26,14 +26,14 @@ func build(t *testing.T, d *Dir, rel, text string) {
 	must.Do(t, f.Restart())
 	must.Get(f.Write([]byte(text)))(t)
 	must.Do(t, f.Commit())
-	must.Do(t, d.Keep(t.Context(), rel, f, "recipe of "+rel, int64(len(text))))
+	must.Do(t, d.RecordFile(t.Context(), rel, f, "recipe of "+rel, int64(len(text))))
 }
 
 // fates returns the fates of the files made by build at these places.
 func fates(t *testing.T, d *Dir, rels ...string) (got []Fate) {
 	t.Helper()
 	for _, rel := range rels {
-		f, fate, err := d.Finished(t.Context(), rel, "recipe of "+rel)
+		f, fate, err := d.CheckFinished(t.Context(), rel, "recipe of "+rel)
 		must.Do(t, err)
 		if fate == Whole && (f.Place != rel || f.Rows != f.Bytes) {
 			t.Errorf("%s: the record is %+v; want its place, and as many rows as bytes", rel, f)
@@ -45,7 +45,7 @@ func fates(t *testing.T, d *Dir, rels ...string) (got []Fate) {
 
 func leave(t *testing.T, d *Dir) string {
 	t.Helper()
-	temp, ok := d.Leave(t.Context())
+	temp, ok := d.LeaveForResume(t.Context())
 	if !ok {
 		t.Fatal("the folder cannot be left")
 	}
@@ -58,7 +58,7 @@ func TestResumeDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	d := must.Get(ResumeDir(t.Context(), path, all))(t)
-	if _, ok := d.Leave(t.Context()); ok {
+	if _, ok := d.LeaveForResume(t.Context()); ok {
 		t.Error("a folder without a finished file is left")
 	}
 	for _, rel := range []string{"a", "b/c", "b/d", "e", "gone/x", "file"} {
@@ -75,7 +75,7 @@ func TestResumeDir(t *testing.T) {
 	if want := []Fate{Whole, Whole, Altered, Altered, Unfinished, Unfinished}; !slices.Equal(fates(t, d, "a", "b/c", "b/d", "e", "torn", "foreign"), want) {
 		t.Errorf("fates %v, want %v", fates(t, d, "a", "b/c", "b/d", "e", "torn", "foreign"), want)
 	}
-	if _, fate, err := d.Finished(t.Context(), "a", "another"); fate != Outdated || err != nil {
+	if _, fate, err := d.CheckFinished(t.Context(), "a", "another"); fate != Outdated || err != nil {
 		t.Errorf("of another recipe: %v, %v", fate, err)
 	}
 	kept := must.Get(os.Stat(filepath.Join(d.Path(), "a")))(t)
@@ -102,7 +102,7 @@ func TestDamagedListOfFinished(t *testing.T) {
 	path := filepath.Join(folder.Name(), finishedName)
 	l := must.Get(openFinished(folder))(t)
 	for i := range 3 {
-		must.Do(t, l.appendLine(Finished{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
+		must.Do(t, l.appendLine(FinishedFile{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
 	}
 	must.Do(t, l.file.Close())
 	whole, bytes := l.byPlace, must.Get(os.ReadFile(path))(t)
@@ -110,7 +110,7 @@ func TestDamagedListOfFinished(t *testing.T) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, damaged, 0o600))
 		l := must.Get(openFinished(folder))(t)
-		must.Do(t, l.appendLine(Finished{Place: "next"}))
+		must.Do(t, l.appendLine(FinishedFile{Place: "next"}))
 		must.Do(t, l.file.Close())
 		l = must.Get(openFinished(folder))(t)
 		must.Do(t, l.file.Close())

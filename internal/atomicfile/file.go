@@ -70,7 +70,7 @@ func CreatePrivate(ctx context.Context, path string) (*File, error) {
 func CreateIn(ctx context.Context, folder *os.Root, name, shown string) (*File, error) {
 	in, err := folder.OpenRoot(".")
 	if err != nil {
-		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
+		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: RemedyFor(err)}
 	}
 	sweepTemps(in, name)
 	return createInFolder(ctx, in, name, shown, 0o600)
@@ -78,7 +78,7 @@ func CreateIn(ctx context.Context, folder *os.Root, name, shown string) (*File, 
 
 // createLocal makes a file with the rights perm, reduced by the umask and the mode of the file to be replaced.
 func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, error) {
-	path, err := place.Local(path)
+	path, err := place.LocalPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (a *File) copyReplacedMode() error {
 	case a.replaced == nil:
 		return nil
 	case ownfile.IsOurs(a.replaced):
-		return ownfile.KeepMode(a.file, a.replaced)
+		return ownfile.CopyMode(a.file, a.replaced)
 	}
 	now, err := a.file.Stat()
 	if err != nil {
@@ -133,7 +133,7 @@ func (a *File) copyReplacedMode() error {
 
 // createInFolder makes a file called name in a folder, which the file closes in the end; errors call it shown.
 func createInFolder(ctx context.Context, in *os.Root, name, shown string, perm fs.FileMode) (a *File, err error) {
-	a = &File{path: shown, parent: in, name: name, disk: faults.Of(ctx)}
+	a = &File{path: shown, parent: in, name: name, disk: faults.DiskOf(ctx)}
 	a.file, a.temp, err = makeTemp(in, name, shown, func(temp string) (*os.File, error) {
 		return in.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
 	})
@@ -160,7 +160,7 @@ func (a *File) resetBuffer() {
 type atomicSink File
 
 func (s *atomicSink) Write(p []byte) (int, error) {
-	if err := s.disk.Changing(s.path, "write"); err != nil {
+	if err := s.disk.CheckChange(s.path, "write"); err != nil {
 		return 0, err
 	}
 	n, err := s.file.Write(p)
@@ -195,8 +195,8 @@ func (a *File) Restart() error {
 	return a.recordError(err)
 }
 
-// Advise replaces the remedy in errors of writing the file, which is to name another place.
-func (a *File) Advise(remedy stream.Text) { a.advice = remedy }
+// SetRemedy replaces the remedy in errors of writing the file, which is to name another place.
+func (a *File) SetRemedy(remedy stream.Text) { a.advice = remedy }
 
 // Path returns the file's final place, as people may see it.
 func (a *File) Path() string { return a.path }
@@ -225,7 +225,7 @@ func (a *File) Reopen() (Reader, error) {
 	}
 	f, err := a.parent.Open(a.temp)
 	if err != nil {
-		return nil, &stream.OutputError{Path: a.path, Err: err, Remedy: Remedy(err)}
+		return nil, &stream.OutputError{Path: a.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return f, nil
 }
@@ -260,7 +260,7 @@ func (a *File) Commit() error {
 }
 
 func (a *File) syncToDisk() error {
-	if err := a.disk.Changing(a.path, "sync"); err != nil {
+	if err := a.disk.CheckChange(a.path, "sync"); err != nil {
 		return err
 	}
 	if err := a.copyReplacedMode(); err != nil {
@@ -270,7 +270,7 @@ func (a *File) syncToDisk() error {
 }
 
 func (a *File) moveIntoPlace() error {
-	if err := a.disk.Changing(a.path, "rename"); err != nil {
+	if err := a.disk.CheckChange(a.path, "rename"); err != nil {
 		return err
 	}
 	return a.parent.Rename(a.temp, a.name)
@@ -325,7 +325,7 @@ func (a *File) recordError(err error) error {
 	if err == nil || a.err != nil {
 		return a.err
 	}
-	remedy := Remedy(err)
+	remedy := RemedyFor(err)
 	switch {
 	case a.advice.Format != "":
 		remedy = a.advice

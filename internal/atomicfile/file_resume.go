@@ -21,12 +21,12 @@ const growingName = ".ufs-output"
 // of a run that was killed or has called Leave, and returns its marks in order. It keeps the longest beginning
 // that ends at a mark, has the bytes that were written, and whose marks are all wanted. It refuses a file that
 // another run is writing. An object in a store, and a file on a file system without locks, begins anew.
-func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*File, []Finished, error) {
+func ResumeFile(ctx context.Context, path string, wanted func(FinishedFile) bool) (*File, []FinishedFile, error) {
 	if place.IsURL(path) {
 		f, err := Create(ctx, path)
 		return f, nil, err
 	}
-	path, err := place.Local(path)
+	path, err := place.LocalPath(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,40 +37,40 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &File{path: path, parent: dir.parent, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx),
+	a := &File{path: path, parent: dir.parent, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.DiskOf(ctx),
 		replaced: replacedFile(dir.parent, dir.name)}
 	marks, err := a.readValidMarks(ctx, wanted)
 	if err != nil {
 		if ctx.Err() != nil {
-			if temp, ok := dir.Leave(ctx); ok {
+			if temp, ok := dir.LeaveForResume(ctx); ok {
 				a.file.Close()
-				return nil, nil, &Waits{Temp: temp, Err: err}
+				return nil, nil, &WaitingError{Temp: temp, Err: err}
 			}
 		}
 		a.Abort()
 		if ctx.Err() == nil {
-			err = &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+			err = &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 		}
 		return nil, nil, err
 	}
 	return a, marks, nil
 }
 
-// Waits is the error if ctx ended before ResumeFile had read the old file, which still waits unchanged at Temp.
-type Waits struct {
+// WaitingError is the error if ctx ended before ResumeFile had read the old file, which still waits unchanged at Temp.
+type WaitingError struct {
 	Temp string
 	Err  error
 }
 
-func (e *Waits) Error() string { return e.Err.Error() }
-func (e *Waits) Unwrap() error { return e.Err }
+func (e *WaitingError) Error() string { return e.Err.Error() }
+func (e *WaitingError) Unwrap() error { return e.Err }
 
 // readValidMarks opens the file after its last valid mark, and invalidates the marks after that.
-func (a *File) readValidMarks(ctx context.Context, wanted func(Finished) bool) (marks []Finished, err error) {
+func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) bool) (marks []FinishedFile, err error) {
 	if a.dir.finished, err = openFinished(a.dir.folder); err != nil {
 		return nil, err
 	}
-	if a.file, err = ownfile.OpenOrMake(a.dir.folder, growingName, 0o666); err != nil {
+	if a.file, err = ownfile.OpenOrCreate(a.dir.folder, growingName, 0o666); err != nil {
 		return nil, err
 	}
 	a.resetBuffer()
@@ -104,7 +104,7 @@ func (a *File) readValidMarks(ctx context.Context, wanted func(Finished) bool) (
 		if m.Bytes < 0 {
 			continue
 		}
-		if err := a.dir.finished.appendLine(Finished{Place: m.Place, Bytes: -1}); err != nil {
+		if err := a.dir.finished.appendLine(FinishedFile{Place: m.Place, Bytes: -1}); err != nil {
 			return nil, err
 		}
 	}
@@ -133,16 +133,16 @@ func (u contextReader) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// Mark records that a later run can continue after the bytes written so far; recipe names everything that
+// RecordMark records that a later run can continue after the bytes written so far; recipe names everything that
 // shapes them, and detail is for the run that continues. It does nothing for a file of Create.
-func (a *File) Mark(recipe string, rows int64, detail []byte) error {
+func (a *File) RecordMark(recipe string, rows int64, detail []byte) error {
 	if a.dir == nil || a.err != nil {
 		return a.err
 	}
 	if err := a.buffer.Flush(); err != nil {
 		return a.recordError(err)
 	}
-	err := a.dir.finished.appendLine(Finished{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
+	err := a.dir.finished.appendLine(FinishedFile{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
 	if err == nil {
 		a.markCount++
 	}
@@ -157,20 +157,20 @@ func (a *File) Remarks() []string {
 	return a.dir.remarks
 }
 
-// Refused returns why ResumeFile did not take more of the old file: a mark was not wanted (Outdated) or its
+// RefusalFate returns why ResumeFile did not take more of the old file: a mark was not wanted (Outdated) or its
 // bytes had changed (Altered); else Unfinished.
-func (a *File) Refused() Fate { return a.refused }
+func (a *File) RefusalFate() Fate { return a.refused }
 
-// Resumable reports whether Mark has an effect.
-func (a *File) Resumable() bool { return a.dir != nil }
+// IsResumable reports whether Mark has an effect.
+func (a *File) IsResumable() bool { return a.dir != nil }
 
-// Leave ends the writing of the file so that the next ResumeFile continues it, and returns the folder in which
+// LeaveForResume ends the writing of the file so that the next ResumeFile continues it, and returns the folder in which
 // it waits. It does nothing, and ok is false, if nothing is marked or nobody could continue.
-func (a *File) Leave(ctx context.Context) (temp string, ok bool) {
+func (a *File) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 	if a.closed || a.dir == nil || a.markCount == 0 {
 		return "", false
 	}
-	if temp, ok = a.dir.Leave(ctx); ok {
+	if temp, ok = a.dir.LeaveForResume(ctx); ok {
 		a.closed = true
 		a.file.Close() // bytes after the last mark do not count
 	}

@@ -15,12 +15,12 @@ import (
 )
 
 // grow writes words to a file after its marks, with a mark after each.
-func grow(t *testing.T, f *File, marks []Finished, words ...string) {
+func grow(t *testing.T, f *File, marks []FinishedFile, words ...string) {
 	t.Helper()
 	for i, word := range words {
 		if i >= len(marks) {
 			must.Get(f.Write([]byte(word)))(t)
-			must.Do(t, f.Mark("recipe", int64(len(word)), []byte{byte(i)}))
+			must.Do(t, f.RecordMark("recipe", int64(len(word)), []byte{byte(i)}))
 		}
 	}
 }
@@ -33,7 +33,7 @@ func TestResumeFile(t *testing.T) {
 	words := []string{"one", "", strings.Repeat("two", 1<<16), "three"}
 	ends := []int{3, 3, 3 + 3<<16, 8 + 3<<16}
 	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
-	anyMark := func(Finished) bool { return true }
+	anyMark := func(FinishedFile) bool { return true }
 	for _, damage := range []struct {
 		at, marks int
 		apply     func(path string, at int) error
@@ -50,7 +50,7 @@ func TestResumeFile(t *testing.T) {
 		}
 		grow(t, f, nil, words...)
 		must.Get(f.Write([]byte("behind the last mark")))(t)
-		temp, ok := f.Leave(t.Context())
+		temp, ok := f.LeaveForResume(t.Context())
 		if !ok {
 			t.Fatal("a file with marks cannot be left")
 		}
@@ -80,7 +80,7 @@ func TestResumeFile(t *testing.T) {
 	}
 	f, _, err := ResumeFile(t.Context(), path, anyMark)
 	must.Do(t, err)
-	if _, ok := f.Leave(t.Context()); ok {
+	if _, ok := f.LeaveForResume(t.Context()); ok {
 		t.Error("a file without a mark is left")
 	}
 	grow(t, f, nil, "one", "two")
@@ -108,13 +108,13 @@ func flip(path string, at int) error {
 // has written the bytes up to it once more: its checksum continues from a mark that no longer exists.
 func TestResumeFileStrikesOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	resume := func(recipe string) (*File, []Finished) {
-		f, marks, err := ResumeFile(t.Context(), path, func(m Finished) bool { return m.Recipe == recipe })
+	resume := func(recipe string) (*File, []FinishedFile) {
+		f, marks, err := ResumeFile(t.Context(), path, func(m FinishedFile) bool { return m.Recipe == recipe })
 		must.Do(t, err)
 		return f, marks
 	}
 	leave := func(f *File) string {
-		temp, ok := f.Leave(t.Context())
+		temp, ok := f.LeaveForResume(t.Context())
 		if !ok {
 			t.Fatal("it cannot be left")
 		}
@@ -124,23 +124,23 @@ func TestResumeFileStrikesOut(t *testing.T) {
 	grow(t, f, nil, "one", "two", "three")
 	leave(f)
 	f, marks := resume("other")
-	if len(marks) > 0 || f.Refused() != Outdated {
-		t.Fatalf("%d marks are taken, %v", len(marks), f.Refused())
+	if len(marks) > 0 || f.RefusalFate() != Outdated {
+		t.Fatalf("%d marks are taken, %v", len(marks), f.RefusalFate())
 	}
 	must.Get(f.Write([]byte("onetwo")))(t)
-	must.Do(t, f.Mark("recipe", 6, nil)) // as one of the first run, at the place of its second
+	must.Do(t, f.RecordMark("recipe", 6, nil)) // as one of the first run, at the place of its second
 	must.Get(f.Write([]byte("three")))(t)
 	temp := leave(f)
 	f, marks = resume("recipe")
-	if len(marks) != 1 || marks[0].Rows != 6 || f.Refused() != Unfinished {
+	if len(marks) != 1 || marks[0].Rows != 6 || f.RefusalFate() != Unfinished {
 		t.Errorf("taken are %+v", marks)
 	}
 	must.Get(f.Write([]byte("three")))(t)
-	must.Do(t, f.Mark("recipe", 5, nil))
+	must.Do(t, f.RecordMark("recipe", 5, nil))
 	leave(f)
 	must.Do(t, flip(filepath.Join(temp, growingName), 0))
-	if f, marks = resume("recipe"); len(marks) > 0 || f.Refused() != Altered {
-		t.Errorf("of another beginning %d marks are taken, %v", len(marks), f.Refused())
+	if f, marks = resume("recipe"); len(marks) > 0 || f.RefusalFate() != Altered {
+		t.Errorf("of another beginning %d marks are taken, %v", len(marks), f.RefusalFate())
 	}
 	f.Abort()
 }
@@ -151,13 +151,13 @@ func TestResumeFileInterrupted(t *testing.T) {
 	f, _, err := ResumeFile(t.Context(), path, nil)
 	must.Do(t, err)
 	grow(t, f, nil, "one", "two")
-	temp, _ := f.Leave(t.Context())
+	temp, _ := f.LeaveForResume(t.Context())
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err = ResumeFile(ctx, path, func(Finished) bool { cancel(); return true })
-	if waits, ok := errors.AsType[*Waits](err); !ok || waits.Temp != temp || !errors.Is(err, context.Canceled) {
+	_, _, err = ResumeFile(ctx, path, func(FinishedFile) bool { cancel(); return true })
+	if waits, ok := errors.AsType[*WaitingError](err); !ok || waits.Temp != temp || !errors.Is(err, context.Canceled) {
 		t.Fatalf("resuming with a cancelled context: got %v, want Waits at %s", err, temp)
 	}
-	f, marks, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
+	f, marks, err := ResumeFile(t.Context(), path, func(FinishedFile) bool { return true })
 	must.Do(t, err)
 	if len(marks) != 2 {
 		t.Errorf("%d marks are left of 2", len(marks))

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
-// Finished describes a file of a folder that is whole, or the beginning of a file up to a mark.
-type Finished struct {
+// FinishedFile describes a file of a folder that is whole, or the beginning of a file up to a mark.
+type FinishedFile struct {
 	Place  string `json:"place"`  // path below the folder; of a beginning its number
 	Recipe string `json:"recipe"` // names everything that shapes its bytes
 	Rows   int64  `json:"rows"`
@@ -28,7 +28,7 @@ type Finished struct {
 	Version string `json:"version,omitempty"` // of an object, from its store
 }
 
-func (f Finished) matchesFile(ctx context.Context, folder *os.Root, rel string) bool {
+func (f FinishedFile) matchesFile(ctx context.Context, folder *os.Root, rel string) bool {
 	in, err := ownfile.Open(folder, rel, os.O_RDONLY)
 	if err != nil {
 		return false
@@ -53,11 +53,11 @@ func (f Finished) matchesFile(ctx context.Context, folder *os.Root, rel string) 
 // dying run or its disk is ignored, and its file is made again.
 type finishedList struct {
 	file    *os.File
-	byPlace map[string]Finished // by Finished.Place
+	byPlace map[string]FinishedFile // by Finished.Place
 }
 
 func openFinished(folder *os.Root) (*finishedList, error) {
-	file, err := ownfile.OpenOrMake(folder, finishedName, 0o600)
+	file, err := ownfile.OpenOrCreate(folder, finishedName, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 	return &finishedList{file, byPlace}, nil
 }
 
-func readFinished(r io.Reader) (byPlace map[string]Finished, torn bool, err error) {
-	byPlace = map[string]Finished{}
+func readFinished(r io.Reader) (byPlace map[string]FinishedFile, torn bool, err error) {
+	byPlace = map[string]FinishedFile{}
 	for lines := bufio.NewReader(r); ; {
 		line, err := lines.ReadBytes('\n')
 		if f, ok := parseFinished(line); ok {
@@ -89,7 +89,7 @@ func readFinished(r io.Reader) (byPlace map[string]Finished, torn bool, err erro
 }
 
 // parseFinished reads a line. No run writes a place outside the folder: such a line is not ok.
-func parseFinished(line []byte) (f Finished, ok bool) {
+func parseFinished(line []byte) (f FinishedFile, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {
 		return f, false
@@ -97,12 +97,12 @@ func parseFinished(line []byte) (f Finished, ok bool) {
 	return f, json.Unmarshal(text, &f) == nil && place.CheckName(f.Place) == nil
 }
 
-func (f Finished) encodeLine() ([]byte, error) {
+func (f FinishedFile) encodeLine() ([]byte, error) {
 	text, err := json.Marshal(f)
 	return fmt.Appendf(nil, "%016x %s\n", xxhash.Sum64(text), text), err
 }
 
-func (l *finishedList) appendLine(f Finished) error {
+func (l *finishedList) appendLine(f FinishedFile) error {
 	line, err := f.encodeLine()
 	if err == nil {
 		_, err = l.file.Write(line)

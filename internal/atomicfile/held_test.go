@@ -21,8 +21,8 @@ import (
 // the same for both runs.
 func TestHeldBytes(t *testing.T) {
 	const n = 1000 // whose maps have just grown: they are filled by half
-	finished := func(i int) Finished {
-		return Finished{Place: fmt.Sprintf("day=2026-01-%02d/part-%05d-6a1f8f0c.parquet", i%30, i), Recipe: strings.Repeat("a", 64), Rows: 1 << 30, Bytes: 1 << 40, Sum: 1<<64 - 1,
+	finished := func(i int) FinishedFile {
+		return FinishedFile{Place: fmt.Sprintf("day=2026-01-%02d/part-%05d-6a1f8f0c.parquet", i%30, i), Recipe: strings.Repeat("a", 64), Rows: 1 << 30, Bytes: 1 << 40, Sum: 1<<64 - 1,
 			Version: fmt.Sprintf(`"%032x"`, uint64(i)*0x9E3779B97F4A7C15)}
 	}
 	var places iter.Seq[string] = func(yield func(string) bool) {

@@ -15,10 +15,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// NotInput refuses an output that would replace one of its inputs, even under another name, with a
+// CheckNotInput refuses an output that would replace one of its inputs, even under another name, with a
 // *stream.UsageError. Local files are compared by identity and objects by URL; if two URLs may lead to one
 // object in two ways, such as two names of a server, the object's version decides.
-func NotInput(ctx context.Context, path string, inputs ...string) error {
+func CheckNotInput(ctx context.Context, path string, inputs ...string) error {
 	onlyPath := func(yield func(string) bool) { yield(path) }
 	if place.IsURL(path) {
 		return noObjectIsInput(ctx, path, onlyPath, inputs)
@@ -26,11 +26,11 @@ func NotInput(ctx context.Context, path string, inputs ...string) error {
 	return noFileIsInput(onlyPath, inputs)
 }
 
-// NoneIsInput is NotInput for the files of these names below a folder.
-func NoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inputs []string) error {
+// CheckNoneIsInput is NotInput for the files of these names below a folder.
+func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inputs []string) error {
 	paths := func(yield func(string) bool) {
 		for name := range names {
-			if !yield(place.Below(folder, name)) {
+			if !yield(place.JoinBelow(folder, name)) {
 				return
 			}
 		}
@@ -38,7 +38,7 @@ func NoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inp
 	if place.IsURL(folder) {
 		return noObjectIsInput(ctx, folder, paths, inputs)
 	}
-	if local, err := place.Local(folder); err == nil {
+	if local, err := place.LocalPath(folder); err == nil {
 		if _, err := os.Stat(local); errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -46,9 +46,9 @@ func NoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inp
 	return noFileIsInput(paths, inputs)
 }
 
-// ErrReplaced is the error of [NotInput] for an output at this place.
-func ErrReplaced(path string) error {
-	return stream.Usagef("{o} %s: this would replace the input", place.Name(path))
+// ErrReplacesInput is the error of [NotInput] for an output at this place.
+func ErrReplacesInput(path string) error {
+	return stream.Usagef("{o} %s: this would replace the input", place.DisplayName(path))
 }
 
 // noFileIsInput is NotInput for local files. Most outputs do not exist yet, and then no input is examined.
@@ -56,7 +56,7 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 	var existing []os.FileInfo
 	var names []string
 	for path := range paths {
-		local, err := place.Local(path)
+		local, err := place.LocalPath(path)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 		return nil
 	}
 	for _, in := range inputs {
-		local, err := place.Local(in)
+		local, err := place.LocalPath(in)
 		if err != nil || place.IsURL(in) {
 			continue
 		}
@@ -77,7 +77,7 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 			continue
 		}
 		if i := slices.IndexFunc(existing, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
-			return ErrReplaced(names[i])
+			return ErrReplacesInput(names[i])
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], 
 					return err
 				}
 				if same {
-					return ErrReplaced(out)
+					return ErrReplacesInput(out)
 				}
 			}
 		}
@@ -148,7 +148,7 @@ func possibleKeys(in string) []string {
 }
 
 func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, error) {
-	if place.Same(out, in) {
+	if place.IsSameObject(out, in) {
 		return true, nil
 	}
 	x, err := store.Parse(out)
@@ -156,7 +156,7 @@ func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, 
 		return false, err
 	}
 	y, err := store.Parse(in)
-	if err != nil || !y.Web() && (x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key) {
+	if err != nil || !y.IsWeb() && (x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key) {
 		return false, err
 	}
 	if !w.hasListed {
@@ -179,9 +179,9 @@ func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, 
 		case errors.Is(err, store.ErrNotExist):
 			return false, nil
 		case err != nil:
-			return false, asOutputError(x.Name(), err)
+			return false, asOutputError(x.PublicName(), err)
 		}
 	}
 	// A web server gives no generation of an object, which is its version for gs://.
-	return seen[0].Size == seen[1].Size && (seen[0].Version == seen[1].Version || x.Scheme == "gs" && y.Web()), nil
+	return seen[0].Size == seen[1].Size && (seen[0].Version == seen[1].Version || x.Scheme == "gs" && y.IsWeb()), nil
 }

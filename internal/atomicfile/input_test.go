@@ -32,26 +32,26 @@ func TestNotInputByWhateverName(t *testing.T) {
 	names := []string{"d/in", "./d/../d/in", filepath.Join(full, "d", "in"), "file://" + full + "/d/in", "soft", "folder/in", "hard", "folder/../d//in"}
 	for _, out := range names {
 		for _, in := range names {
-			if err := NotInput(t.Context(), out, "absent", "s3://b/d/in", "other", in); !errors.As(err, new(*stream.UsageError)) {
+			if err := CheckNotInput(t.Context(), out, "absent", "s3://b/d/in", "other", in); !errors.As(err, new(*stream.UsageError)) {
 				t.Errorf("%s from %s: %v", out, in, err)
 			}
 		}
-		must.Do(t, NotInput(t.Context(), out, "absent", "other", "d", "s3://b/d/in"))
+		must.Do(t, CheckNotInput(t.Context(), out, "absent", "other", "d", "s3://b/d/in"))
 	}
 	for _, out := range []string{"", "-", "d/new", "new/in", "d", os.DevNull} {
-		must.Do(t, NotInput(t.Context(), out, slices.Concat(names, []string{"", "-", out})...))
+		must.Do(t, CheckNotInput(t.Context(), out, slices.Concat(names, []string{"", "-", out})...))
 	}
-	if err := NoneIsInput(t.Context(), "d", slices.Values([]string{"a", "in"}), []string{"other", "hard"}); !errors.As(err, new(*stream.UsageError)) {
+	if err := CheckNoneIsInput(t.Context(), "d", slices.Values([]string{"a", "in"}), []string{"other", "hard"}); !errors.As(err, new(*stream.UsageError)) {
 		t.Errorf("a file of a folder: %v", err)
 	}
-	must.Do(t, NoneIsInput(t.Context(), "d", slices.Values([]string{"a", "b"}), names))
-	must.Do(t, NoneIsInput(t.Context(), "absent", slices.Values([]string{"in"}), names))
+	must.Do(t, CheckNoneIsInput(t.Context(), "d", slices.Values([]string{"a", "b"}), names))
+	must.Do(t, CheckNoneIsInput(t.Context(), "absent", slices.Values([]string{"in"}), names))
 }
 
 // TestNotInputByAnotherWay: the names of two servers may lead to one object, which its version reveals.
 func TestNotInputByAnotherWay(t *testing.T) {
 	s := storetest.S3(t)
-	s.Put("d/other", []byte("texts"))
+	s.PutObject("d/other", []byte("texts"))
 	f := must.Get(Create(t.Context(), s.URL("d/in")))(t) // with a tag, which files that were put there lack
 	must.Get(f.Write([]byte("text")))(t)
 	must.Do(t, f.Commit())
@@ -67,21 +67,21 @@ func TestNotInputByAnotherWay(t *testing.T) {
 	}
 	for _, in := range same {
 		for _, out := range []string{s.URL("d/in"), s.URLAt(alias, "d/in")} {
-			err := NotInput(t.Context(), out, "d/in", s.URL("d/other"), in)
+			err := CheckNotInput(t.Context(), out, "d/in", s.URL("d/other"), in)
 			if !errors.As(err, new(*stream.UsageError)) || strings.Contains(err.Error(), "SECRET") {
 				t.Errorf("%s from %s: %v", out, in, err)
 			}
 		}
 		for _, folder := range []string{s.URL("d"), s.URLAt(alias, "d/")} {
-			if err := NoneIsInput(t.Context(), folder, slices.Values([]string{"a", "in"}), []string{in}); !errors.As(err, new(*stream.UsageError)) {
+			if err := CheckNoneIsInput(t.Context(), folder, slices.Values([]string{"a", "in"}), []string{in}); !errors.As(err, new(*stream.UsageError)) {
 				t.Errorf("in in %s from %s: %v", folder, in, err)
 			}
 		}
-		must.Do(t, NotInput(t.Context(), s.URL("d/new"), in))
-		must.Do(t, NotInput(t.Context(), s.URL("in"), in))
-		must.Do(t, NoneIsInput(t.Context(), s.URL("new"), slices.Values([]string{"in"}), []string{in}))
+		must.Do(t, CheckNotInput(t.Context(), s.URL("d/new"), in))
+		must.Do(t, CheckNotInput(t.Context(), s.URL("in"), in))
+		must.Do(t, CheckNoneIsInput(t.Context(), s.URL("new"), slices.Values([]string{"in"}), []string{in}))
 	}
 	// Another object with the key is none of them.
-	must.Do(t, NotInput(t.Context(), s.URL("d/other"), web.URL+"/lake/d/other"))
-	must.Do(t, NotInput(t.Context(), s.URL("d/other"), s.URL("d/in"), "gs://lake/d/other"))
+	must.Do(t, CheckNotInput(t.Context(), s.URL("d/other"), web.URL+"/lake/d/other"))
+	must.Do(t, CheckNotInput(t.Context(), s.URL("d/other"), s.URL("d/in"), "gs://lake/d/other"))
 }

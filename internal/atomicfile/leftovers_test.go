@@ -29,7 +29,7 @@ func TestHoldChild(t *testing.T) {
 	r := must.Get(ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all))(t)
 	build(t, r, "a", "finished")
 	must.Get(r.Create(t.Context(), "b"))(t)
-	g, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true })
+	g, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(FinishedFile) bool { return true })
 	must.Do(t, err)
 	grow(t, g, nil, "one", "two")
 	// A spool has a name only for a moment, or if the system cannot remove open files.
@@ -66,7 +66,7 @@ func TestLeftovers(t *testing.T) {
 	if _, err := ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all); err == nil {
 		t.Error("the folder of a process that lives is taken from it")
 	}
-	if _, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true }); err == nil {
+	if _, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(FinishedFile) bool { return true }); err == nil {
 		t.Error("the file of a process that lives is taken from it")
 	}
 	if now := tempsIn(t, dir); !slices.Equal(now, held) {
@@ -83,7 +83,7 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("the folder still has %v", names)
 	}
 	must.Do(t, d.Abort(t.Context()))
-	g, marks, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true })
+	g, marks, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(FinishedFile) bool { return true })
 	must.Do(t, err)
 	if len(marks) != 2 {
 		t.Errorf("of a killed process's file %d marks hold, want 2", len(marks))

@@ -27,7 +27,7 @@ func TestSinkRefusesNames(t *testing.T) {
 	must.Do(t, os.Mkdir(filepath.Join(dir, "top"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "x"), []byte("kept"), 0o600))
 	s := storetest.S3(t)
-	s.Put("x", []byte("kept"))
+	s.PutObject("x", []byte("kept"))
 	for _, folder := range []string{filepath.Join(dir, "top", "out"), s.URL("top/out")} {
 		d := must.Get(ResumeDir(t.Context(), folder, all))(t)
 		build(t, d, "a/y", "text")
@@ -52,7 +52,7 @@ func TestSinkRefusesNames(t *testing.T) {
 func hostileLines(t *testing.T, text string) (lines string) {
 	for _, name := range outside {
 		for _, recipe := range []string{"recipe of " + name, "recipe"} {
-			line := must.Get(json.Marshal(Finished{Place: name, Recipe: recipe, Bytes: int64(len(text)), Rows: 1, Sum: xxhash.Sum64String(text), Version: "v"}))(t)
+			line := must.Get(json.Marshal(FinishedFile{Place: name, Recipe: recipe, Bytes: int64(len(text)), Rows: 1, Sum: xxhash.Sum64String(text), Version: "v"}))(t)
 			lines += fmt.Sprintf("%016x %s\n", xxhash.Sum64(line), line)
 		}
 	}
@@ -77,19 +77,19 @@ func TestListNamesNothingOutside(t *testing.T) {
 
 	s := storetest.S3(t)
 	for _, key := range []string{"x", "top/x"} {
-		s.Put(key, []byte("kept"))
+		s.PutObject(key, []byte("kept"))
 	}
 	far := must.Get(ResumeDir(t.Context(), s.URL("top/out"), all))(t)
 	build(t, far, "a/y", "text")
 	leave(t, far)
 	key := "top/out/" + listName
-	s.Put(key, []byte(inBucket(t, s)[key]+hostileLines(t, "kept")))
+	s.PutObject(key, []byte(inBucket(t, s)[key]+hostileLines(t, "kept")))
 
 	for _, folder := range []string{at("top/out"), s.URL("top/out")} {
 		for _, wanted := range []bool{false, true} {
 			d := must.Get(ResumeDir(t.Context(), folder, func(rel string) bool { return wanted || rel == "a/y" }))(t)
 			for _, name := range outside {
-				if _, fate, err := d.Finished(t.Context(), name, "recipe"); fate != Unfinished || err != nil {
+				if _, fate, err := d.CheckFinished(t.Context(), name, "recipe"); fate != Unfinished || err != nil {
 					t.Errorf("%q in %s: fate %v, %v", name, folder, fate, err)
 				}
 			}

@@ -15,8 +15,8 @@ func parseOutputURL(path string) (store.Location, error) {
 	if err != nil {
 		return l, err
 	}
-	if l.Web() {
-		return l, stream.Usagef("{o} %s: %s:// can only be read; name a place in a bucket (s3://, gs://, azblob://) or a local file", l.Name(), l.Scheme)
+	if l.IsWeb() {
+		return l, stream.Usagef("{o} %s: %s:// can only be read; name a place in a bucket (s3://, gs://, azblob://) or a local file", l.PublicName(), l.Scheme)
 	}
 	return l, nil
 }
@@ -24,7 +24,7 @@ func parseOutputURL(path string) (store.Location, error) {
 func parseObjectURL(path string) (store.Location, error) {
 	l, err := parseOutputURL(path)
 	if err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/")) {
-		err = &stream.OutputError{Path: l.Name(), Err: errors.New("this names a folder"), Remedy: stream.PlainText("name an object to create")}
+		err = &stream.OutputError{Path: l.PublicName(), Err: errors.New("this names a folder"), Remedy: stream.PlainText("name an object to create")}
 	}
 	return l, err
 }
@@ -33,7 +33,7 @@ func parseObjectURL(path string) (store.Location, error) {
 // and all bytes again for another try. It calls uploading, if not nil, when the object may begin to exist, and
 // uploaded when it does.
 func createObject(ctx context.Context, client *store.Client, l store.Location, uploading func(), uploaded func(store.Object)) (*File, error) {
-	a := &File{path: l.Name()}
+	a := &File{path: l.PublicName()}
 	spool, err := newUploadSpool(a.path)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func canUpload(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	s, err := newUploadSpool(l.Name())
+	s, err := newUploadSpool(l.PublicName())
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func TestObjectAbort(t *testing.T) {
 func TestSpoolNowhere(t *testing.T) {
 	s := storetest.S3(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
-	for _, err := range []error{CanWrite(t.Context(), s.URL("out")), second(Create(t.Context(), s.URL("out")))} {
+	for _, err := range []error{CheckWritable(t.Context(), s.URL("out")), second(Create(t.Context(), s.URL("out")))} {
 		var out *stream.OutputError
 		if !errors.As(err, &out) || !strings.Contains(err.Error(), "s3://lake/out") || !strings.Contains(err.Error(), "set TMPDIR") {
 			t.Errorf("got %v, want an OutputError that names s3://lake/out and TMPDIR", err)
@@ -115,13 +115,13 @@ func second[T any](_ T, err error) error { return err }
 
 func TestObjectPlaces(t *testing.T) {
 	s := storetest.S3(t)
-	must.Do(t, CanWrite(t.Context(), s.URL("a/b.json")))
+	must.Do(t, CheckWritable(t.Context(), s.URL("a/b.json")))
 	if got := keys(t, s); len(got) > 0 {
 		t.Errorf("looking whether it can be written leaves %q", got)
 	}
 	var usage *stream.UsageError
 	for _, path := range []string{"https://host/x?sig=SECRET", "http://host/x", "s3://", "s3://b/k?regoin=r", "file://host/x"} {
-		for _, err := range []error{CanWrite(t.Context(), path), second(Create(t.Context(), path)), second(CreateDir(t.Context(), path))} {
+		for _, err := range []error{CheckWritable(t.Context(), path), second(Create(t.Context(), path)), second(CreateDir(t.Context(), path))} {
 			if !errors.As(err, &usage) || strings.Contains(err.Error(), "SECRET") {
 				t.Errorf("%s: got %v, want a UsageError without the secret", path, err)
 			}
@@ -129,18 +129,18 @@ func TestObjectPlaces(t *testing.T) {
 	}
 	var output *stream.OutputError
 	for _, path := range []string{s.URL(""), s.URL("a/"), strings.Replace(s.URL("a"), "lake", "absent", 1)} {
-		if err := CanWrite(t.Context(), path); !errors.As(err, &output) {
+		if err := CheckWritable(t.Context(), path); !errors.As(err, &output) {
 			t.Errorf("%s: got %v, want an OutputError", path, err)
 		}
 	}
-	if err := NotInput(t.Context(), s.URL("a"), "a", s.URL("b"), s.URL("a")); !errors.As(err, &usage) {
+	if err := CheckNotInput(t.Context(), s.URL("a"), "a", s.URL("b"), s.URL("a")); !errors.As(err, &usage) {
 		t.Errorf("the input's place: %v", err)
 	}
-	must.Do(t, NotInput(t.Context(), s.URL("a"), "a", s.URL("b"), "s3://other/a"))
+	must.Do(t, CheckNotInput(t.Context(), s.URL("a"), "a", s.URL("b"), "s3://other/a"))
 	local := filepath.Join(t.TempDir(), "out")
 	must.Do(t, os.WriteFile(local, nil, 0o600))
 	for _, pair := range [][2]string{{local, "file://" + local}, {"file://" + local, local}} {
-		if err := NotInput(t.Context(), pair[0], s.URL("a"), pair[1]); !errors.As(err, &usage) {
+		if err := CheckNotInput(t.Context(), pair[0], s.URL("a"), pair[1]); !errors.As(err, &usage) {
 			t.Errorf("%q: got %v, want a UsageError", pair, err)
 		}
 	}
@@ -209,7 +209,7 @@ func TestObjectDir(t *testing.T) {
 func TestLostAnswer(t *testing.T) {
 	s := storetest.S3(t)
 	proxy := storetest.NewProxy(t, s.Endpoint)
-	proxy.After(func(r *http.Request, resp *http.Response) {
+	proxy.OnAnswer(func(r *http.Request, resp *http.Response) {
 		if r.Method == http.MethodPut {
 			resp.StatusCode = http.StatusForbidden // written, and refused
 		}

@@ -52,7 +52,7 @@ func newObjectDir(path string) (*objectDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &objectDir{client: store.New(store.Options{}), location: l.WithKey(place.Folder(l.Key)), objects: map[string]createdObject{}}, nil
+	return &objectDir{client: store.New(store.Options{}), location: l.WithKey(place.FolderPrefix(l.Key)), objects: map[string]createdObject{}}, nil
 }
 
 func (o *objectDir) locationOf(rel string) store.Location {
@@ -66,7 +66,7 @@ func (o *objectDir) listObjects(ctx context.Context) iter.Seq2[store.Object, err
 			if err == nil && strings.HasSuffix(found.Key, "/") {
 				continue
 			}
-			if !yield(found, asOutputError(o.location.Name(), err)) {
+			if !yield(found, asOutputError(o.location.PublicName(), err)) {
 				return
 			}
 		}
@@ -88,7 +88,7 @@ func createObjectDir(ctx context.Context, path string) (*objectDir, error) {
 }
 
 func (o *objectDir) errNotEmpty(found store.Object) error {
-	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("the folder is not empty: %s lies in it", found.Name()),
+	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the folder is not empty: %s lies in it", found.PublicName()),
 		Remedy: stream.PlainText("name a new folder, or delete that one (without " + wholeMark + " it is of a run that was killed)")}
 }
 
@@ -196,7 +196,7 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	}
 	var left []string
 	for _, key := range keys {
-		left = append(left, o.location.WithKey(key).Name())
+		left = append(left, o.location.WithKey(key).PublicName())
 	}
 	const few = 3
 	names := strings.Join(left[:min(few, len(left))], ", ")
@@ -207,7 +207,7 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	if o.list == nil { // a folder that is not empty is also refused when the store answers again
 		err, remedy = errors.New(err.Error()), stream.PlainText("delete it")
 	}
-	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, err), Remedy: remedy}
+	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, err), Remedy: remedy}
 }
 
 // silentStoreError is the error if the store does not answer deletions.

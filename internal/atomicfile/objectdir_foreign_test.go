@@ -21,7 +21,7 @@ import (
 
 // A run that another has superseded stops at the next file, or at the end, and deletes nothing.
 func TestResumeObjectDirTwice(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		first := resumed(t, s, all)
 		late(first, true)
 		build(t, first, "a", "x")
@@ -32,8 +32,8 @@ func TestResumeObjectDirTwice(t *testing.T) {
 		f := must.Get(first.Create(t.Context(), "b"))(t)
 		must.Do(t, f.Commit())
 		late(first, true)
-		wantRefused(t, first.Keep(t.Context(), "b", f, "", 0), "another run is building it")
-		if _, ok := first.Leave(t.Context()); ok {
+		wantRefused(t, first.RecordFile(t.Context(), "b", f, "", 0), "another run is building it")
+		if _, ok := first.LeaveForResume(t.Context()); ok {
 			t.Error("a folder of another is left")
 		}
 		must.Do(t, first.Abort(t.Context()))
@@ -54,7 +54,7 @@ func TestResumeObjectDirTwice(t *testing.T) {
 func TestDisturbedObjectDir(t *testing.T) {
 	s := storetest.GCS(t)
 	p := storetest.NewProxy(t, s.Endpoint)
-	p.Before(func(r *http.Request) *http.Response {
+	p.OnRequest(func(r *http.Request) *http.Response {
 		query := r.URL.Query()
 		query.Del("ifGenerationMatch")
 		r.URL.RawQuery = query.Encode()
@@ -100,7 +100,7 @@ func TestManyDisturbedObjects(t *testing.T) {
 		}
 		var asked atomic.Int64
 		together := make(chan struct{})
-		p.After(func(r *http.Request, resp *http.Response) {
+		p.OnAnswer(func(r *http.Request, resp *http.Response) {
 			if r.URL.Query().Has("list-type") { // which has another tag of each
 				body := must.Get(io.ReadAll(resp.Body))(t)
 				body = bytes.ReplaceAll(body, []byte("<ETag>&#34;"), []byte("<ETag>&#34;listed"))
@@ -108,13 +108,13 @@ func TestManyDisturbedObjects(t *testing.T) {
 				resp.Header.Set("Content-Length", fmt.Sprint(len(body)))
 			}
 		})
-		p.Before(func(r *http.Request) *http.Response {
+		p.OnRequest(func(r *http.Request) *http.Response {
 			i, err := strconv.Atoi(path.Base(r.URL.Path))
 			if err != nil {
 				return nil
 			}
 			if i == c.refused {
-				return storetest.Answer(http.StatusForbidden, "")
+				return storetest.NewAnswer(http.StatusForbidden, "")
 			}
 			if asked.Add(1) == parallelChecks-1 {
 				close(together)
@@ -128,11 +128,11 @@ func TestManyDisturbedObjects(t *testing.T) {
 			return nil
 		})
 		for _, i := range c.changed {
-			s.Put(fmt.Sprintf("out/%02d", i), []byte("TEXT"))
+			s.PutObject(fmt.Sprintf("out/%02d", i), []byte("TEXT"))
 		}
 		wantRefused(t, d.Commit(t.Context()), c.words)
-		p.Before(nil)
-		p.After(nil)
+		p.OnRequest(nil)
+		p.OnAnswer(nil)
 		for key := range inBucket(t, s) {
 			must.Do(t, os.Remove(filepath.Join(s.Dir, filepath.FromSlash(key))))
 		}
@@ -148,7 +148,7 @@ func TestForeignObject(t *testing.T) {
 	build(t, d, "b", "y")
 	leave(t, d)
 	for key, words := range map[string]string{"out/z": "out/z", "out/" + wholeMark: "not empty"} {
-		s.Put(key, []byte("foreign"))
+		s.PutObject(key, []byte("foreign"))
 		before := inBucket(t, s)
 		_, err := ResumeDir(t.Context(), s.URL("out"), func(rel string) bool { return rel == "a" })
 		wantRefused(t, err, words)

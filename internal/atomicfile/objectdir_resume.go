@@ -31,7 +31,7 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 		return nil, err
 	}
 	if left, err := o.deleteAll(ctx, unwanted, func() {}); left != nil {
-		return nil, asOutputError(o.location.WithKey(left[0]).Name(), err)
+		return nil, asOutputError(o.location.WithKey(left[0]).PublicName(), err)
 	}
 	return o, nil
 }
@@ -39,7 +39,7 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 // listWanted records the wanted objects in the folder, and returns the keys of an earlier run's files that are
 // not wanted.
 func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
-	var recorded map[string]Finished // nil until an object is found; then the list decides whose it is
+	var recorded map[string]FinishedFile // nil until an object is found; then the list decides whose it is
 	for found, err := range o.listObjects(ctx) {
 		if err == nil && recorded == nil {
 			recorded, err = o.readList(ctx, found)
@@ -58,7 +58,7 @@ func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool
 		case finished:
 			unwanted = append(unwanted, found.Key)
 		default:
-			return nil, &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("a run that was broken off has left the folder, and %s is none of its files", found.Name()),
+			return nil, &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("a run that was broken off has left the folder, and %s is none of its files", found.PublicName()),
 				Remedy: stream.PlainText("delete that object, or name a new folder")}
 		}
 	}
@@ -68,7 +68,7 @@ func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool
 
 // adoptFinished copies the records whose objects were found. Deleting the others from the map would not free
 // their memory.
-func (o *objectDir) adoptFinished(recorded map[string]Finished) {
+func (o *objectDir) adoptFinished(recorded map[string]FinishedFile) {
 	for rel, f := range recorded {
 		if _, found := o.objects[o.location.Key+rel]; found {
 			o.list.byPlace[rel] = f
@@ -76,7 +76,7 @@ func (o *objectDir) adoptFinished(recorded map[string]Finished) {
 	}
 }
 
-func (o *objectDir) matchesFinished(ctx context.Context, f Finished) bool {
+func (o *objectDir) matchesFinished(ctx context.Context, f FinishedFile) bool {
 	l := o.locationOf(f.Place)
 	found, ok := o.objects[l.Key]
 	switch {
@@ -96,7 +96,7 @@ func (o *objectDir) isUnchanged(ctx context.Context, l store.Location, was creat
 	if errors.Is(err, store.ErrNotExist) {
 		return false, nil
 	}
-	return was.matchesObject(now), asOutputError(l.Name(), err)
+	return was.matchesObject(now), asOutputError(l.PublicName(), err)
 }
 
 func (m createdObject) matchesObject(now store.Object) bool {
@@ -180,6 +180,6 @@ func (o *objectDir) checkUnlisted(ctx context.Context) error {
 
 func (o *objectDir) errForeignWrite(format string, object store.Location, remedy string) error {
 	o.foreignWriter = true
-	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf(format, object.Name()),
+	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf(format, object.PublicName()),
 		Remedy: stream.PlainText(remedy + ", and run the same command again, which goes on with the rest")}
 }

@@ -68,11 +68,11 @@ func wantRefused(t *testing.T, err error, words string) {
 // A folder in a store that was left, or whose run was killed, can be resumed from anywhere: finished and
 // unchanged files are reported as whole, all others are made again or removed.
 func TestResumeObjectDir(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		for _, end := range []string{"left", "killed", "killed before the list"} {
 			t.Run(end, func(t *testing.T) {
 				d := resumed(t, s, all)
-				if _, ok := d.Leave(t.Context()); ok {
+				if _, ok := d.LeaveForResume(t.Context()); ok {
 					t.Error("a folder without a finished file is left")
 				}
 				for _, rel := range []string{"a", "b/c", "b/d", "e", "gone/x"} {
@@ -92,7 +92,7 @@ func TestResumeObjectDir(t *testing.T) {
 				case "killed before the list":
 					gone = Unfinished
 				}
-				s.Put("out/b/d", []byte("text of b/D"))
+				s.PutObject("out/b/d", []byte("text of b/D"))
 				must.Do(t, c.Delete(t.Context(), d.objects.locationOf("e")))
 				kept := must.Get(c.Stat(t.Context(), d.objects.locationOf("a")))(t)
 
@@ -109,7 +109,7 @@ func TestResumeObjectDir(t *testing.T) {
 				}
 				again := []string{"b/d", "e", "f"}
 				if gone == Whole {
-					if _, fate, err := d.Finished(t.Context(), "a", "another"); fate != Outdated || err != nil {
+					if _, fate, err := d.CheckFinished(t.Context(), "a", "another"); fate != Outdated || err != nil {
 						t.Errorf("of another recipe: %v, %v", fate, err)
 					}
 				} else {
@@ -164,11 +164,11 @@ func TestAbortResumedObjectDir(t *testing.T) {
 			build(t, d, files, "x")
 			left = "out/a?"
 		}
-		p.Before(func(*http.Request) *http.Response { return storetest.Answer(http.StatusForbidden, "") })
+		p.OnRequest(func(*http.Request) *http.Response { return storetest.NewAnswer(http.StatusForbidden, "") })
 		err := d.Abort(t.Context())
 		wantRefused(t, err, left)
 		wantRefused(t, err, "out/"+listName)
-		p.Before(nil)
+		p.OnRequest(nil)
 	}
 	must.Do(t, resumed(t, s, all).Abort(t.Context()))
 	wantBucket(t, s, map[string]string{})
@@ -189,7 +189,7 @@ func TestTornListOfObjects(t *testing.T) {
 		flipped := []byte(list)
 		flipped[n] ^= 4
 		for _, damaged := range []string{list[:n], string(flipped)} {
-			s.Put("out/"+listName, []byte(damaged))
+			s.PutObject("out/"+listName, []byte(damaged))
 			d := resumed(t, s, all)
 			for i := range 3 {
 				rel := fmt.Sprint(i)
@@ -217,13 +217,13 @@ func TestLeaveObjectDir(t *testing.T) {
 	at.Endpoint = p.URL
 	refuse := func(r *http.Request) *http.Response {
 		if r.Method == http.MethodPut {
-			return storetest.Answer(http.StatusForbidden, "")
+			return storetest.NewAnswer(http.StatusForbidden, "")
 		}
 		return nil
 	}
 	d := resumed(t, &at, all)
 	build(t, d, "a", "x")
-	p.After(func(r *http.Request, resp *http.Response) {
+	p.OnAnswer(func(r *http.Request, resp *http.Response) {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, wholeMark) {
 			resp.StatusCode = http.StatusForbidden // written, and refused
 		}
@@ -238,7 +238,7 @@ func TestLeaveObjectDir(t *testing.T) {
 	d = resumed(t, &at, all)
 	late(d, false)
 	build(t, d, "b", "y")
-	p.Before(refuse)
+	p.OnRequest(refuse)
 	leave(t, d)
 	d = resumed(t, s, all)
 	if got := fates(t, d, "a", "b"); !slices.Equal(got, []Fate{Whole, Unfinished}) {
@@ -246,12 +246,12 @@ func TestLeaveObjectDir(t *testing.T) {
 	}
 	must.Do(t, d.Abort(t.Context()))
 
-	p.Before(nil)
+	p.OnRequest(nil)
 	d = resumed(t, &at, all)
 	late(d, false)
 	build(t, d, "a", "x")
-	p.Before(refuse)
-	if _, ok := d.Leave(t.Context()); ok {
+	p.OnRequest(refuse)
+	if _, ok := d.LeaveForResume(t.Context()); ok {
 		t.Error("a folder is left of which the store was told nothing")
 	}
 	must.Do(t, d.Abort(t.Context()))

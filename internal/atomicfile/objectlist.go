@@ -32,17 +32,17 @@ const (
 // objectList lists the whole files of a folder in a store. The folder belongs to the run that saved it last.
 type objectList struct {
 	claim      *claim.Object
-	byPlace    map[string]Finished // by Finished.Place, with slashes: of this run and of earlier ones
-	savedCount int                 // number of files in the last saved list
-	nextSave   time.Time           // time of the next save, at the earliest
+	byPlace    map[string]FinishedFile // by Finished.Place, with slashes: of this run and of earlier ones
+	savedCount int                     // number of files in the last saved list
+	nextSave   time.Time               // time of the next save, at the earliest
 }
 
 func newObjectList(object *claim.Object) *objectList {
-	return &objectList{claim: object, byPlace: map[string]Finished{}}
+	return &objectList{claim: object, byPlace: map[string]FinishedFile{}}
 }
 
 func (l *objectList) encodeText() ([]byte, error) {
-	text := l.claim.Title()
+	text := l.claim.TitleLine()
 	for _, place := range slices.Sorted(maps.Keys(l.byPlace)) {
 		line, err := l.byPlace[place].encodeLine()
 		if err != nil {
@@ -53,10 +53,10 @@ func (l *objectList) encodeText() ([]byte, error) {
 	return text, nil
 }
 
-func (o *objectDir) readList(ctx context.Context, found store.Object) (map[string]Finished, error) {
+func (o *objectDir) readList(ctx context.Context, found store.Object) (map[string]FinishedFile, error) {
 	text, exists, err := o.list.claim.Read(ctx)
 	if err != nil {
-		return nil, asOutputError(o.location.Name(), err)
+		return nil, asOutputError(o.location.PublicName(), err)
 	}
 	if !exists {
 		return nil, o.errNotEmpty(found)
@@ -65,7 +65,7 @@ func (o *objectDir) readList(ctx context.Context, found store.Object) (map[strin
 	return byPlace, err
 }
 
-func (o *objectDir) recordFinished(ctx context.Context, f Finished) error {
+func (o *objectDir) recordFinished(ctx context.Context, f FinishedFile) error {
 	if o.list == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (o *objectDir) saveList(ctx context.Context) error {
 	case errors.Is(err, claim.ErrTaken):
 		return o.errSuperseded()
 	case err != nil:
-		return asOutputError(o.location.Name(), err)
+		return asOutputError(o.location.PublicName(), err)
 	}
 	o.list.savedCount = len(o.list.byPlace)
 	return nil
@@ -102,7 +102,7 @@ func (o *objectDir) checkOwner(ctx context.Context) error {
 	if o.list == nil {
 		return nil
 	}
-	isOwner, err := o.list.claim.Owned(ctx)
+	isOwner, err := o.list.claim.IsOwned(ctx)
 	if err == nil && !isOwner {
 		return o.errSuperseded()
 	}
@@ -111,7 +111,7 @@ func (o *objectDir) checkOwner(ctx context.Context) error {
 
 func (o *objectDir) errSuperseded() error {
 	o.foreignWriter = true
-	return &stream.OutputError{Path: o.location.Name(), Err: errors.New("another run is building it, so this one has stopped and left what is there"),
+	return &stream.OutputError{Path: o.location.PublicName(), Err: errors.New("another run is building it, so this one has stopped and left what is there"),
 		Remedy: stream.PlainText("wait until that has ended, or name another output")}
 }
 

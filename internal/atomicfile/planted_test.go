@@ -100,7 +100,7 @@ func TestPlantedTemporaries(t *testing.T) {
 	} {
 		for kind, run := range map[string]func(t *testing.T, path string) []string{
 			"growing": func(t *testing.T, path string) []string {
-				f, marks, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
+				f, marks, err := ResumeFile(t.Context(), path, func(FinishedFile) bool { return true })
 				must.Do(t, err)
 				if len(marks) > 0 {
 					t.Errorf("%d marks are taken over", len(marks))
@@ -208,7 +208,7 @@ func TestModes(t *testing.T) {
 			must.Do(t, f.Commit())
 		},
 		"growing": func(t *testing.T, path string) {
-			f, _, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
+			f, _, err := ResumeFile(t.Context(), path, func(FinishedFile) bool { return true })
 			must.Do(t, err)
 			must.Do(t, f.Commit())
 		},

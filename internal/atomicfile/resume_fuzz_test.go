@@ -27,11 +27,11 @@ func FuzzResumeFile(f *testing.F) {
 	f.Add([]byte("12345678"), []byte{4 | 128, 8}, []byte("{"), true)
 	path := filepath.Join(f.TempDir(), "out")
 	f.Fuzz(func(t *testing.T, content, cuts, line []byte, torn bool) {
-		begun, _, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
+		begun, _, err := ResumeFile(t.Context(), path, func(FinishedFile) bool { return true })
 		must.Do(t, err)
 		must.Get(begun.Write([]byte("x")))(t)
-		must.Do(t, begun.Mark("recipe", 1, nil))
-		temp, ok := begun.Leave(t.Context())
+		must.Do(t, begun.RecordMark("recipe", 1, nil))
+		temp, ok := begun.LeaveForResume(t.Context())
 		if !ok {
 			t.Fatal("it cannot be left")
 		}
@@ -43,7 +43,7 @@ func FuzzResumeFile(f *testing.F) {
 			if cut&128 != 0 {
 				sum++
 			}
-			add(must.Get(json.Marshal(Finished{Place: strconv.Itoa(i), Recipe: "recipe", Rows: 1, Bytes: int64(at), Sum: sum}))(t))
+			add(must.Get(json.Marshal(FinishedFile{Place: strconv.Itoa(i), Recipe: "recipe", Rows: 1, Bytes: int64(at), Sum: sum}))(t))
 		}
 		if add(line); torn {
 			list.Truncate(list.Len() - 1)
@@ -51,7 +51,7 @@ func FuzzResumeFile(f *testing.F) {
 		must.Do(t, os.WriteFile(filepath.Join(temp, growingName), content, 0o600))
 		must.Do(t, os.WriteFile(filepath.Join(temp, finishedName), list.Bytes(), 0o600))
 
-		again, marks, err := ResumeFile(t.Context(), path, func(m Finished) bool { return m.Recipe == "recipe" })
+		again, marks, err := ResumeFile(t.Context(), path, func(m FinishedFile) bool { return m.Recipe == "recipe" })
 		must.Do(t, err)
 		end := int64(0)
 		for i, m := range marks {
@@ -61,11 +61,11 @@ func FuzzResumeFile(f *testing.F) {
 			end = m.Bytes
 		}
 		must.Get(again.Write([]byte("behind")))(t)
-		must.Do(t, again.Mark("recipe", 1, []byte("detail")))
-		if _, ok := again.Leave(t.Context()); !ok {
+		must.Do(t, again.RecordMark("recipe", 1, []byte("detail")))
+		if _, ok := again.LeaveForResume(t.Context()); !ok {
 			t.Fatal("it cannot be left again")
 		}
-		last, more, err := ResumeFile(t.Context(), path, func(m Finished) bool { return m.Recipe == "recipe" })
+		last, more, err := ResumeFile(t.Context(), path, func(m FinishedFile) bool { return m.Recipe == "recipe" })
 		must.Do(t, err)
 		if n := len(marks); len(more) <= n || more[n].Bytes != end+6 || string(more[n].Detail) != "detail" {
 			t.Fatalf("%d marks to %d, and then %+v", n, end, more)

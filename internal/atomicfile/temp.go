@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Remedy returns advice about a failed write.
-func Remedy(err error) stream.Text {
+// RemedyFor returns advice about a failed write.
+func RemedyFor(err error) stream.Text {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return stream.PlainText("free some space or choose another place")
@@ -43,12 +43,12 @@ func openParent(path string) (in *os.Root, name string, err error) {
 		dir = "."
 	}
 	if fi, err := os.Stat(dir); err != nil {
-		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 	} else if !fi.IsDir() {
 		return nil, "", &stream.OutputError{Path: path, Err: fmt.Errorf("%s is not a folder", dir), Remedy: stream.PlainText("choose another place")}
 	}
 	if in, err = os.OpenRoot(dir); err != nil {
-		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return in, name, nil
 }
@@ -64,7 +64,7 @@ func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
-			return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+			return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 		}
 		if err = lockTemp(f); err == nil && isStillNamed(f, in, temp) {
 			return f, temp, nil
@@ -126,7 +126,7 @@ func isTemp(folder *os.Root) bool {
 	if err == nil && ownfile.OthersRights(info) == 0 {
 		return true
 	}
-	_, err = ownfile.Look(folder, finishedName)
+	_, err = ownfile.StatFile(folder, finishedName)
 	return err == nil
 }
 

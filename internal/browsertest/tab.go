@@ -100,19 +100,19 @@ func (b *Tab) recordEvent(event any) {
 func (b *Tab) Open(path string) {
 	b.t.Helper()
 	b.pages = append(b.pages, "file://"+path)
-	b.Do(chromedp.Navigate("file://" + path))
+	b.RunSteps(chromedp.Navigate("file://" + path))
 }
 
-// Do runs steps; they must succeed.
-func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+// RunSteps runs steps; they must succeed.
+func (b *Tab) RunSteps(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.Context, steps...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// Ask evaluates JavaScript in the page. It waits for a promise.
-func Ask[T any](b *Tab, expression string) T {
+// Evaluate evaluates JavaScript in the page. It waits for a promise.
+func Evaluate[T any](b *Tab, expression string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.Context, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -121,19 +121,19 @@ func Ask[T any](b *Tab, expression string) T {
 	return v
 }
 
-// Faults returns the faults up to now. Before it returns, all earlier ones have been reported.
-func (b *Tab) Faults() []string {
+// FaultsSoFar returns the faults up to now. Before it returns, all earlier ones have been reported.
+func (b *Tab) FaultsSoFar() []string {
 	b.t.Helper()
-	Ask[bool](b, "new Promise(done => setTimeout(() => done(true), 100))")
+	Evaluate[bool](b, "new Promise(done => setTimeout(() => done(true), 100))")
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.faults)
 }
 
-// Clean fails the test if there was a fault, or a load of anything but the opened pages.
-func (b *Tab) Clean() {
+// CheckClean fails the test if there was a fault, or a load of anything but the opened pages.
+func (b *Tab) CheckClean() {
 	b.t.Helper()
-	faults := b.Faults()
+	faults := b.FaultsSoFar()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(faults) > 0 || !slices.Equal(b.loads, b.pages) {

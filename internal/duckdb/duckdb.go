@@ -37,9 +37,9 @@ type Session struct {
 	stderr  bytes.Buffer // complete once the process has ended
 }
 
-// Start starts a session in the folder dir. module is the folder of the npm package. The session
+// StartSession starts a session in the folder dir. module is the folder of the npm package. The session
 // ends with ctx.
-func Start(ctx context.Context, module, dir string) (*Session, error) {
+func StartSession(ctx context.Context, module, dir string) (*Session, error) {
 	s := &Session{command: exec.CommandContext(ctx, "node", "-e", sessionScript, module)}
 	s.command.Dir, s.command.Stderr = dir, &s.stderr
 	out, err := s.command.StdoutPipe()
@@ -59,16 +59,16 @@ func Start(ctx context.Context, module, dir string) (*Session, error) {
 // Query runs statements and returns the rows of the last one.
 func (s *Session) Query(statements string) (*Result, error) {
 	var rows [][]*string
-	r, err := s.Each(statements, func(batch [][]*string) { rows = append(rows, batch...) })
+	r, err := s.QueryBatches(statements, func(batch [][]*string) { rows = append(rows, batch...) })
 	if err == nil {
 		r.Rows = rows
 	}
 	return r, err
 }
 
-// Each runs a query with a result of any size, and passes its rows to take in batches. After an error the session is
+// QueryBatches runs a query with a result of any size, and passes its rows to take in batches. After an error the session is
 // unusable. A query that DuckDB refuses is no error; its Result has the reason.
-func (s *Session) Each(statements string, take func(batch [][]*string)) (*Result, error) {
+func (s *Session) QueryBatches(statements string, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(statements); err != nil {
 		return nil, s.errEnded(err)
 	}

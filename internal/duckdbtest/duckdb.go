@@ -8,22 +8,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// Module returns the folder of DuckDB's npm package. It skips the test if npm is missing.
-func Module(t testing.TB) string {
+// ModuleFolder returns the folder of DuckDB's npm package. It skips the test if npm is missing.
+func ModuleFolder(t testing.TB) string {
 	t.Helper()
 	return testtool.NodeModule(t, duckdb.Package, duckdb.Version)
 }
 
-// Query runs a query in the folder dir, in a session of its own.
-func Query(t testing.TB, dir, query string) *duckdb.Result {
+// RunQuery runs a query in the folder dir, in a session of its own.
+func RunQuery(t testing.TB, dir, query string) *duckdb.Result {
 	t.Helper()
-	return Queries(t, dir, query)[0]
+	return RunQueries(t, dir, query)[0]
 }
 
-// Queries runs queries in the folder dir, one after the other in a session of their own.
-func Queries(t testing.TB, dir string, queries ...string) []*duckdb.Result {
+// RunQueries runs queries in the folder dir, one after the other in a session of their own.
+func RunQueries(t testing.TB, dir string, queries ...string) []*duckdb.Result {
 	t.Helper()
-	s, err := duckdb.Start(t.Context(), Module(t), dir)
+	s, err := duckdb.StartSession(t.Context(), ModuleFolder(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

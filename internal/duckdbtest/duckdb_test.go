@@ -12,11 +12,11 @@ import (
 
 // TestQuery: columns, rows, nulls, no rows, and what DuckDB refuses.
 func TestQuery(t *testing.T) {
-	r := Query(t, t.TempDir(), `SELECT 1 AS a, NULL AS "b""c" UNION ALL SELECT 2, 'x'`)
+	r := RunQuery(t, t.TempDir(), `SELECT 1 AS a, NULL AS "b""c" UNION ALL SELECT 2, 'x'`)
 	if r.Error != "" || !slices.Equal(r.Columns, []string{"a", `b"c`}) || len(r.Rows) != 2 || *r.Rows[0][0] != "1" || r.Rows[0][1] != nil || *r.Rows[1][1] != "x" {
 		t.Errorf("query: got %+v, want columns a and b\"c, rows (1, null) and (2, x)", r)
 	}
-	if r := Query(t, t.TempDir(), "SELECT nothing"); r.Error == "" {
+	if r := RunQuery(t, t.TempDir(), "SELECT nothing"); r.Error == "" {
 		t.Errorf("query of an unknown column: got %+v, want an error", r)
 	}
 }
@@ -24,7 +24,7 @@ func TestQuery(t *testing.T) {
 // TestSession: one session answers queries of any size one after another, even after a query that fails. The error of
 // a process that ended has its output.
 func TestSession(t *testing.T) {
-	s := must.Get(duckdb.Start(t.Context(), Module(t), t.TempDir()))(t)
+	s := must.Get(duckdb.StartSession(t.Context(), ModuleFolder(t), t.TempDir()))(t)
 	defer s.Close()
 	for _, n := range []int{0, 1, 5000, -1, 2} {
 		query := "SELECT range AS \"a\nb\" FROM range(" + strconv.Itoa(n) + ")"
@@ -39,7 +39,7 @@ func TestSession(t *testing.T) {
 			t.Errorf("%s: the last row is %s", query, *r.Rows[n-1][0])
 		}
 	}
-	broken := must.Get(duckdb.Start(t.Context(), "nowhere", t.TempDir()))(t)
+	broken := must.Get(duckdb.StartSession(t.Context(), "nowhere", t.TempDir()))(t)
 	if _, err := broken.Query("SELECT 1"); err == nil || !strings.Contains(err.Error(), "Cannot find module 'nowhere'") {
 		t.Errorf("a session without its module: %v", err)
 	}

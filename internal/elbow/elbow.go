@@ -3,13 +3,13 @@ package elbow
 
 import "math"
 
-// Of returns the index of the elbow of a curve over rising x: the point furthest below the chord from its first point
+// FindElbow returns the index of the elbow of a curve over rising x: the point furthest below the chord from its first point
 // to its last, with both axes scaled to [0, 1] and a rising curve turned upside down: most of the change precedes it
 // (Satopää et al. 2011). The first of equals is returned. It is -1 for fewer than three points, for NaN or infinities,
 // and for a curve that is nowhere below its chord.
 //
 // An elbow depends on the examined range: a longer curve may have another.
-func Of(x, y []float64) int {
+func FindElbow(x, y []float64) int {
 	n := min(len(x), len(y))
 	if n < 3 {
 		return -1

@@ -36,14 +36,14 @@ func TestElbow(t *testing.T) {
 			level -= 0.1 + r.ExpFloat64()*10/float64(i+1)
 		}
 		want := naiveElbow(x, y)
-		if got := Of(x, y); got != want {
+		if got := FindElbow(x, y); got != want {
 			t.Fatalf("%v %v: %d, want %d", x, y, got, want)
 		}
 		u, v, w := make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range x {
 			u[i], v[i], w[i] = 8*x[i]+3, 0.25*y[i]-7, -y[i]
 		}
-		if Of(u, v) != want || Of(x, w) != want {
+		if FindElbow(u, v) != want || FindElbow(x, w) != want {
 			t.Fatalf("%v %v: not the same when scaled, or upside down", x, y)
 		}
 	}
@@ -61,7 +61,7 @@ func TestElbow(t *testing.T) {
 		{[]float64{0, 1, 2, 3}, []float64{1, nan, 0.1, 0}, 2},             // a gap
 		{[]float64{0, 1, 2, 3, 4}, []float64{1, 0.5, 0.25, 0.25, 0.2}, 2}, //
 	} {
-		if got := Of(c.x, c.y); got != c.want {
+		if got := FindElbow(c.x, c.y); got != c.want {
 			t.Errorf("%v %v: %d, want %d", c.x, c.y, got, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestElbow(t *testing.T) {
 	}
 	// By calculus: in the unit square the chord has slope 1, and y' = 1/(x+0.1)² equals
 	// y(1) − y(0) = 10 − 1/1.1 where x = sqrt(0.11) − 0.1 = 0.2317.
-	if got := x[Of(x, y)]; math.Abs(got-0.2317) > 0.001 {
+	if got := x[FindElbow(x, y)]; math.Abs(got-0.2317) > 0.001 {
 		t.Errorf("knee at %v, want 0.2317", got)
 	}
 }

@@ -35,10 +35,10 @@ const Table = `  0    done
   75   a store or the network is down or busy: try again
   130  interrupted (SIGINT, SIGTERM)`
 
-// Code maps an error to its exit code. An interruption comes first, because it causes other errors. A temporary error
+// CodeOf maps an error to its exit code. An interruption comes first, because it causes other errors. A temporary error
 // comes before inputs and outputs, either of which it may have made unreachable. A failed output comes before the
 // data it was made from. Any other error may choose its code by ExitsWith, like the failed child processes of bench.
-func Code(err error) int {
+func CodeOf(err error) int {
 	var (
 		output      *stream.OutputError
 		usage       *stream.UsageError

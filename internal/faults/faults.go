@@ -16,17 +16,19 @@ type Disk struct {
 
 type diskKey struct{}
 
-// With returns ctx with a Disk.
-func With(ctx context.Context, d *Disk) context.Context { return context.WithValue(ctx, diskKey{}, d) }
+// WithDisk returns ctx with a Disk.
+func WithDisk(ctx context.Context, d *Disk) context.Context {
+	return context.WithValue(ctx, diskKey{}, d)
+}
 
-// Of returns the Disk of ctx, or nil, which changes nothing.
-func Of(ctx context.Context) *Disk {
+// DiskOf returns the Disk of ctx, or nil, which changes nothing.
+func DiskOf(ctx context.Context) *Disk {
 	d, _ := ctx.Value(diskKey{}).(*Disk)
 	return d
 }
 
-// Reading returns the part of p that may be read from the file at path.
-func (d *Disk) Reading(path string, p []byte) ([]byte, error) {
+// AllowedRead returns the part of p that may be read from the file at path.
+func (d *Disk) AllowedRead(path string, p []byte) ([]byte, error) {
 	if d == nil || d.Read == nil {
 		return p, nil
 	}
@@ -34,8 +36,8 @@ func (d *Disk) Reading(path string, p []byte) ([]byte, error) {
 	return p[:min(n, len(p))], err
 }
 
-// Changing is called before a change to the file at path, and may refuse it. what names the change.
-func (d *Disk) Changing(path, what string) error {
+// CheckChange is called before a change to the file at path, and may refuse it. what names the change.
+func (d *Disk) CheckChange(path, what string) error {
 	if d == nil || d.Change == nil {
 		return nil
 	}

@@ -79,7 +79,7 @@ func TestForgedCheckpoint(t *testing.T) {
 		}
 		must.Do(t, os.WriteFile(path, content, 0o600))
 		err := scan(t.Context())
-		switch code := exit.Code(err); {
+		switch code := exit.CodeOf(err); {
 		case code == exit.Done: // the change is in an unused part
 		case code == exit.Usage && strings.Contains(err.Error(), "checkpoint of another run"):
 		case code != exit.Data || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove it") || goText.MatchString(err.Error()):

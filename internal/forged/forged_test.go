@@ -170,7 +170,7 @@ func run(t *testing.T, v verb, path, what string) {
 		return
 	}
 	said := err.Error()
-	switch code := exit.Code(err); {
+	switch code := exit.CodeOf(err); {
 	case code != exit.Usage && code != exit.Data && code != exit.Stale:
 		t.Errorf("%s, %s: exit code %d: %s", v.name, what, code, said)
 	case code == exit.Data && (!strings.Contains(said, path) || !strings.Contains(said, "; ") && !strings.Contains(said, "no usable feature")):

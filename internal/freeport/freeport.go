@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Get returns a free port of 127.0.0.1, below 32768. From there on, systems assign ports to connections: such a port
+// FindPort returns a free port of 127.0.0.1, below 32768. From there on, systems assign ports to connections: such a port
 // may be taken again before the server listens or while it is stopped, even by a client that tries to reach it.
-func Get(t testing.TB) int {
+func FindPort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 10_000 + rand.IntN(20_000)

@@ -20,7 +20,7 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 		return 0, s.err
 	}
 	e := words.NewWriter(w)
-	e.Word(words.Magic(magic))
+	e.Word(words.MagicWord(magic))
 	e.Int(int64(s.d))
 	e.Int(int64(len(s.shards)))
 	for h := range s.shards {
@@ -59,7 +59,7 @@ func (s *Splitter) decodeRows(r *words.Reader) *Splitter {
 	got.shards = make([]shard, len(s.shards))
 	r.Magic(magic, "rows that wait")
 	r.Expect(2)
-	if d, n := r.Count("number of columns", math.MaxInt32), r.Count("number of shards", Most); r.Err() == nil && (int(d) != s.d || int(n) != len(s.shards)) {
+	if d, n := r.Count("number of columns", math.MaxInt32), r.Count("number of shards", MostShards); r.Err() == nil && (int(d) != s.d || int(n) != len(s.shards)) {
 		r.Fail("%d columns in %d shards, want %d in %d", d, n, s.d, len(s.shards))
 	}
 	for h := range got.shards {

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// Default is the default number of shards: 35 pairs of halves.
-	Default = 8
-	// Least and Most bound the number of shards. Two make one pair of halves, whose agreement is hardly a measure; more
+	// DefaultShards is the default number of shards: 35 pairs of halves.
+	DefaultShards = 8
+	// LeastShards and Most bound the number of shards. Two make one pair of halves, whose agreement is hardly a measure; more
 	// than 32 have no benefit, as only some dozens of halves are ever used, and every shard costs a matrix.
-	Least = 4
-	// Most is the upper bound, see Least.
-	Most = 32
-	// Looked is the most halves that are selected from: the standard error of a selection frequency is then at most
+	LeastShards = 4
+	// MostShards is the upper bound, see Least.
+	MostShards = 32
+	// MostSelected is the most halves that are selected from: the standard error of a selection frequency is then at most
 	// 0.11.
-	Looked = 20
+	MostSelected = 20
 )
 
-// Check returns an error for a number of shards that cannot be halved or is out of bounds.
-func Check(shards int) error {
-	if shards < Least || shards > Most || shards%2 != 0 {
-		return stream.Usagef("{stability} %d: want an even number of hash shards from %d to %d; %d is the default", shards, Least, Most, Default)
+// CheckShards returns an error for a number of shards that cannot be halved or is out of bounds.
+func CheckShards(shards int) error {
+	if shards < LeastShards || shards > MostShards || shards%2 != 0 {
+		return stream.Usagef("{stability} %d: want an even number of hash shards from %d to %d; %d is the default", shards, LeastShards, MostShards, DefaultShards)
 	}
 	return nil
 }
@@ -33,17 +33,17 @@ func Check(shards int) error {
 // take the lowest hashes.
 const salt = 0x73686172_64732031 // "shards 1"
 
-// Of returns the shard of the row at a global position, from 0 to shards-1.
-func Of(seed uint64, position int64, shards int) int {
+// ShardOf returns the shard of the row at a global position, from 0 to shards-1.
+func ShardOf(seed uint64, position int64, shards int) int {
 	high, _ := bits.Mul64(splitmix.Hash(splitmix.Hash(seed, salt), uint64(position)), uint64(shards))
 	return int(high)
 }
 
-// Choose draws up to most distinct halves of the shards, each as an ascending list of its shards. A half is followed by
+// ChooseHalves draws up to most distinct halves of the shards, each as an ascending list of its shards. A half is followed by
 // its complement, unless most is odd: then the last one is alone.
-func Choose(shards, most int, seed uint64) [][]int {
+func ChooseHalves(shards, most int, seed uint64) [][]int {
 	r := rand.New(rand.NewPCG(seed, salt))
-	want := min((most+1)/2, Pairs(shards))
+	want := min((most+1)/2, PairCount(shards))
 	all := uint32(1)<<shards - 1 // also for 32 shards
 	seen := make(map[uint32]bool, want)
 	var chosen [][]int
@@ -64,8 +64,8 @@ func Choose(shards, most int, seed uint64) [][]int {
 	return chosen[:min(most, len(chosen))]
 }
 
-// Pairs returns the number of ways to divide the shards into two halves.
-func Pairs(shards int) int { return subsetCount(shards, shards/2) / 2 }
+// PairCount returns the number of ways to divide the shards into two halves.
+func PairCount(shards int) int { return subsetCount(shards, shards/2) / 2 }
 
 // Samples describe samples of the rows that consist of whole shards.
 type Samples struct {
@@ -74,10 +74,10 @@ type Samples struct {
 	Rows   int64 // to read, at most all rows of the table
 }
 
-// Fit finds the Samples for count samples of size rows each, from a table of rows rows, at least twice size, with as
+// FitSamples finds the Samples for count samples of size rows each, from a table of rows rows, at least twice size, with as
 // few common rows as possible. ok is false if no number of shards allows count samples.
-func Fit(count int, size, rows int64) (best Samples, ok bool) {
-	for shards := Least; shards <= min(max(Default, count), Most); shards++ {
+func FitSamples(count int, size, rows int64) (best Samples, ok bool) {
+	for shards := LeastShards; shards <= min(max(DefaultShards, count), MostShards); shards++ {
 		for each := 1; each <= shards/2; each++ {
 			s := Samples{Shards: shards, Each: each, Rows: size * int64(shards) / int64(each)}
 			// At equal overlap, more shards allow more different samples.
@@ -89,10 +89,10 @@ func Fit(count int, size, rows int64) (best Samples, ok bool) {
 	return best, ok
 }
 
-// Draw returns the shards of count different samples.
-func (s Samples) Draw(count int, seed uint64) [][]int {
+// DrawShards returns the shards of count different samples.
+func (s Samples) DrawShards(count int, seed uint64) [][]int {
 	if 2*s.Each == s.Shards {
-		return Choose(s.Shards, count, seed)
+		return ChooseHalves(s.Shards, count, seed)
 	}
 	r := rand.New(rand.NewPCG(seed, salt))
 	seen := make(map[uint32]bool, count)

@@ -18,7 +18,7 @@ func TestShardsAreEven(t *testing.T) {
 	for _, shards := range []int{4, 6, 8, 32} {
 		all, sampled, of := make([]int, shards), make([]int, shards), 0
 		for i := range int64(n) {
-			h := Of(seed, i, shards)
+			h := ShardOf(seed, i, shards)
 			all[h]++
 			if splitmix.Hash(seed, uint64(i)) < math.MaxUint64/10 {
 				sampled[h]++
@@ -37,7 +37,7 @@ func TestShardsAreEven(t *testing.T) {
 			}
 		}
 	}
-	if Of(1, 5, 8) == Of(2, 5, 8) && Of(1, 6, 8) == Of(2, 6, 8) && Of(1, 7, 8) == Of(2, 7, 8) && Of(1, 8, 8) == Of(2, 8, 8) {
+	if ShardOf(1, 5, 8) == ShardOf(2, 5, 8) && ShardOf(1, 6, 8) == ShardOf(2, 6, 8) && ShardOf(1, 7, 8) == ShardOf(2, 7, 8) && ShardOf(1, 8, 8) == ShardOf(2, 8, 8) {
 		t.Error("the seed does not matter")
 	}
 }
@@ -45,7 +45,7 @@ func TestShardsAreEven(t *testing.T) {
 // TestChoose: halves come in complementary pairs, none twice, as many as asked for or there are.
 func TestChoose(t *testing.T) {
 	for _, c := range []struct{ shards, most, want int }{{4, 20, 6}, {6, 20, 20}, {8, 20, 20}, {8, 5, 5}, {8, 100, 70}, {32, 20, 20}} {
-		got := Choose(c.shards, c.most, 3)
+		got := ChooseHalves(c.shards, c.most, 3)
 		if len(got) != c.want {
 			t.Fatalf("%d shards: %d halves of %d", c.shards, len(got), c.want)
 		}
@@ -62,7 +62,7 @@ func TestChoose(t *testing.T) {
 				}
 			}
 		}
-		if !slices.EqualFunc(got, Choose(c.shards, c.most, 3), slices.Equal) {
+		if !slices.EqualFunc(got, ChooseHalves(c.shards, c.most, 3), slices.Equal) {
 			t.Error("the same seed draws others")
 		}
 	}
@@ -82,11 +82,11 @@ func TestFit(t *testing.T) {
 		{20, 1000, 1e9, Samples{20, 1, 20000}},
 		{100, 1000, 2000, Samples{32, 16, 2000}},
 	} {
-		got, ok := Fit(c.count, c.size, c.rows)
+		got, ok := FitSamples(c.count, c.size, c.rows)
 		if !ok || got != c.want {
 			t.Errorf("%d of %d from %d: %+v, want %+v", c.count, c.size, c.rows, got, c.want)
 		}
-		drawn := got.Draw(c.count, 1)
+		drawn := got.DrawShards(c.count, 1)
 		distinct := make(map[string]bool)
 		for _, set := range drawn {
 			distinct[fmt.Sprint(set)] = len(set) == got.Each
@@ -99,12 +99,12 @@ func TestFit(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for _, shards := range []int{-2, 2, 5, 34} {
-		if err := Check(shards); !errors.As(err, new(*stream.UsageError)) {
+		if err := CheckShards(shards); !errors.As(err, new(*stream.UsageError)) {
 			t.Errorf("%d shards: %v", shards, err)
 		}
 	}
 	for _, shards := range []int{4, 8, 32} {
-		if err := Check(shards); err != nil {
+		if err := CheckShards(shards); err != nil {
 			t.Errorf("%d shards are refused: %v", shards, err)
 		}
 	}

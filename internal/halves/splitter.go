@@ -36,8 +36,8 @@ type shard struct {
 	weighted bool
 }
 
-// Bytes bounds the memory of a Splitter with d columns.
-func Bytes(d, shards int) int64 {
+// SplitterBytes bounds the memory of a Splitter with d columns.
+func SplitterBytes(d, shards int) int64 {
 	return int64(shards)*(stripRows*(8*int64(d)+16)+32*int64(d)) + 64<<10
 }
 
@@ -88,7 +88,7 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	n := min(stripRows, c.Rows-from)
 	for i := range n {
 		position := c.Position(from + i)
-		h := Of(s.seed, position, len(s.shards))
+		h := ShardOf(s.seed, position, len(s.shards))
 		t := &s.shards[h]
 		if t.data == nil {
 			t.data, t.position = make([]float64, stripRows*s.d), make([]int64, stripRows)
@@ -109,7 +109,7 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
 	const columns = 16 // of a task
 	kernel.Each(s.threads, (s.d+columns-1)/columns, func(task int) {
-		var data [Most][]float64
+		var data [MostShards][]float64
 		for j := task * columns; j < min(s.d, (task+1)*columns); j++ {
 			for h := range s.shards {
 				if s.shards[h].data != nil {
@@ -169,7 +169,7 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 		parts[h] = stream.Chunk{Start: c.Start, Cols: c.Cols, Sparse: &stream.CSR{RowPtr: []int{0}}}
 	}
 	for i := range c.Rows {
-		p := &parts[Of(s.seed, c.Position(i), len(parts))]
+		p := &parts[ShardOf(s.seed, c.Position(i), len(parts))]
 		from, to := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
 		if c.Missing != nil {
 			p.Missing = countMissing(p.Missing, c, from, to)

@@ -98,7 +98,7 @@ func TestSplit(t *testing.T) {
 	whole := table(rows, d)
 	want := make([][]string, shards)
 	for i, text := range texts(whole) {
-		h := Of(5, whole.Position(i), shards)
+		h := ShardOf(5, whole.Position(i), shards)
 		want[h] = append(want[h], text)
 	}
 	for _, height := range []int{1, 7, 255, 256, 257, 1024, rows} {
@@ -110,7 +110,7 @@ func TestSplit(t *testing.T) {
 				for h := range seen {
 					again.shards[h].adder = seen[h]
 				}
-				must.Get(again.ReadFrom(bytes.NewReader(wordstest.Bytes(t, s))))(t)
+				must.Get(again.ReadFrom(bytes.NewReader(wordstest.EncodeState(t, s))))(t)
 				s = again
 			}
 		}
@@ -153,7 +153,7 @@ func TestSplitSparse(t *testing.T) {
 	must.Do(t, s.Flush())
 	want := make([][]string, 4)
 	for i, text := range texts(c) {
-		h := Of(5, c.Position(i), 4)
+		h := ShardOf(5, c.Position(i), 4)
 		want[h] = append(want[h], text)
 	}
 	for h := range seen {
@@ -167,9 +167,9 @@ func TestSplitSparse(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	s, _ := split(3, 4, 1)
 	must.Do(t, s.Add(table(40, 3)))
-	b := wordstest.Bytes(t, s)
+	b := wordstest.EncodeState(t, s)
 	again, _ := split(3, 4, 1)
-	wordstest.Reread(t, b, again)
+	wordstest.CheckReread(t, b, again)
 	for _, other := range [][2]int{{2, 4}, {3, 6}} {
 		o, _ := split(other[0], other[1], 1)
 		if _, err := o.ReadFrom(bytes.NewReader(b)); err == nil {
@@ -200,11 +200,11 @@ func TestBroken(t *testing.T) {
 func FuzzWaiting(f *testing.F) {
 	s, _ := split(2, 4, 1)
 	must.Do(f, s.Add(table(9, 2)))
-	f.Add(wordstest.Bytes(f, s))
+	f.Add(wordstest.EncodeState(f, s))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, _ := split(2, 4, 1)
 		if n, err := got.ReadFrom(bytes.NewReader(b)); err == nil {
-			if again := wordstest.Bytes(t, got); int64(len(again)) != n {
+			if again := wordstest.EncodeState(t, got); int64(len(again)) != n {
 				t.Errorf("%d bytes, read %d", len(again), n)
 			}
 		}

@@ -63,7 +63,7 @@ func TestManyIdentifiersAreMeasurements(t *testing.T) {
 			if parts == 2 {
 				g.merge(t, tab.gather(t, 100, 200, 100))
 			}
-			if got, want := len(g.facts.Suspects(g.profile, nil, 0.5)), d; (got == want) != (d == mostSketched) || got != want && got != 0 {
+			if got, want := len(g.facts.FindSuspects(g.profile, nil, 0.5)), d; (got == want) != (d == mostSketched) || got != want && got != 0 {
 				t.Errorf("%d columns, %d parts: %d suspects", d, parts, got)
 			}
 		}

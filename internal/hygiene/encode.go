@@ -31,7 +31,7 @@ const (
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	f.markUniqueHashes()
 	e := words.NewWriter(w)
-	e.Word(words.Magic(magic))
+	e.Word(words.MagicWord(magic))
 	e.Int(int64(len(f.columns)))
 	e.Int(f.rows)
 	e.Int(flagWord(f.tooManyIDs))

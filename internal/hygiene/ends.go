@@ -112,8 +112,8 @@ type Sentinel struct {
 	Share  float64 // of the sampled values
 }
 
-// Sentinels lists the sentinels of the wanted columns; nil means all.
-func (f *Facts) Sentinels(wanted []bool) (list []Sentinel) {
+// FindSentinels lists the sentinels of the wanted columns; nil means all.
+func (f *Facts) FindSentinels(wanted []bool) (list []Sentinel) {
 	if f == nil {
 		return nil
 	}

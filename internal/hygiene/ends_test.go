@@ -67,7 +67,7 @@ func TestSentinels(t *testing.T) {
 		tab := &table{label: make([]float64, n)}
 		tab.add(x.name, x.at)
 		got := ""
-		for _, s := range tab.gather(t, 0, n, 64).facts.Sentinels(nil) {
+		for _, s := range tab.gather(t, 0, n, 64).facts.FindSentinels(nil) {
 			got += fmt.Sprintf("[%v %v]", s.Value, s.Share)
 		}
 		if got != x.want {

@@ -49,8 +49,8 @@ func New(d, threads int, labelled bool) *Facts {
 	return f
 }
 
-// Bytes bounds the memory of facts of d columns.
-func Bytes(d int, labelled bool) int64 {
+// FactsBytes bounds the memory of facts of d columns.
+func FactsBytes(d int, labelled bool) int64 {
 	n := 24*int64(d) + endsBytes*int64(min(d, mostEndColumns)) + sketchBytes*int64(min(d, mostSketched))
 	if labelled {
 		n += 72*int64(d) + 40*min(mostCells, mostClasses*int64(d))
@@ -59,7 +59,7 @@ func Bytes(d int, labelled bool) int64 {
 }
 
 // Bytes bounds the memory of f.
-func (f *Facts) Bytes() int64 { return Bytes(len(f.columns), f.label != nil) }
+func (f *Facts) Bytes() int64 { return FactsBytes(len(f.columns), f.label != nil) }
 
 // Add adds the rows of c. It fails, with f unchanged, if c has another number of columns.
 func (f *Facts) Add(c *stream.Chunk) error {

@@ -118,13 +118,13 @@ func (g gathered) merge(tb testing.TB, o gathered) {
 func (t *table) say(g gathered) []string {
 	kinds := []string{"sparse", "time", "id", "leak", "copy"}
 	var list []string
-	for _, s := range g.facts.Suspects(g.profile, nil, 0.5) {
+	for _, s := range g.facts.FindSuspects(g.profile, nil, 0.5) {
 		text := t.names[s.Column] + " " + kinds[s.Kind]
 		switch s.Kind {
 		case Copy:
-			text += " of " + t.names[s.Of]
+			text += " of " + t.names[s.Original]
 		case Time:
-			text += " " + s.How
+			text += " " + s.Evidence
 		}
 		list = append(list, text)
 	}
@@ -301,6 +301,6 @@ func FuzzReadFrom(f *testing.F) {
 		var again bytes.Buffer
 		must.Get(g.WriteTo(&again))(t)
 		must.Do(t, g.Merge(g))
-		g.Suspects(gram.NewProfile(len(tab.cols)), nil, 0.5)
+		g.FindSuspects(gram.NewProfile(len(tab.cols)), nil, 0.5)
 	})
 }

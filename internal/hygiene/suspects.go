@@ -20,11 +20,11 @@ const (
 
 // Suspect is a column that should not be a feature.
 type Suspect struct {
-	Column int
-	Kind   Kind
-	How    string  // for Time its unit, for Leak the evidence
-	Of     int     // for Copy: the original column
-	Share  float64 // for Sparse: of rows without a value
+	Column   int
+	Kind     Kind
+	Evidence string  // for Time its unit, for Leak the evidence
+	Original int     // for Copy: the original column
+	Share    float64 // for Sparse: of rows without a value
 }
 
 const (
@@ -38,9 +38,9 @@ const (
 	longNumber = 1e6
 )
 
-// Suspects lists the suspicious ones of the wanted columns by index; nil means all. p is the profile of the same rows;
+// FindSuspects lists the suspicious ones of the wanted columns by index; nil means all. p is the profile of the same rows;
 // a column is Sparse if its share of missing values exceeds mostMissing. If f is nil, only the profile is used.
-func (f *Facts) Suspects(p *gram.Profile, wanted []bool, mostMissing float64) []Suspect {
+func (f *Facts) FindSuspects(p *gram.Profile, wanted []bool, mostMissing float64) []Suspect {
 	var list []Suspect
 	var original []int
 	if f != nil {
@@ -65,13 +65,13 @@ func (f *Facts) Suspects(p *gram.Profile, wanted []bool, mostMissing float64) []
 		case missing > mostMissing:
 			s.Kind, s.Share = Sparse, missing
 		case f != nil && f.columns[j].units.unitName() != "" && c.Observed >= leastRising && !f.isRowCounter(j, c):
-			s.Kind, s.How = Time, f.columns[j].units.unitName()
+			s.Kind, s.Evidence = Time, f.columns[j].units.unitName()
 		case f.isIdentifier(j, c):
 			s.Kind = ID
 		case f != nil && f.label != nil && f.label.describeLeak(j) != "":
-			s.Kind, s.How = Leak, f.label.describeLeak(j)
+			s.Kind, s.Evidence = Leak, f.label.describeLeak(j)
 		case f != nil && original[j] != j:
-			s.Kind, s.Of = Copy, original[j]
+			s.Kind, s.Original = Copy, original[j]
 		default:
 			continue
 		}

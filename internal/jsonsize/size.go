@@ -21,16 +21,16 @@ const (
 // allocatedBytes returns the memory of a text: the allocator's sizes are up to an eighth apart.
 func allocatedBytes(bytes int) int64 { return int64(bytes) + int64(bytes)/8 + allocationOverhead }
 
-// Of returns the most memory that encoding/json takes to decode text into a value of a type, without the text.
+// DecodedBytes returns the most memory that encoding/json takes to decode text into a value of a type, without the text.
 // It takes next to none itself. It fails if text is no JSON, or with ctx.
-func Of(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
+func DecodedBytes(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
 	c := counter{values: newDecoder(text), fields: map[reflect.Type]map[string]reflect.Type{}}
 	err := c.countValue(ctx, into)
 	return c.bytes, err
 }
 
-// Elements counts the elements of an array; anything else has 0.
-func Elements(ctx context.Context, text []byte) (n int, err error) {
+// CountElements counts the elements of an array; anything else has 0.
+func CountElements(ctx context.Context, text []byte) (n int, err error) {
 	d := newDecoder(text)
 	if d.PeekKind() != '[' {
 		return 0, nil

@@ -49,7 +49,7 @@ func TestOfBoundsWhatDecodingHolds(t *testing.T) {
 		"raw":            `{"raw": [` + strings.Repeat(`"abcdefg",`, n) + `""]}`,
 		"escaped name":   `{"\u0054exts": [` + strings.Repeat(`"abcdefg",`, n) + `""]}`,
 	} {
-		size, err := jsonsize.Of(t.Context(), []byte(text), reflect.TypeFor[document]())
+		size, err := jsonsize.DecodedBytes(t.Context(), []byte(text), reflect.TypeFor[document]())
 		if err != nil {
 			t.Errorf("%s: got error %v, want none", what, err)
 		}
@@ -93,7 +93,7 @@ func TestOfTakesLittle(t *testing.T) {
 	text := []byte(`{"Texts": [` + strings.Repeat(`"abcdefg",`, 1<<20) + `""], "anything": {"a": [` + strings.Repeat(`[],`, 1<<20) + `1]}}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := jsonsize.Of(t.Context(), text, reflect.TypeFor[document]()); err != nil {
+	if _, err := jsonsize.DecodedBytes(t.Context(), text, reflect.TypeFor[document]()); err != nil {
 		t.Fatalf("got error %v, want none", err)
 	}
 	runtime.ReadMemStats(&after)
@@ -107,14 +107,14 @@ func TestOfEnds(t *testing.T) {
 	text := []byte(`{"Texts": [` + strings.Repeat(`"abcdefg",`, 1<<14) + `""]}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := jsonsize.Of(ctx, text, reflect.TypeFor[document]()); err != context.Canceled { //nolint:errorlint // as it is
+	if _, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[document]()); err != context.Canceled { //nolint:errorlint // as it is
 		t.Errorf("after the end: %v", err)
 	}
-	if n, err := jsonsize.Elements(ctx, text[len(`{"Texts": `):]); err != context.Canceled { //nolint:errorlint // as it is
+	if n, err := jsonsize.CountElements(ctx, text[len(`{"Texts": `):]); err != context.Canceled { //nolint:errorlint // as it is
 		t.Errorf("after the end: %d elements, %v", n, err)
 	}
 	for _, broken := range []string{``, `{`, `{"Texts": [1`, `[1,`, `{"parts": {]}`} {
-		if n, err := jsonsize.Of(t.Context(), []byte(broken), reflect.TypeFor[document]()); err == nil {
+		if n, err := jsonsize.DecodedBytes(t.Context(), []byte(broken), reflect.TypeFor[document]()); err == nil {
 			t.Errorf("%q counts as %d bytes", broken, n)
 		}
 	}
@@ -129,13 +129,13 @@ func FuzzOf(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		size, err := jsonsize.Of(t.Context(), text, reflect.TypeFor[document]())
+		size, err := jsonsize.DecodedBytes(t.Context(), text, reflect.TypeFor[document]())
 		var d document
 		if decoded := json.Unmarshal(text, &d); decoded == nil && err != nil || size < 0 {
 			t.Errorf("%q is decoded, but counts as %d: %v", text, size, err)
 		}
 		var list []json.RawMessage
-		n, err := jsonsize.Elements(t.Context(), text)
+		n, err := jsonsize.CountElements(t.Context(), text)
 		if json.Unmarshal(text, &list) == nil && (err != nil || n != len(list)) && !bytes.Equal(bytes.TrimSpace(text), []byte("null")) {
 			t.Errorf("%q has %d elements, not %d: %v", text, len(list), n, err)
 		}

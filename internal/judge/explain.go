@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy"
 )
 
-// Explain computes how the chosen features, in order, explain all d, from the d×d Gram matrix of the data: Error,
+// ExplainChoice computes how the chosen features, in order, explain all d, from the d×d Gram matrix of the data: Error,
 // Explained and Nearest as if greedy had chosen them.
-func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*greedy.Result, error) {
+func ExplainChoice(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*greedy.Result, error) {
 	return greedy.Explain(ctx, g, chosen, threads)
 }
 
@@ -17,8 +17,8 @@ func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*g
 // of rank rows.
 func ExplainBytes(d, k, rank int) int64 { return greedy.ExplainBytes(d, k, rank) }
 
-// Choose returns greedy's choice of k features from the d×d Gram matrix, those of keep first, as the reference for any
+// ChooseGreedily returns greedy's choice of k features from the d×d Gram matrix, those of keep first, as the reference for any
 // other choice of as many. Time and memory are as for greedy.Select.
-func Choose(ctx context.Context, g *gram.Matrix, k int, keep []int, threads int) (*greedy.Result, error) {
+func ChooseGreedily(ctx context.Context, g *gram.Matrix, k int, keep []int, threads int) (*greedy.Result, error) {
 	return greedy.Select(ctx, g, greedy.Options{K: k, Keep: keep, Threads: threads})
 }

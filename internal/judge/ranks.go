@@ -21,10 +21,10 @@ type Ranks struct {
 	Critical float64
 }
 
-// Friedman ranks the treatments of every block, scores[block][treatment], the largest score first. Equal scores share
+// FriedmanTest ranks the treatments of every block, scores[block][treatment], the largest score first. Equal scores share
 // the mean of their ranks; NaN is a failed treatment and comes last. Demšar recommends these tests: Statistical
 // comparisons of classifiers over multiple data sets, JMLR 7 (2006), section 3.2.2.
-func Friedman(scores [][]float64) Ranks {
+func FriedmanTest(scores [][]float64) Ranks {
 	r := Ranks{Blocks: len(scores), Chi: math.NaN(), P: math.NaN(), F: math.NaN(), FP: math.NaN(), Critical: math.NaN()}
 	if len(scores) == 0 {
 		return r
@@ -102,9 +102,9 @@ func chanceOfRangeBelow(q float64, k int) float64 {
 	return float64(k) * step * sum / math.Sqrt(2*math.Pi)
 }
 
-// Alike lists the maximal sets of treatments whose mean ranks differ by less than Critical, each as inclusive positions
+// IndistinguishableSets lists the maximal sets of treatments whose mean ranks differ by less than Critical, each as inclusive positions
 // from and to in the order of the mean ranks.
-func (r Ranks) Alike() (sets [][2]int) {
+func (r Ranks) IndistinguishableSets() (sets [][2]int) {
 	means := slices.Sorted(slices.Values(r.Mean))
 	last := 0
 	for from := range means {

@@ -21,7 +21,7 @@ func demsar() [][]float64 {
 
 // TestFriedman: the paper's own figures, to the digits that it prints.
 func TestFriedman(t *testing.T) {
-	r := Friedman(demsar())
+	r := FriedmanTest(demsar())
 	near := func(what string, got, want, tolerance float64) {
 		if !(math.Abs(got-want) <= tolerance) {
 			t.Errorf("%s is %v, the paper says %v", what, got, want)
@@ -37,12 +37,12 @@ func TestFriedman(t *testing.T) {
 	if !(r.FP < 0.05 && r.P < 0.05) {
 		t.Errorf("P of F %v, of χ² %v, want less than 0.05", r.FP, r.P)
 	}
-	if got := r.Alike(); !slices.Equal(got, [][2]int{{0, 3}}) {
+	if got := r.IndistinguishableSets(); !slices.Equal(got, [][2]int{{0, 3}}) {
 		t.Errorf("alike are %v", got)
 	}
 	// At 10 % the paper has 1.05, and separates C4.5 from the two with m, but not cf from m+cf.
 	r.Critical = 1.05
-	if got := r.Alike(); !slices.Equal(got, [][2]int{{0, 2}, {2, 3}}) {
+	if got := r.IndistinguishableSets(); !slices.Equal(got, [][2]int{{0, 2}, {2, 3}}) {
 		t.Errorf("alike at 10 %% are %v", got)
 	}
 }
@@ -68,7 +68,7 @@ func TestChanceOfChance(t *testing.T) {
 				scores[b] = append(scores[b], r.Float64())
 			}
 		}
-		x := Friedman(scores)
+		x := FriedmanTest(scores)
 		if x.P < 0.05 {
 			chi++
 		}
@@ -100,7 +100,7 @@ func TestRanksAreLawful(t *testing.T) {
 			turned[b] = append(turned[b], math.Exp(scores[b][j])*3-7)
 		}
 	}
-	x, y := Friedman(scores), Friedman(turned)
+	x, y := FriedmanTest(scores), FriedmanTest(turned)
 	sum := 0.0
 	for i, j := range order {
 		sum += x.Mean[i]
@@ -112,11 +112,11 @@ func TestRanksAreLawful(t *testing.T) {
 		t.Errorf("ranks add up to %v, want 15; χ² %v and %v", sum, x.Chi, y.Chi)
 	}
 	for _, few := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}} {
-		if x := Friedman(few); !math.IsNaN(x.Chi) || !math.IsNaN(x.Critical) || x.Alike() != nil {
+		if x := FriedmanTest(few); !math.IsNaN(x.Chi) || !math.IsNaN(x.Critical) || x.IndistinguishableSets() != nil {
 			t.Errorf("Friedman(%v) = %+v, want no statistic, as there is too little to rank", few, x)
 		}
 	}
-	same := Friedman([][]float64{{3, 2, 1}, {3, 2, 1}, {3, 2, 1}})
+	same := FriedmanTest([][]float64{{3, 2, 1}, {3, 2, 1}, {3, 2, 1}})
 	if !math.IsInf(same.F, 1) || same.FP != 0 {
 		t.Errorf("all blocks agree: %+v", same)
 	}

@@ -11,14 +11,14 @@ import (
 // blockColumns columns are correlated with all earlier ones at a time.
 const blockColumns = 256
 
-// Redundancy returns, for every prefix of the columns of x, n×k, the mean of |ρ| over its pairs of columns, with
+// RedundancyCurve returns, for every prefix of the columns of x, n×k, the mean of |ρ| over its pairs of columns, with
 // Pearson's correlation ρ: 0 for uncorrelated columns, 1 for copies (Zhao, Wang, Liu 2010; they divide the sum over
 // pairs by twice their number, and assume positive correlations). Pairs with a constant column do not count. Without a
 // pair it is NaN.
 //
 // It overwrites the columns of x, column-major, by their normalized deviations from the mean. It costs n·k² flops in
 // kernel.Gemm, and needs blockColumns·k numbers.
-func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
+func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	n, k := x.Rows, x.Cols
 	varies := make([]bool, k)
 	kernel.Each(team.Threads(), k, func(j int) { varies[j] = normalizeDirection(x.Data[j*x.ColStride:][:n]) })
@@ -44,9 +44,9 @@ func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	return curve
 }
 
-// Overall returns the mean of |ρ| over all pairs of the columns of x, as [Redundancy] does, in n·k² flops. If there are
+// MeanCorrelation returns the mean of |ρ| over all pairs of the columns of x, as [Redundancy] does, in n·k² flops. If there are
 // more than most columns, it is the mean over a seeded sample of most columns, and sampled is true. It overwrites x.
-func Overall(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, sampled bool) {
+func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, sampled bool) {
 	if sampled = x.Cols > most; sampled {
 		some := rand.New(rand.NewPCG(seed, overallStream)).Perm(x.Cols)[:most]
 		slices.Sort(some)
@@ -55,7 +55,7 @@ func Overall(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64)
 		}
 		x = x.Sub(0, 0, x.Rows, most)
 	}
-	curve := Redundancy(team, x)
+	curve := RedundancyCurve(team, x)
 	return curve[len(curve)-1], sampled
 }
 

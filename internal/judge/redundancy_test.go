@@ -36,10 +36,10 @@ func TestRedundancyTwin(t *testing.T) {
 		x := factors(c.n, c.d, 4, 9)
 		want := make([]float64, c.d)
 		for k := range want {
-			want[k] = pairs(columns(x, rowstest.Ints(k+1)))
+			want[k] = pairs(columns(x, rowstest.Integers(k+1)))
 		}
 		// Correlations of columns with a mean as large as their spread: n roundings.
-		equal(t, fmt.Sprintf("%+v", c), Redundancy(kernel.NewTeam(2), clone(x)), want, 1e-13*float64(c.n))
+		equal(t, fmt.Sprintf("%+v", c), RedundancyCurve(kernel.NewTeam(2), clone(x)), want, 1e-13*float64(c.n))
 	}
 }
 
@@ -48,13 +48,13 @@ func TestRedundancyTwin(t *testing.T) {
 func TestRedundancyLaws(t *testing.T) {
 	const n, d = 40, 2*blockColumns + 3
 	x := factors(n, d, 30, 2)
-	want := Redundancy(kernel.NewTeam(1), clone(x))
+	want := RedundancyCurve(kernel.NewTeam(1), clone(x))
 	for _, k := range []int{blockColumns - 1, blockColumns, blockColumns + 1} {
-		if got := Redundancy(kernel.NewTeam(1), columns(x, rowstest.Ints(k))); !slices.EqualFunc(got, want[:k], sameBits) {
+		if got := RedundancyCurve(kernel.NewTeam(1), columns(x, rowstest.Integers(k))); !slices.EqualFunc(got, want[:k], sameBits) {
 			t.Errorf("the first %d by themselves give other bits", k)
 		}
 	}
-	if got := Redundancy(kernel.NewTeam(8), clone(x)); !slices.EqualFunc(got, want, sameBits) {
+	if got := RedundancyCurve(kernel.NewTeam(8), clone(x)); !slices.EqualFunc(got, want, sameBits) {
 		t.Error("8 workers give other bits")
 	}
 	random := rand.New(rand.NewPCG(3, 3))
@@ -65,7 +65,7 @@ func TestRedundancyLaws(t *testing.T) {
 			moved.Data[j*n+i] *= factor
 		}
 	}
-	equal(t, "moved", Redundancy(kernel.NewTeam(1), moved)[d-1:], want[d-1:], 1e-12)
+	equal(t, "moved", RedundancyCurve(kernel.NewTeam(1), moved)[d-1:], want[d-1:], 1e-12)
 }
 
 func sameBits(a, b float64) bool {
@@ -76,12 +76,12 @@ func TestRedundancyEdges(t *testing.T) {
 	team := kernel.NewTeam(1)
 	constant := kernel.ColMajor([]float64{0.1, 0.1, 0.1, 1, 2, 3, 3, 2, 1}, 3, 3, 3)
 	nan := math.NaN()
-	equal(t, "constant first", Redundancy(team, constant), []float64{nan, nan, 1}, 1e-15)
+	equal(t, "constant first", RedundancyCurve(team, constant), []float64{nan, nan, 1}, 1e-15)
 	huge := kernel.ColMajor([]float64{1e308, -1e308, 0, 5e-324, 0, 5e-324}, 3, 2, 3)
-	if got := Redundancy(team, huge)[1]; !(got >= 0 && got <= 1) {
+	if got := RedundancyCurve(team, huge)[1]; !(got >= 0 && got <= 1) {
 		t.Errorf("huge and tiny columns: %v", got)
 	}
-	equal(t, "no column", Redundancy(team, kernel.ColMajor([]float64{}, 3, 0, 3)), nil, 0)
+	equal(t, "no column", RedundancyCurve(team, kernel.ColMajor([]float64{}, 3, 0, 3)), nil, 0)
 }
 
 // TestOverall: of few columns it is the mean over all pairs, of many that over some, which is near it, the
@@ -103,20 +103,20 @@ func TestOverall(t *testing.T) {
 		}
 		return x
 	}
-	curve := Redundancy(kernel.NewTeam(2), fill())
+	curve := RedundancyCurve(kernel.NewTeam(2), fill())
 	want := curve[k-1]
-	if got, drawn := Overall(kernel.NewTeam(2), fill(), k, 1); got != want || drawn {
+	if got, drawn := MeanCorrelation(kernel.NewTeam(2), fill(), k, 1); got != want || drawn {
 		t.Errorf("of all columns %v, drawn %t; want %v", got, drawn, want)
 	}
-	one, drawn := Overall(kernel.NewTeam(1), fill(), k/2, 1)
+	one, drawn := MeanCorrelation(kernel.NewTeam(1), fill(), k/2, 1)
 	// |ρ| of a pair spreads by 0.1 at most from column to column: 0.1/√350, times 2 for the two of a pair, three times.
 	if !drawn || math.Abs(one-want) > 0.035 {
 		t.Errorf("of half of the columns %v, drawn %t; of all %v", one, drawn, want)
 	}
-	if again, _ := Overall(kernel.NewTeam(8), fill(), k/2, 1); again != one {
+	if again, _ := MeanCorrelation(kernel.NewTeam(8), fill(), k/2, 1); again != one {
 		t.Errorf("eight threads: %v, one: %v", again, one)
 	}
-	if other, _ := Overall(kernel.NewTeam(1), fill(), k/2, 2); other == one {
+	if other, _ := MeanCorrelation(kernel.NewTeam(1), fill(), k/2, 2); other == one {
 		t.Error("another seed draws the same columns")
 	}
 }

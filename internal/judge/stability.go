@@ -18,9 +18,9 @@ type Stability struct {
 	Low, High float64
 }
 
-// Agreement compares selections, each of distinct features 0 … d-1. With fewer than two all measures are NaN. It costs
+// MeasureStability compares selections, each of distinct features 0 … d-1. With fewer than two all measures are NaN. It costs
 // O(m²·k) for m selections of k.
-func Agreement(sets [][]int, d int) Stability {
+func MeasureStability(sets [][]int, d int) Stability {
 	m := len(sets)
 	s := Stability{Resamples: m, Jaccard: math.NaN(), Nogueira: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if m < 2 {

@@ -25,7 +25,7 @@ func TestAgreement(t *testing.T) {
 		// Sizes 1 and 2: p = 1, 1/2, 0; mean s² = 1/6, k̄/d = 1/2.
 		{"other sizes", [][]int{{0}, {0, 1}}, 3, 0.5, 1 - 4.0/6},
 	} {
-		s := Agreement(c.sets, c.d)
+		s := MeasureStability(c.sets, c.d)
 		equal(t, c.what, []float64{s.Jaccard, s.Nogueira}, []float64{c.jaccard, c.nogueira}, 1e-15)
 		if s.Resamples != len(c.sets) {
 			t.Errorf("%s: %d resamples", c.what, s.Resamples)
@@ -43,7 +43,7 @@ func TestAgreementChance(t *testing.T) {
 		for i := range sets {
 			sets[i] = random.Perm(d)[:k]
 		}
-		s := Agreement(sets, d)
+		s := MeasureStability(sets, d)
 		// The mean of 200 variances of 40 draws: their spread is some 1/√(200·40·2).
 		if math.Abs(s.Nogueira) > 0.03 {
 			t.Errorf("%d of %d at random: %v", k, d, s.Nogueira)
@@ -66,7 +66,7 @@ func TestAgreementIntervalTwin(t *testing.T) {
 			z[i][f] = 1
 		}
 	}
-	s := Agreement(sets, d)
+	s := MeasureStability(sets, d)
 	var mean [d]float64 // of the columns of z
 	size := 0.0
 	for f := range d {
@@ -112,9 +112,9 @@ func TestAgreementIntervalCovers(t *testing.T) {
 		}
 		return sets
 	}
-	truth, covered := Agreement(draw(3_000), d).Nogueira, 0
+	truth, covered := MeasureStability(draw(3_000), d).Nogueira, 0
 	for range trials {
-		if s := Agreement(draw(m), d); s.Low <= truth && truth <= s.High {
+		if s := MeasureStability(draw(m), d); s.Low <= truth && truth <= s.High {
 			covered++
 		}
 	}
@@ -136,6 +136,6 @@ func TestAgreementPermuted(t *testing.T) {
 			renamed[order[i]] = append(renamed[order[i]], names[f])
 		}
 	}
-	a, b := Agreement(sets, d), Agreement(renamed, d)
+	a, b := MeasureStability(sets, d), MeasureStability(renamed, d)
 	equal(t, "renamed", []float64{a.Jaccard, a.Nogueira}, []float64{b.Jaccard, b.Nogueira}, 1e-14)
 }

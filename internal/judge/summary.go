@@ -40,10 +40,10 @@ type Test struct {
 	P          float64 // the chance of a |T| at least as large if the means are equal
 }
 
-// Welch tests whether a and b, of unknown and perhaps unequal variances, have equal means: Welch, "The generalization
+// WelchTest tests whether a and b, of unknown and perhaps unequal variances, have equal means: Welch, "The generalization
 // of Student's problem when several different population variances are involved", Biometrika 34 (1947). If neither
 // varies, P is 1 or 0. With fewer than two values on a side all results are NaN.
-func Welch(a, b []float64) Test {
+func WelchTest(a, b []float64) Test {
 	if len(a) < 2 || len(b) < 2 {
 		return Test{math.NaN(), math.NaN(), math.NaN()}
 	}
@@ -70,10 +70,10 @@ func Welch(a, b []float64) Test {
 // significance is the level of the tests in Table 2 of the greedy paper.
 const significance = 0.05
 
-// Mark compares the runs of several selections. p[i] is Welch's P of selection i against the selection with the largest
+// MarkBest compares the runs of several selections. p[i] is Welch's P of selection i against the selection with the largest
 // mean, whose own P is 1; best[i] is true if i has the largest mean, or is not significantly worse at the level of 5 %.
 // Equal means are all best. A selection without runs has P NaN and is not best.
-func Mark(runs [][]float64) (p []float64, best []bool) {
+func MarkBest(runs [][]float64) (p []float64, best []bool) {
 	p, best = make([]float64, len(runs)), make([]bool, len(runs))
 	top := -1
 	means := make([]float64, len(runs))
@@ -90,7 +90,7 @@ func Mark(runs [][]float64) (p []float64, best []bool) {
 		case i == top:
 			p[i], best[i] = 1, true
 		default:
-			p[i] = Welch(r, runs[top]).P
+			p[i] = WelchTest(r, runs[top]).P
 			best[i] = p[i] >= significance || means[i] == means[top]
 		}
 	}

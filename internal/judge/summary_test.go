@@ -34,7 +34,7 @@ func TestWelch(t *testing.T) {
 	// Example 1 of the article on Welch's t-test in Wikipedia, with p by R's t.test.
 	a := []float64{27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4}
 	b := []float64{27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4}
-	got := Welch(a, b)
+	got := WelchTest(a, b)
 	equal(t, "t, freedom, p", []float64{got.T, got.Freedom, got.P}, []float64{-2.46, 24.99, 0.021}, 0.005)
 
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,10 +52,10 @@ func TestWelch(t *testing.T) {
 		tt := (mx - my) / math.Sqrt(ex+ey)
 		nu := (ex + ey) * (ex + ey) / (ex*ex/float64(len(x)-1) + ey*ey/float64(len(y)-1))
 		p := 2 * distuv.StudentsT{Sigma: 1, Nu: nu}.Survival(math.Abs(tt))
-		got := Welch(x, y)
+		got := WelchTest(x, y)
 		// Two ways of rounding some twenty terms.
 		equal(t, "twin", []float64{got.T, got.Freedom, got.P}, []float64{tt, nu, p}, 1e-10*nu)
-		back := Welch(y, x)
+		back := WelchTest(y, x)
 		equal(t, "exchanged", []float64{back.T, back.P}, []float64{-got.T, got.P}, 1e-12)
 	}
 }
@@ -74,7 +74,7 @@ func TestWelchEdges(t *testing.T) {
 		// One side varies: freedom is its own.
 		{[]float64{1, 1, 1}, []float64{0, 1, 2}, Test{0, 2, 1}},
 	} {
-		got := Welch(c.a, c.b)
+		got := WelchTest(c.a, c.b)
 		if got.T != c.want.T && !(math.IsNaN(got.T) && math.IsNaN(c.want.T)) {
 			t.Errorf("Welch(%v, %v) = %+v, want %+v", c.a, c.b, got, c.want)
 		}
@@ -84,7 +84,7 @@ func TestWelchEdges(t *testing.T) {
 
 // TestMark: the largest mean is best, near ones are marked with it, far ones are not.
 func TestMark(t *testing.T) {
-	p, best := Mark([][]float64{{0.50, 0.52, 0.54}, {0.51, 0.53, 0.52}, {0.10, 0.11, 0.12}, {0.521, 0.531, 0.523}, nil})
+	p, best := MarkBest([][]float64{{0.50, 0.52, 0.54}, {0.51, 0.53, 0.52}, {0.10, 0.11, 0.12}, {0.521, 0.531, 0.523}, nil})
 	if want := []bool{true, true, false, true, false}; !slices.Equal(best, want) {
 		t.Errorf("best %v, want %v", best, want)
 	}
@@ -92,7 +92,7 @@ func TestMark(t *testing.T) {
 		t.Errorf("p = %v, want 1 for the best, 0.05 to 1 for the near one, at most 0.001 for the far one, NaN without scores", p)
 	}
 	// Single runs cannot be tested: only the best mean is marked, and its equals.
-	if _, best := Mark([][]float64{{0.5}, {0.4}, {0.5}}); !slices.Equal(best, []bool{true, false, true}) {
+	if _, best := MarkBest([][]float64{{0.5}, {0.4}, {0.5}}); !slices.Equal(best, []bool{true, false, true}) {
 		t.Errorf("single runs: %v", best)
 	}
 }

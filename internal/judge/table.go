@@ -102,8 +102,8 @@ func (t *Table) Matrix() kernel.Matrix[float64] {
 	return kernel.ColMajor(t.data, t.Rows, t.cols, t.stride)
 }
 
-// Gather copies the columns in the given order.
-func (t *Table) Gather(columns []int) kernel.Matrix[float64] {
+// GatherColumns copies the columns in the given order.
+func (t *Table) GatherColumns(columns []int) kernel.Matrix[float64] {
 	data := make([]float64, t.Rows*len(columns))
 	for k, j := range columns {
 		copy(data[k*t.Rows:][:t.Rows], t.data[j*t.stride:])
@@ -121,9 +121,9 @@ func (t *Table) Profile() *gram.Profile {
 	return p
 }
 
-// Fill replaces every missing entry by the mean of its column's observed entries, or by 0. A column without a finite
+// FillMissing replaces every missing entry by the mean of its column's observed entries, or by 0. A column without a finite
 // mean is filled with 0.
-func (t *Table) Fill(fill gram.Fill) {
+func (t *Table) FillMissing(fill gram.Fill) {
 	p := t.Profile()
 	kernel.Each(t.workers, t.cols, func(j int) {
 		c, value := &p.Columns[j], 0.0
@@ -143,9 +143,9 @@ func (t *Table) Fill(fill gram.Fill) {
 	clear(t.missing)
 }
 
-// Scale scales the columns by the table's own statistics. Columns that cannot be features (constant, overflowing)
+// ScaleColumns scales the columns by the table's own statistics. Columns that cannot be features (constant, overflowing)
 // become 0 and are returned, as selecting leaves them out too.
-func (t *Table) Scale(scale gram.Scale, cols []stream.Column) ([]stream.LeftOut, error) {
+func (t *Table) ScaleColumns(scale gram.Scale, cols []stream.Column) ([]stream.LeftOut, error) {
 	s, err := gram.NewStandardizer(t.Profile(), cols, scale, gram.FillMean)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 				if tb.Rows != len(kept) || tb.Unlabelled != 37-int64(len(kept)) || len(tb.Classes) != len(kept) {
 					t.Fatalf("%d rows, %d without class, %d classes", tb.Rows, tb.Unlabelled, len(tb.Classes))
 				}
-				m := tb.Gather([]int{4, 0})
+				m := tb.GatherColumns([]int{4, 0})
 				for at, i := range kept {
 					if m.Data[at] != x.Data[4*37+i] || m.Data[len(kept)+at] != x.Data[i] || tb.Classes[at] != class[i] {
 						t.Fatalf("height %d, room for %d, sparse %v: row %d differs", height, rows, sparse, i)
@@ -98,14 +98,14 @@ func TestTableScale(t *testing.T) {
 			s := must.Get(gram.NewStandardizer(p, cols, scale, fill))(t)
 			want := make([]float64, n*len(s.Columns))
 			s.To(want, n, c)
-			tb.Fill(fill)
-			left, err := tb.Scale(scale, cols)
+			tb.FillMissing(fill)
+			left, err := tb.ScaleColumns(scale, cols)
 			if err != nil || len(left) != 2 {
 				t.Fatalf("%v left out, %v", left, err)
 			}
-			got := tb.Gather(s.Columns)
+			got := tb.GatherColumns(s.Columns)
 			equal(t, scale.String(), got.Data, want, 1e-14)
-			if z := tb.Gather([]int{1, 2}).Data; slices.ContainsFunc(z, func(v float64) bool { return v != 0 }) {
+			if z := tb.GatherColumns([]int{1, 2}).Data; slices.ContainsFunc(z, func(v float64) bool { return v != 0 }) {
 				t.Errorf("%v: useless columns are %v", scale, z)
 			}
 		}

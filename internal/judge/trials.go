@@ -20,11 +20,11 @@ type TrialOptions struct {
 	Done      func() // called after every run, from several goroutines; nil does nothing
 }
 
-// Trials clusters the rows Runs times with different seeds and scores each clustering against the classes of the rows.
+// RunTrials clusters the rows Runs times with different seeds and scores each clustering against the classes of the rows.
 // columns returns the n×k matrix of one run, and is called from several goroutines; most selections return the same for
 // all runs, random ones do not. Runs are parallel: unlike the restarts of one run, they never wait for each other. The
 // errors are as in cluster.KMeans.
-func Trials(ctx context.Context, classes []int32, columns func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
+func RunTrials(ctx context.Context, classes []int32, columns func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
 	runs, workers := max(opt.Runs, 1), opt.Threads
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -63,9 +63,9 @@ func RunSeed(seed uint64, run int) uint64 {
 // Grades are the summaries of the scores of several runs.
 type Grades struct{ ACC, NMISqrt, NMIMax, Purity, ARI Summary }
 
-// Grade summarizes the scores of runs.
-func Grade(scores []cluster.Scores) Grades {
-	summary := func(score func(cluster.Scores) float64) Summary { return Summarize(Each(scores, score)) }
+// SummarizeScores summarizes the scores of runs.
+func SummarizeScores(scores []cluster.Scores) Grades {
+	summary := func(score func(cluster.Scores) float64) Summary { return Summarize(PickScore(scores, score)) }
 	return Grades{
 		ACC:     summary(func(s cluster.Scores) float64 { return s.ACC }),
 		NMISqrt: summary(func(s cluster.Scores) float64 { return s.NMISqrt }),
@@ -75,8 +75,8 @@ func Grade(scores []cluster.Scores) Grades {
 	}
 }
 
-// Each returns one score of every run.
-func Each(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
+// PickScore returns one score of every run.
+func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
 	x := make([]float64, len(scores))
 	for i, s := range scores {
 		x[i] = score(s)

@@ -31,18 +31,18 @@ func TestTrials(t *testing.T) {
 	var calls atomic.Int64
 	opt := TrialOptions{Runs: 7, Restarts: 2, Clusters: 3, Seed: 5, Threads: 1, Done: func() { calls.Add(1) }}
 	same := func(int) kernel.Matrix[float64] { return x }
-	want := must.Get(Trials(t.Context(), class, same, opt))(t)
+	want := must.Get(RunTrials(t.Context(), class, same, opt))(t)
 	if calls.Load() != 7 {
 		t.Errorf("%d runs reported", calls.Load())
 	}
 	for _, workers := range []int{2, 8} {
 		opt.Threads = workers
-		if got, err := Trials(t.Context(), class, same, opt); err != nil || !slices.Equal(got, want) {
+		if got, err := RunTrials(t.Context(), class, same, opt); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%d workers: %v, %v, want %v", workers, got, err, want)
 		}
 	}
 	opt.Runs = 3
-	if got, err := Trials(t.Context(), class, same, opt); err != nil || !slices.Equal(got, want[:3]) {
+	if got, err := RunTrials(t.Context(), class, same, opt); err != nil || !slices.Equal(got, want[:3]) {
 		t.Errorf("3 runs: %v, %v", got, err)
 	}
 	for r, s := range want {
@@ -51,8 +51,8 @@ func TestTrials(t *testing.T) {
 			t.Errorf("run %d: %v, want %v (%v)", r, s, twin, err)
 		}
 	}
-	g := Grade(want)
-	nmi := Each(want, func(s cluster.Scores) float64 { return s.NMISqrt })
+	g := SummarizeScores(want)
+	nmi := PickScore(want, func(s cluster.Scores) float64 { return s.NMISqrt })
 	if g.NMISqrt != Summarize(nmi) || g.ACC.Mean < 0.5 || g.ACC.Runs != 7 {
 		t.Errorf("grades %+v", g)
 	}
@@ -64,7 +64,7 @@ func TestTrials(t *testing.T) {
 // TestTrialsColumns: each run clusters its own columns.
 func TestTrialsColumns(t *testing.T) {
 	x, class := groups(60)
-	scores := must.Get(Trials(t.Context(), class, func(run int) kernel.Matrix[float64] {
+	scores := must.Get(RunTrials(t.Context(), class, func(run int) kernel.Matrix[float64] {
 		return x.Sub(0, 3*(run%2), 60, 1) // the telling column, or noise
 	}, TrialOptions{Runs: 4, Restarts: 3, Clusters: 3, Seed: 1}))(t)
 	for r := 0; r < 4; r += 2 {
@@ -77,16 +77,16 @@ func TestTrialsColumns(t *testing.T) {
 func TestTrialsErrors(t *testing.T) {
 	x, class := groups(30)
 	columns := func(int) kernel.Matrix[float64] { return x }
-	if _, err := Trials(t.Context(), class, columns, TrialOptions{Clusters: 31}); err == nil {
+	if _, err := RunTrials(t.Context(), class, columns, TrialOptions{Clusters: 31}); err == nil {
 		t.Error("more clusters than rows")
 	}
 	x.Data[3] = math.Inf(1)
-	if _, err := Trials(t.Context(), class, columns, TrialOptions{Clusters: 3}); !errors.Is(err, cluster.ErrNotFinite) {
+	if _, err := RunTrials(t.Context(), class, columns, TrialOptions{Clusters: 3}); !errors.Is(err, cluster.ErrNotFinite) {
 		t.Errorf("infinity: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Trials(ctx, class, columns, TrialOptions{Clusters: 3, Runs: 5}); !errors.Is(err, context.Canceled) {
+	if _, err := RunTrials(ctx, class, columns, TrialOptions{Clusters: 3, Runs: 5}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

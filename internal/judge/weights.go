@@ -36,7 +36,7 @@ func WeightsBytes(d, k int) int64 {
 	return 8*(3*int64(k)*int64(d)+2*int64(k)*int64(k)) + kernel.TeamBytes(k, d)
 }
 
-// Left is the residual of the weights on other data, as a share of its sum of squares:
+// UnexplainedShare is the residual of the weights on other data, as a share of its sum of squares:
 //
 //	tr(G′ − 2·WᵀG′_S + WᵀG′_SS·W) / tr(G′)
 //
@@ -44,7 +44,7 @@ func WeightsBytes(d, k int) int64 {
 // each of its columns the index of that column in the data of the weights. -1 stands for an absent column: an absent
 // chosen column is taken as 0, its mean in centred data, and a column without weights stays unexplained. On the data of
 // the weights it equals the error of [Explain], on other data it is at least that. It costs 2k²d.
-func (w *Weights) Left(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
+func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
 	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column
 	for r, i := range chosen {

@@ -48,11 +48,11 @@ func TestWeightsLeft(t *testing.T) {
 	w := must.Get(NewWeights(team, gramOf(first), d, chosen))(t)
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
 
-	own := must.Get(Explain(t.Context(), gram.Full(gramOf(first), d), chosen, 1))(t).Error[2]
-	if got := w.Left(team, gramOf(first), d, chosen, all); math.Abs(got-own) > 1e-12 {
+	own := must.Get(ExplainChoice(t.Context(), gram.Full(gramOf(first), d), chosen, 1))(t).Error[2]
+	if got := w.UnexplainedShare(team, gramOf(first), d, chosen, all); math.Abs(got-own) > 1e-12 {
 		t.Errorf("on its own rows %g, by Explain %g", got, own)
 	}
-	refit := must.Get(Explain(t.Context(), gram.Full(gramOf(other), d), chosen, 1))(t).Error[2]
+	refit := must.Get(ExplainChoice(t.Context(), gram.Full(gramOf(other), d), chosen, 1))(t).Error[2]
 	for name, c := range map[string]struct{ chosen, from []int }{
 		"all":             {chosen, all},
 		"an absent one":   {[]int{4, -1, 7}, all},
@@ -72,7 +72,7 @@ func TestWeightsLeft(t *testing.T) {
 				left += rest * rest
 			}
 		}
-		got := w.Left(team, gramOf(other), d, c.chosen, c.from)
+		got := w.UnexplainedShare(team, gramOf(other), d, c.chosen, c.from)
 		if want := left / total; math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%s: %g, by the rows %g", name, got, want)
 		}

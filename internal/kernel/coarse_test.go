@@ -143,7 +143,7 @@ func TestCoarseBound(t *testing.T) {
 				y.Data[l] *= []float64{0, 1e-20, 1, 1e6, 1e12}[l/d] // the last makes the others about nothing
 			}
 			n := NewNearest(newTeam(1, p), y, 6)
-			n.To(make([]int32, m*6), make([]float64, m*6), y.Sub(0, 0, 1, d))
+			n.SearchTo(make([]int32, m*6), make([]float64, m*6), y.Sub(0, 0, 1, d))
 			if n.coarse == nil {
 				t.Fatal("not in bytes")
 			}
@@ -154,7 +154,7 @@ func TestCoarseBound(t *testing.T) {
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(n.slack[j])) + norm*norm
 					upper := lower + 4*loose*float64(n.slack[j]) + 2*n.boundGap[j]
-					is, _ := Squares(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
+					is, _ := SquaredDistances(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
 					is *= n.scale * n.scale
 					rounding := 1e-13 * (norm*norm + 1)
 					if lower > is+rounding || upper < is-rounding {
@@ -190,12 +190,12 @@ func TestCoarseServes(t *testing.T) {
 			checkNearest(t, newTeam(workers, p), x, y, count)
 			n := NewNearest(newTeam(workers, p), y, count)
 			index, distance := make([]int32, rows*count), make([]float64, rows*count)
-			n.To(index, distance, x)
+			n.SearchTo(index, distance, x)
 			if got := n.coarse != nil; got != c.serves {
 				t.Fatalf("%d dimensions: bytes serve: %v", c.d, got)
 			}
-			n.To(index, distance, x)
-			if a := testing.AllocsPerRun(2, func() { n.To(index, distance, x) }); a != 0 {
+			n.SearchTo(index, distance, x)
+			if a := testing.AllocsPerRun(2, func() { n.SearchTo(index, distance, x) }); a != 0 {
 				t.Errorf("%g allocations a search", a)
 			}
 		}

@@ -31,9 +31,9 @@ type integers struct {
 	fetch func(lines int, x *float64)
 }
 
-// Wholes writes src as int16 to dst, which is as long, and reports whether each is a whole number of at most
+// ToWholes writes src as int16 to dst, which is as long, and reports whether each is a whole number of at most
 // [MostWhole], and whether all are 0. If one is not whole, dst is undefined.
-func Wholes(src []float64, dst []int16) (whole, zero bool) {
+func ToWholes(src []float64, dst []int16) (whole, zero bool) {
 	w := &best.whole
 	if w.mul == nil {
 		return false, false

@@ -35,7 +35,7 @@ func TestSyrkWhole(t *testing.T) {
 					lda := (k + 3) &^ 1
 					whole := make([]int16, n*lda)
 					for i := range n {
-						if ok, _ := Wholes(x[i*k:][:k], whole[i*lda:][:k]); !ok {
+						if ok, _ := ToWholes(x[i*k:][:k], whole[i*lda:][:k]); !ok {
 							t.Fatal("not whole")
 						}
 					}
@@ -92,12 +92,12 @@ func TestWholes(t *testing.T) {
 						x[i] = float64(i - 7)
 					}
 					x[at] = c.x
-					if ok, zero := Wholes(x, dst); ok != c.ok || zero != (ok && slices.Max(x) == 0 && slices.Min(x) == 0) {
+					if ok, zero := ToWholes(x, dst); ok != c.ok || zero != (ok && slices.Max(x) == 0 && slices.Min(x) == 0) {
 						t.Fatalf("%v at %d of %d: %v, zero %v", c.x, at, n, ok, zero)
 					}
 					clear(x)
 					x[at] = c.x
-					if ok, zero := Wholes(x, dst); ok != c.ok || zero != (ok && c.x == 0) {
+					if ok, zero := ToWholes(x, dst); ok != c.ok || zero != (ok && c.x == 0) {
 						t.Fatalf("%v at %d of %d zeros: zero %v", c.x, at, n, zero)
 					}
 					for i, v := range x {
@@ -149,7 +149,7 @@ func BenchmarkSyrkWhole(b *testing.B) {
 		b.Run(path.name+"/wholes", func(b *testing.B) {
 			for b.Loop() {
 				for j := range n {
-					Wholes(x[j*k:][:k], whole[j*k:][:k])
+					ToWholes(x[j*k:][:k], whole[j*k:][:k])
 				}
 			}
 		})

@@ -94,14 +94,14 @@ func TestLeadBound(t *testing.T) {
 			if f == nil {
 				t.Fatalf("%d dimensions, rank %d: no lead", c.d, c.rank)
 			}
-			n.To(make([]int32, m*6), make([]float64, m*6), y.Sub(0, 0, 1, c.d))
+			n.SearchTo(make([]int32, m*6), make([]float64, m*6), y.Sub(0, 0, 1, c.d))
 			s := &n.scratch[0]
 			for i := range m {
 				n.coarseRows(s, y.Sub(i, 0, 1, c.d))
 				norm, loose := s.norms[0], float64(s.lead.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(f.slack[j])) + norm*norm
-					is, _ := Squares(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
+					is, _ := SquaredDistances(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
 					is *= n.scale * n.scale
 					if lower > is+1e-13*(norm*norm+1) {
 						t.Fatalf("%d dimensions, rank %d, %d to %d: at least %g, is %g", c.d, c.rank, i, j, lower, is)
@@ -128,10 +128,10 @@ func TestLeadServes(t *testing.T) {
 			t.Helper()
 			index, distance := make([]int32, rows*count), make([]float64, rows*count)
 			other, far := make([]int32, rows*count), make([]float64, rows*count)
-			n.To(index, distance, x)
+			n.SearchTo(index, distance, x)
 			twin.coarse = nil
 			twin.prepareScreen(twin.squaredLengths())
-			twin.To(other, far, x)
+			twin.SearchTo(other, far, x)
 			for k, j := range other {
 				if index[k] != j || bits(distance[k]) != bits(far[k]) {
 					t.Fatalf("neighbour %d of row %d: %d at %g, want %d at %g", k%count, k/count, index[k], distance[k], j, far[k])
@@ -149,7 +149,7 @@ func TestLeadServes(t *testing.T) {
 		}
 		search(x)
 		index, distance := make([]int32, rows*count), make([]float64, rows*count)
-		if a := testing.AllocsPerRun(2, func() { n.To(index, distance, x) }); a != 0 {
+		if a := testing.AllocsPerRun(2, func() { n.SearchTo(index, distance, x) }); a != 0 {
 			t.Errorf("%g allocations a search", a)
 		}
 		if size, most := nearestSize(n), NearestBytes(workers, m, d); size > most {

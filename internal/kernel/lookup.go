@@ -93,8 +93,8 @@ var spreads = func() (s [33][17]uint64) {
 	return s
 }()
 
-// Finite reports whether x has neither NaN nor ±Inf.
-func Finite(x []float64) bool {
+// AllFinite reports whether x has neither NaN nor ±Inf.
+func AllFinite(x []float64) bool {
 	whole := 0
 	if best.finite != nil && len(x) >= 16 {
 		if !best.finite(len(x)/16, &x[0]) {

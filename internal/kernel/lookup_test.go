@@ -99,14 +99,14 @@ func TestFinite(t *testing.T) {
 			for i := range x {
 				x[i] = []float64{math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 0, math.Copysign(0, -1), 1}[i%6]
 			}
-			if !Finite(x) {
+			if !AllFinite(x) {
 				t.Errorf("%d finite values are not", n)
 			}
 			for i := range x {
 				for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Float64frombits(0xFFF0000000000001)} {
 					before := x[i]
 					x[i] = bad
-					if Finite(x) {
+					if AllFinite(x) {
 						t.Errorf("%g, value %d of %d, is finite", bad, i, n)
 					}
 					x[i] = before
@@ -143,7 +143,7 @@ func BenchmarkFinite(b *testing.B) {
 	x := make([]float64, 2048)
 	b.SetBytes(int64(8 * len(x)))
 	for b.Loop() {
-		if !Finite(x) {
+		if !AllFinite(x) {
 			b.Fatal("zeros are finite")
 		}
 	}

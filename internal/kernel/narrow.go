@@ -22,8 +22,8 @@ func WholeRange(x []float64) (least, most int32, ok bool) {
 	return least, most, true
 }
 
-// LowBytes writes the lowest byte of each of src, whole numbers of an int32, to dst, which is as long.
-func LowBytes(src []float64, dst []byte) {
+// ToLowBytes writes the lowest byte of each of src, whole numbers of an int32, to dst, which is as long.
+func ToLowBytes(src []float64, dst []byte) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.lowBytes != nil && blocks > 0 {
 		best.lowBytes(blocks, &src[0], &dst[0])
@@ -34,8 +34,8 @@ func LowBytes(src []float64, dst []byte) {
 	}
 }
 
-// OfBytes writes src as float64 to dst, which is as long.
-func OfBytes(src []byte, dst []float64) {
+// FromBytes writes src as float64 to dst, which is as long.
+func FromBytes(src []byte, dst []float64) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.ofBytes != nil && blocks > 0 {
 		best.ofBytes(blocks, &src[0], &dst[0])
@@ -63,8 +63,8 @@ func AllSingles(x []float64) bool {
 	return true
 }
 
-// Singles writes src, none of which is NaN, as float32 to dst, which is as long.
-func Singles(src []float64, dst []float32) {
+// ToSingles writes src, none of which is NaN, as float32 to dst, which is as long.
+func ToSingles(src []float64, dst []float32) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.singles != nil && blocks > 0 {
 		best.singles(blocks, &src[0], &dst[0])
@@ -75,8 +75,8 @@ func Singles(src []float64, dst []float32) {
 	}
 }
 
-// OfSingles writes src as float64 to dst, which is as long. NaN stays NaN.
-func OfSingles(src []float32, dst []float64) {
+// FromSingles writes src as float64 to dst, which is as long. NaN stays NaN.
+func FromSingles(src []float32, dst []float64) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.ofSingles != nil && blocks > 0 {
 		best.ofSingles(blocks, &src[0], &dst[0])

@@ -46,7 +46,7 @@ func TestLowBytes(t *testing.T) {
 					x[i] = float64(from + i)
 					want[i] = byte(from + i)
 				}
-				if LowBytes(x, got[:n]); !slices.Equal(got, want) {
+				if ToLowBytes(x, got[:n]); !slices.Equal(got, want) {
 					t.Fatalf("%d from %d on: %v, want %v", n, from, got, want)
 				}
 			}
@@ -63,7 +63,7 @@ func TestOfBytes(t *testing.T) {
 				x[i] = byte(7*i + n)
 				want[i] = float64(x[i])
 			}
-			if OfBytes(x, got[:n]); !slices.Equal(got, want) {
+			if FromBytes(x, got[:n]); !slices.Equal(got, want) {
 				t.Fatalf("%d: %v, want %v", n, got, want)
 			}
 		}
@@ -75,7 +75,7 @@ func TestOfSinglesKeepsNaN(t *testing.T) {
 	asBest(t, func(t *testing.T) {
 		x, got := make([]float32, 37), make([]float64, 37)
 		x[3], x[36] = float32(math.NaN()), float32(math.NaN())
-		OfSingles(x, got)
+		FromSingles(x, got)
 		for i, v := range got {
 			if math.IsNaN(v) != (i == 3 || i == 36) {
 				t.Errorf("%d is %v", i, v)
@@ -108,9 +108,9 @@ func TestSingles(t *testing.T) {
 					if !c.ok {
 						continue
 					}
-					Singles(x, got[:n])
+					ToSingles(x, got[:n])
 					back := make([]float64, n+1)
-					OfSingles(got[:n], back[:n])
+					FromSingles(got[:n], back[:n])
 					for i, v := range x {
 						if math.Float64bits(back[i]) != math.Float64bits(v) || back[n] != 0 {
 							t.Fatalf("%v comes back as %v", v, back[i])
@@ -136,8 +136,8 @@ func BenchmarkNarrow(b *testing.B) {
 	defer func() { best = before }()
 	for _, path := range paths {
 		best = path
-		for name, do := range map[string]func(){"range": func() { WholeRange(x) }, "bytes": func() { LowBytes(x, dst) },
-			"all": func() { AllSingles(x) }, "singles": func() { Singles(x, singles) }, "ofsingles": func() { OfSingles(singles, x) }} {
+		for name, do := range map[string]func(){"range": func() { WholeRange(x) }, "bytes": func() { ToLowBytes(x, dst) },
+			"all": func() { AllSingles(x) }, "singles": func() { ToSingles(x, singles) }, "ofsingles": func() { FromSingles(singles, x) }} {
 			b.Run(fmt.Sprintf("%s/%s", path.name, name), func(b *testing.B) {
 				b.SetBytes(8 * n)
 				for b.Loop() {

@@ -120,9 +120,9 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	return n
 }
 
-// Again is NewNearest with the scratch of n, which must not be used from then on. Rows in many dimensions against few
+// Rebuild is NewNearest with the scratch of n, which must not be used from then on. Rows in many dimensions against few
 // points at a time allocated 17 MB of scratch anew for each part, which the collector freed too late.
-func (n *Nearest) Again(points Matrix[float64], count int) *Nearest {
+func (n *Nearest) Rebuild(points Matrix[float64], count int) *Nearest {
 	team, d, scratch := n.team, n.d, n.scratch
 	if n.coarse != nil {
 		scratch = nil // of few rows, and of another shape
@@ -153,10 +153,10 @@ const (
 
 func mostRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
 
-// To writes the indices of the count anchors nearest to each row of x, nearest first, to index, and their squared
+// SearchTo writes the indices of the count anchors nearest to each row of x, nearest first, to index, and their squared
 // distances to distance (both rows×count). x is rows×d; column-major is fastest. Costs 2·rows·d·m operations on bytes
 // or float32, and the float64 distances of the anchors that these do not exclude.
-func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
+func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64]) {
 	x.checkBounds("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
 		panic(fmt.Sprintf("kernel: nearest of %d×%d rows to %d×%d points", x.Rows, x.Cols, n.m, n.d))

@@ -88,7 +88,7 @@ func finds(t *testing.T, what string, n *Nearest, x Matrix[float64], want [][]ne
 	t.Helper()
 	count := n.count
 	index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
-	n.To(index, distance, x)
+	n.SearchTo(index, distance, x)
 	for i := range x.Rows {
 		for k, w := range want[i] {
 			if j, at := index[i*count+k], distance[i*count+k]; j != w.index || bits(at) != bits(w.distance) {
@@ -111,7 +111,7 @@ func TestNearestAgain(t *testing.T) {
 				if part == 0 {
 					n = NewNearest(team, points.Matrix, 3)
 				} else {
-					n = n.Again(points.Matrix, 3)
+					n = n.Rebuild(points.Matrix, 3)
 				}
 				scratch := slices.Clone(n.scratch)
 				finds(t, fmt.Sprintf("part %d", part), n, x.Matrix, allNeighbours(x.Matrix, points.Matrix, 3))
@@ -277,7 +277,7 @@ func TestNearestExcludes(t *testing.T) {
 		x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
 		n := NewNearest(newTeam(1, p), y.Matrix, count)
 		left := func() float64 {
-			n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
+			n.SearchTo(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
 			s, candidates := &n.scratch[0], 0
 			for i := range rows { // the last task's
 				n.excludeAnchors(s, i)
@@ -303,7 +303,7 @@ func TestNearestSteadyState(t *testing.T) {
 	x, y := newGuarded[float64](r, 300, 20, true), newGuarded[float64](r, 50, 20, false)
 	n := NewNearest(NewTeam(3), y.Matrix, 5)
 	index, distance := make([]int32, 1500), make([]float64, 1500)
-	if a := testing.AllocsPerRun(3, func() { n.To(index, distance, x.Matrix) }); a != 0 {
+	if a := testing.AllocsPerRun(3, func() { n.SearchTo(index, distance, x.Matrix) }); a != 0 {
 		t.Errorf("%g allocations a search", a)
 	}
 }
@@ -316,6 +316,6 @@ func BenchmarkNearest(b *testing.B) {
 	index, distance := make([]int32, n*k), make([]float64, n*k)
 	onTeams(b, fmt.Sprintf("n=%d/d=%d/m=%d/k=%d", n, d, m, k), 2*n*d*m, func(t *Team) func() {
 		s := NewNearest(t, points, k)
-		return func() { s.To(index, distance, ColMajor(x, n, d, n)) }
+		return func() { s.SearchTo(index, distance, ColMajor(x, n, d, n)) }
 	})
 }

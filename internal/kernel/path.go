@@ -78,14 +78,14 @@ func choosePath(name string) (*isa, error) {
 			return p, nil
 		}
 	}
-	return paths[0], fmt.Errorf("%s=%s: this machine and build have %s", PathVariable, name, strings.Join(Paths(), ", "))
+	return paths[0], fmt.Errorf("%s=%s: this machine and build have %s", PathVariable, name, strings.Join(InstructionSets(), ", "))
 }
 
-// Path returns the name of the instruction set in use, with an error if [PathVariable] asks for a missing one.
-func Path() (string, error) { return best.name, forceErr }
+// InstructionSet returns the name of the instruction set in use, with an error if [PathVariable] asks for a missing one.
+func InstructionSet() (string, error) { return best.name, forceErr }
 
-// Paths returns the names of the instruction sets that this machine and build have.
-func Paths() []string {
+// InstructionSets returns the names of the instruction sets that this machine and build have.
+func InstructionSets() []string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = p.name

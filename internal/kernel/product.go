@@ -319,9 +319,9 @@ func (p *products[T]) workThin(worker int, s *steps) {
 	}
 }
 
-// Thin returns the number of columns of a C, or of rows, up to which [Gemm] of float64 does not pack the larger
+// ThinColumns returns the number of columns of a C, or of rows, up to which [Gemm] of float64 does not pack the larger
 // factor, and with which, in a row-major C, it is the fastest. 0 means that it always packs.
-func Thin() int { return best.f64.thinCols }
+func ThinColumns() int { return best.f64.thinCols }
 
 // TeamBytes bounds the memory of a team of at most 64 workers after products of float64 into m×n matrices: packed
 // panels, and a tile a worker (1.5 KiB for each further one). float32 takes as much again; see also [SparseBytes].

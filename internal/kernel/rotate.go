@@ -5,10 +5,10 @@ import "unsafe"
 // RotateWidth is the number of columns of [Rotate]'s panel.
 const RotateWidth = 32
 
-// Rotate applies plane rotations to the rows of a panel of [RotateWidth] columns, row-major: the i-th turns x, in row
+// RotateRows applies plane rotations to the rows of a panel of [RotateWidth] columns, row-major: the i-th turns x, in row
 // first ± i, and y, in the row after it, into c[i]·x + s[i]·y and c[i]·y − s[i]·x, which the next one turns further.
 // Rows go up, or down if back is set. Costs 6 flops a rotation and column, without a second reading of a row.
-func Rotate(c, s, panel []float64, first int, back bool) {
+func RotateRows(c, s, panel []float64, first int, back bool) {
 	if len(c) == 0 {
 		return
 	}

@@ -33,7 +33,7 @@ func TestRotate(t *testing.T) {
 						x[j], y[j] = fma(best, c[i], x[j], float64(s[i]*y[j])), fma(best, c[i], y[j], -float64(s[i]*x[j]))
 					}
 				}
-				Rotate(c, s, got, first, back)
+				RotateRows(c, s, got, first, back)
 				for i, v := range got {
 					if v != want[i] {
 						t.Fatalf("%d rotations, back %v, row %d: %v, want %v", n, back, i/RotateWidth, v, want[i])

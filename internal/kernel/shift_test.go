@@ -33,7 +33,7 @@ func TestShift(t *testing.T) {
 					}
 				}
 				got := make([]float64, n)
-				lo, hi = Shift(got, x, 0.5, lo, hi, x)
+				lo, hi = ShiftColumn(got, x, 0.5, lo, hi, x)
 				same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b }
 				if !same(lo, wantLo) || !same(hi, wantHi) || !slices.EqualFunc(got, want, same) {
 					t.Fatalf("%v: %v to %v, want %v to %v\n%v\n%v", x, lo, hi, wantLo, wantHi, got, want)

@@ -121,13 +121,13 @@ type Compressed struct {
 	Value         []float64
 }
 
-// Add appends an entry to the last row.
-func (a *Compressed) Add(column int, value float64) {
+// AddEntry appends an entry to the last row.
+func (a *Compressed) AddEntry(column int, value float64) {
 	a.Index, a.Value = append(a.Index, int32(column)), append(a.Value, value)
 }
 
-// End ends the last row.
-func (a *Compressed) End() {
+// EndRow ends the last row.
+func (a *Compressed) EndRow() {
 	if a.Rows == 0 {
 		a.Starts = append(a.Starts[:0], 0)
 	}
@@ -167,8 +167,8 @@ func (a *Compressed) Row(i int) (columns []int32, values []float64) {
 // Reset removes all rows, and keeps their memory.
 func (a *Compressed) Reset() { a.Rows, a.Index, a.Value = 0, a.Index[:0], a.Value[:0] }
 
-// Transposed returns Aᵀ stored by rows, the entries of each in the order of the rows of A.
-func (a *Compressed) Transposed() Compressed {
+// TransposedCopy returns Aᵀ stored by rows, the entries of each in the order of the rows of A.
+func (a *Compressed) TransposedCopy() Compressed {
 	t := Compressed{Rows: a.Cols, Cols: a.Rows, Starts: make([]int32, a.Cols+1), Index: make([]int32, len(a.Index)), Value: make([]float64, len(a.Value))}
 	for _, j := range a.Index {
 		t.Starts[j+1]++

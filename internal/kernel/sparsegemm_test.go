@@ -65,13 +65,13 @@ func TestCompressed(t *testing.T) {
 					}
 					for range entries {
 						j, v := r.IntN(m), r.NormFloat64()
-						a.Add(j, v)
+						a.AddEntry(j, v)
 						for l := range w {
 							at := i*c.RowStride + l
 							want.Data[at] = fma(best, v, x.at(j, l), want.Data[at])
 						}
 					}
-					a.End()
+					a.EndRow()
 				}
 				for _, workers := range []int{1, 3} {
 					got := c.clone()

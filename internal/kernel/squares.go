@@ -3,9 +3,9 @@ package kernel
 // SquaresBlock divides the length of vectors for [Squares].
 const SquaresBlock = squaresBlock
 
-// Squares returns ‖x − y‖² and ‖x − z‖² with the bits of [Nearest], for vectors padded with
+// SquaredDistances returns ‖x − y‖² and ‖x − z‖² with the bits of [Nearest], for vectors padded with
 // zeros to a multiple of SquaresBlock.
-func Squares(x, y, z []float64) (xy, xz float64) {
+func SquaredDistances(x, y, z []float64) (xy, xz float64) {
 	if len(x)%squaresBlock != 0 || len(y) < len(x) || len(z) < len(x) {
 		panic("kernel: Squares of vectors that are not whole blocks")
 	}

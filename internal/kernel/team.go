@@ -50,9 +50,9 @@ func newTeam(workers int, path *isa) *Team {
 // Threads returns the number of workers the team was made with.
 func (t *Team) Threads() int { return t.workers }
 
-// Busy returns the time that the workers have been busy with all calls so far, added up; waiting awake for each other
+// BusyTime returns the time that the workers have been busy with all calls so far, added up; waiting awake for each other
 // counts.
-func (t *Team) Busy() time.Duration { return time.Duration(t.busy.Load()) }
+func (t *Team) BusyTime() time.Duration { return time.Duration(t.busy.Load()) }
 
 // runTogether calls body(worker) on the given number of goroutines with numbers from 0, and returns when all calls
 // have. The bodies share tasks through [Team.joinSteps].

@@ -14,10 +14,10 @@ func TestBusy(t *testing.T) {
 		team, c := NewTeam(workers), RowMajor(make([]float64, d*d), d, d, d)
 		start := time.Now()
 		Syrk(team, 1, x.Matrix, c)
-		first := team.Busy()
+		first := team.BusyTime()
 		Syrk(team, 1, x.Matrix, c)
-		if most := time.Duration(workers) * time.Since(start); first <= 0 || team.Busy() <= first || team.Busy() > most {
-			t.Errorf("%d workers: busy for %v, then %v of %v", workers, first, team.Busy(), most)
+		if most := time.Duration(workers) * time.Since(start); first <= 0 || team.BusyTime() <= first || team.BusyTime() > most {
+			t.Errorf("%d workers: busy for %v, then %v of %v", workers, first, team.BusyTime(), most)
 		}
 		start = time.Now()
 		busy := Each(workers, 8, func(int) { time.Sleep(time.Millisecond) })

@@ -16,9 +16,9 @@ func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 	})
 }
 
-// Mirror copies the upper triangle of the square row-major matrix a to the lower, in
+// MirrorUpper copies the upper triangle of the square row-major matrix a to the lower, in
 // square blocks so that both sides stay in cache; workers as in [Each].
-func Mirror(workers int, a Matrix[float64]) {
+func MirrorUpper(workers int, a Matrix[float64]) {
 	const block = 64
 	n, ld := a.Rows, a.RowStride
 	Each(workers, panelCount(n, block), func(t int) {
@@ -36,9 +36,9 @@ func Mirror(workers int, a Matrix[float64]) {
 // columnEnds spare Shift an allocation a column, a third of its time: arguments of a function variable escape.
 var columnEnds = sync.Pool{New: func() any { return new([8]float64) }}
 
-// Shift writes x − by to dst, and returns the least of lo and x, and the most of hi and x; NaN counts as neither.
+// ShiftColumn writes x − by to dst, and returns the least of lo and x, and the most of hi and x; NaN counts as neither.
 // next is a column that the caller will pass soon, for prefetching, or x again.
-func Shift(dst, x []float64, by, lo, hi float64, next []float64) (least, most float64) {
+func ShiftColumn(dst, x []float64, by, lo, hi float64, next []float64) (least, most float64) {
 	dst = dst[:len(x)]
 	whole := 0
 	if best.shift != nil && len(x) >= 16 && len(next) >= len(x) {

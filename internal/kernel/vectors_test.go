@@ -55,7 +55,7 @@ func TestMirror(t *testing.T) {
 	for _, n := range crossing(64) {
 		a := newGuarded[float64](rand.New(rand.NewPCG(16, 16)), n, n, false)
 		got := a.clone()
-		Mirror(2, got.Matrix)
+		MirrorUpper(2, got.Matrix)
 		got.intact(t, a)
 		for i := range n {
 			for j := range n {

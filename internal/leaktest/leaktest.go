@@ -13,11 +13,11 @@ import (
 // leakTimeout is the time that ending goroutines may take on a busy machine.
 const leakTimeout = 30 * time.Second
 
-// Goroutines returns a function that fails the test, and names the goroutine, if one runs then that
+// CheckGoroutines returns a function that fails the test, and names the goroutine, if one runs then that
 // does not run now:
 //
 //	defer leaktest.Goroutines(t)()
-func Goroutines(t testing.TB) func() {
+func CheckGoroutines(t testing.TB) func() {
 	before := goleak.IgnoreCurrent()
 	return func() {
 		t.Helper()
@@ -34,9 +34,9 @@ func Goroutines(t testing.TB) func() {
 	}
 }
 
-// Files returns a function that fails the test if more files are open than now. Until then no garbage is collected,
+// CheckFiles returns a function that fails the test if more files are open than now. Until then no garbage is collected,
 // because that would close forgotten files. If the system does not list the files of a process, none are counted.
-func Files(t testing.TB) func() {
+func CheckFiles(t testing.TB) func() {
 	percent := debug.SetGCPercent(-1)
 	before := OpenFiles()
 	return func() {

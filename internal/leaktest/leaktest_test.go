@@ -20,7 +20,7 @@ func TestGoroutines(t *testing.T) {
 	before, during := make(chan bool), make(chan bool)
 	go func() { <-before }()
 	told := &told{TB: t}
-	check := Goroutines(told)
+	check := CheckGoroutines(told)
 	go func() { <-during }()
 	close(during)
 	if check(); told.failed {
@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, stays := range []bool{false, true} {
 		told := &told{TB: t}
-		check := Files(told)
+		check := CheckFiles(told)
 		f, err := os.Open(t.TempDir())
 		if err != nil {
 			t.Fatalf("opening a file: %v", err)

@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Use makes gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of package kernel, with the
+// UseKernels makes gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of package kernel, with the
 // given workers (0 means GOMAXPROCS), for the whole process: GEMM, SYRK, and in float64 TRSM, SYR2K, GEMV and SYMV.
 // Everything else stays gonum's, also small products and arguments that gonum panics on. Callers may run
 // concurrently; each product then has a team of its own.
 //
 // Only a main function should call it. The error comes from [kernel.Path]; gonum's BLAS is then unchanged.
-func Use(workers int) error {
-	if _, err := kernel.Path(); err != nil {
+func UseKernels(workers int) error {
+	if _, err := kernel.InstructionSet(); err != nil {
 		return err
 	}
 	b := newBackend(workers)

@@ -326,7 +326,7 @@ func using(t testing.TB, workers int, fn func()) {
 		blas64.Use(before64)
 		blas32.Use(before32)
 	}()
-	must.Do(t, Use(workers))
+	must.Do(t, UseKernels(workers))
 	fn()
 }
 

@@ -31,7 +31,7 @@ func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 		panic(fmt.Sprintf("linalg: Cholesky factor of a %d×%d matrix", n, a.Cols))
 	}
 	if cap(c.data) < n*n {
-		c.data = room.Make[float64](n * n)
+		c.data = room.MakeSlice[float64](n * n)
 	}
 	c.u = kernel.RowMajor(c.data[:n*n], n, n, n)
 	copyUpper(team.Threads(), c.u, a)

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Clipped describes the eigenvalues that [Clip] removed.
-type Clipped struct {
+// ClipReport describes the eigenvalues that [Clip] removed.
+type ClipReport struct {
 	Count int     // negative eigenvalues
 	Least float64 // the smallest negative eigenvalue; 0 for none
 	Share float64 // the sum of their magnitudes, as a share of the trace
@@ -20,11 +20,11 @@ const clipShare = 1e-12
 // clipFirstPairs eigenpairs are computed first, then four times as many as before, while all of them are negative.
 const clipFirstPairs = 8
 
-// Clip replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix nearest to it in
+// ClipNegative replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix nearest to it in
 // Frobenius' norm: its negative eigenvalues become 0 (Higham, Computing a nearest symmetric positive semidefinite
 // matrix, Linear Algebra and its Applications 103, 1988). It costs a Cholesky factor if no eigenvalue is negative,
 // else the negative eigenpairs. Shapes panic; the error wraps [ErrNotFinite] or [ErrNoConvergence], with A unchanged.
-func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
+func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, error) {
 	n := a.Rows
 	norm, trace := 0.0, 0.0
 	for i := range n {
@@ -36,25 +36,25 @@ func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
 		trace += a.Data[i*a.RowStride+i]
 	}
 	if n == 0 || norm == 0 {
-		return Clipped{}, nil
+		return ClipReport{}, nil
 	}
 	if err := checkFinite("matrix", a); err != nil {
-		return Clipped{}, err
+		return ClipReport{}, err
 	}
 	if hasCholeskyFactor(team, a, clipShare*norm) {
-		return Clipped{}, nil
+		return ClipReport{}, nil
 	}
 	var found Eigen
 	for l := min(clipFirstPairs, n); ; l = min(4*l, n) {
 		var err error
 		if found, err = NewSmallest(team, n, l, EigenOptions{}).Solve(a, found.Basis); err != nil {
-			return Clipped{}, err
+			return ClipReport{}, err
 		}
 		if l == n || found.Values[l-1] >= -clipShare*norm {
 			break
 		}
 	}
-	var c Clipped
+	var c ClipReport
 	for c.Count < len(found.Values) && found.Values[c.Count] < -clipShare*norm {
 		c.Share -= found.Values[c.Count] / trace
 		c.Count++
@@ -71,7 +71,7 @@ func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
 		}
 	}
 	kernel.Syrk(team, 1, v, a)
-	kernel.Mirror(team.Threads(), a)
+	kernel.MirrorUpper(team.Threads(), a)
 	return c, nil
 }
 

@@ -39,12 +39,12 @@ func TestClip(t *testing.T) {
 			half.Mul(&vectors, mat.NewDiagDense(n, positive))
 			want.Mul(&half, vectors.T())
 			got := full(sym)
-			c, err := Clip(kernel.NewTeam(1), got)
+			c, err := ClipNegative(kernel.NewTeam(1), got)
 			if err != nil {
 				t.Fatalf("clipping: %v", err)
 			}
 			eight := full(sym)
-			if _, err := Clip(kernel.NewTeam(8), eight); err != nil || !slices.Equal(eight.Data, got.Data) {
+			if _, err := ClipNegative(kernel.NewTeam(8), eight); err != nil || !slices.Equal(eight.Data, got.Data) {
 				t.Errorf("n=%d, %d negative: 8 workers differ from 1 (%v)", n, negative, err)
 			}
 			if c.Count != negative || math.Abs(c.Share-share/trace) > 1e-10*math.Abs(share/trace)+1e-12 {
@@ -113,13 +113,13 @@ func TestClipLeavesLowRank(t *testing.T) {
 	team := kernel.NewTeam(2)
 	a := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Syrk(team, 1, x, a)
-	kernel.Mirror(2, a)
+	kernel.MirrorUpper(2, a)
 	before := slices.Clone(a.Data)
-	if c, err := Clip(team, a); err != nil || c.Count > 0 || !slices.Equal(before, a.Data) {
+	if c, err := ClipNegative(team, a); err != nil || c.Count > 0 || !slices.Equal(before, a.Data) {
 		t.Errorf("clipped %+v, %v", c, err)
 	}
 	a.Data[5] = math.NaN()
-	if _, err := Clip(team, a); err == nil {
+	if _, err := ClipNegative(team, a); err == nil {
 		t.Error("NaN was taken")
 	}
 }

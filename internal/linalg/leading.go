@@ -19,7 +19,7 @@ const (
 	leadingTol = 1e-3
 )
 
-// Tails returns a lower bound on the variance that any k directions leave of a positive semi-definite n×n matrix A:
+// TailBounds returns a lower bound on the variance that any k directions leave of a positive semi-definite n×n matrix A:
 // Σ_{j>i} λ_j for i = 1 … k, the λ_j falling, given tr A. product adds Y·A to its first argument, Y a few rows; the
 // search begins at the rows of start, whose number is free.
 //
@@ -30,8 +30,8 @@ const (
 //
 // Costs the product of some 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
 // 4/3·(3k)³ for Ritz values. The bits do not depend on the team.
-func Tails(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
-	room := TailsRoom(n, k)
+func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+	room := MostTailVectors(n, k)
 	s := &Smallest{n: n, team: team}
 	s.q, s.w = make([]float64, room*n), make([]float64, leadingBlock*n)
 	h := make([]float64, room*room) // QAQᵀ
@@ -75,12 +75,12 @@ func Tails(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float
 	}
 }
 
-// TailsRoom returns the most vectors that [Tails] holds.
-func TailsRoom(n, k int) int { return min(n, 4*k+4*leadingBlock) }
+// MostTailVectors returns the most vectors that [Tails] holds.
+func MostTailVectors(n, k int) int { return min(n, 4*k+4*leadingBlock) }
 
 // TailsBytes returns the memory of [Tails] without the matrix.
 func TailsBytes(n, k int) int64 {
-	room, size := int64(TailsRoom(n, k)), int64(n)
+	room, size := int64(MostTailVectors(n, k)), int64(n)
 	return 8*(room*size+4*leadingBlock*size+3*room*room) + kernel.TeamBytes(n, n)
 }
 

@@ -22,7 +22,7 @@ func decaying(n, rank int, power float64) (a []float64, values []float64) {
 	a = make([]float64, n*n)
 	m := kernel.RowMajor(a, n, n, n)
 	kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(x, rank, n, n).Trans(), m)
-	kernel.Mirror(1, m)
+	kernel.MirrorUpper(1, m)
 	full := slices.Clone(a)
 	values = make([]float64, n)
 	if !symmetricEigen(2, full, n, values) {
@@ -39,7 +39,7 @@ func tailsOf(a []float64, n, k, threads int) []float64 {
 	for i := range n {
 		trace += a[i*n+i]
 	}
-	return Tails(team, n, k, trace, m.Sub(0, 0, min(k, n), n), func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, m, dst) })
+	return TailBounds(team, n, k, trace, m.Sub(0, 0, min(k, n), n), func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, m, dst) })
 }
 
 // The tails equal the eigenvalues' tails, and are never above them, for any spectrum.

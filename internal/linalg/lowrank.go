@@ -217,11 +217,11 @@ func (a *LowRank) Norm() float64 {
 	return norm
 }
 
-// Top returns a lower bound on the largest eigenvalue for D = 0.
-func (a *LowRank) Top() float64 { return a.top }
+// TopEigenvalue returns a lower bound on the largest eigenvalue for D = 0.
+func (a *LowRank) TopEigenvalue() float64 { return a.top }
 
-// Plain returns a lower bound on the largest eigenvalue for D = 0 and no metric.
-func (a *LowRank) Plain() float64 { return a.plainTop }
+// TopWithoutMetric returns a lower bound on the largest eigenvalue for D = 0 and no metric.
+func (a *LowRank) TopWithoutMetric() float64 { return a.plainTop }
 
 // Trace returns Σ xUᵀTUxᵀ over the rows x of X, or, with a metric, over the w that the rows stand for.
 func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
@@ -229,7 +229,7 @@ func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	if a.metric {
 		down = copyRows(x.Sub(0, a.d, x.Rows, a.n))
 	} else {
-		down = a.Down(x)
+		down = a.TimesUTransposed(x)
 	}
 	return kernel.Dot(down.Data, a.newProduct(down, a.middle).Data)
 }
@@ -241,8 +241,8 @@ func (a *LowRank) Times(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return y
 }
 
-// Full returns the matrix as d×d numbers.
-func (a *LowRank) Full() kernel.Matrix[float64] {
+// ToFull returns the matrix as d×d numbers.
+func (a *LowRank) ToFull() kernel.Matrix[float64] {
 	unit, out := kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d), kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d)
 	for i := range a.d {
 		unit.Data[i*a.d+i] = 1
@@ -251,8 +251,8 @@ func (a *LowRank) Full() kernel.Matrix[float64] {
 	return out
 }
 
-// Down returns X·Uᵀ, k×n, for a k×d matrix X.
-func (a *LowRank) Down(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+// TimesUTransposed returns X·Uᵀ, k×n, for a k×d matrix X.
+func (a *LowRank) TimesUTransposed(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*a.n), x.Rows, a.n, a.n)
 	a.addDown(1, x, y)
 	return y
@@ -315,7 +315,7 @@ func (a *LowRank) addProduct(y, x kernel.Matrix[float64]) {
 		a.addPencilProduct(y, x)
 		return
 	}
-	a.addUp(1, a.newProduct(a.Down(x), a.middle), y)
+	a.addUp(1, a.newProduct(a.TimesUTransposed(x), a.middle), y)
 	for i := range x.Rows {
 		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
 		for j, v := range a.diag {
@@ -336,8 +336,8 @@ func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return a.newProduct(weightColumns(copyRows(c), a.lambda), c)
 }
 
-// Quadratic returns uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.
-func (a *LowRank) Quadratic(c kernel.Matrix[float64]) []float64 {
+// QuadraticForms returns uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.
+func (a *LowRank) QuadraticForms(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)
 	times := make([]float64, lowRankBlock*a.n)
 	a.eachPanel(func(first int, u kernel.Matrix[float64]) {

@@ -311,7 +311,7 @@ func TestRoot(t *testing.T) {
 		a := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, 1, b.Trans(), b, a)
 		want := copyRows(a)
-		u, pivots, err := Root(team, a)
+		u, pivots, err := PivotedRoot(team, a)
 		if err != nil {
 			t.Fatalf("root of %v: %v", shape, err)
 		}
@@ -335,7 +335,7 @@ func TestRoot(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := Root(team, kernel.RowMajor([]float64{1, math.NaN(), math.NaN(), 1}, 2, 2, 2)); err == nil {
+	if _, _, err := PivotedRoot(team, kernel.RowMajor([]float64{1, math.NaN(), math.NaN(), 1}, 2, 2, 2)); err == nil {
 		t.Error("a NaN has a root")
 	}
 }

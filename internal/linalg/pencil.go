@@ -31,7 +31,7 @@ func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []
 	a.uu = kernel.RowMajor(make([]float64, n*n), n, n, n)
 	ones := slices.Repeat([]float64{1}, d)
 	a.uuError = a.addRough(a.uu, 1, a.allFeatures(), ones, a.weightedTrace(ones)/float64(n))
-	kernel.Mirror(team.Threads(), a.uu)
+	kernel.MirrorUpper(team.Threads(), a.uu)
 	return a
 }
 
@@ -61,7 +61,7 @@ func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	a.share, a.smooth, a.tau = share, h, nil
 	a.middle = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
 	kernel.Syrk(a.team, -share, h.Trans(), a.middle)
-	kernel.Mirror(a.team.Threads(), a.middle)
+	kernel.MirrorUpper(a.team.Threads(), a.middle)
 	for i := range a.n {
 		a.middle.Data[i*a.n+i] += share
 	}
@@ -114,7 +114,7 @@ func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) 
 	}
 	b := a.rightHandSides(r)
 	scaleRows(b, 1/math.Sqrt(a.rho))
-	c := a.Down(b)
+	c := a.TimesUTransposed(b)
 	a.metricFactor.HalfSolveTo(a.team, c.Trans(), c.Trans())
 	for i := range r.Rows {
 		row, own := r.Data[i*r.RowStride:][:a.d+a.n], b.Data[i*a.d:(i+1)*a.d]
@@ -137,7 +137,7 @@ func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	}
 	z = copyRows(z)
 	for rough := largest * max(a.tau[a.n-1], math.Abs(a.sigma)); rough > 1e3; rough /= 1e3 {
-		down := a.Down(w)
+		down := a.TimesUTransposed(w)
 		y := copyRows(z)
 		kernel.Gemm(a.team, -1, down, a.middle, y.Sub(0, 0, k, a.n))
 		for i := range k {

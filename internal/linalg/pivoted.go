@@ -10,11 +10,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Pivoted overwrites the upper triangle of the positive semidefinite n×n matrix A, row-major, by the factor U of PᵀAP
+// FactorPivoted overwrites the upper triangle of the positive semidefinite n×n matrix A, row-major, by the factor U of PᵀAP
 // = UᵀU, the largest pivot first, up to the first pivot of at most tol: LAPACK's DPSTRF. Column k of U belongs to
 // column pivots[k] of A; U has rank rows, over all columns, and the rows below them are garbage. Costs n·rank² flops
 // and holds A and 3n numbers. The error wraps [ErrNotFinite].
-func Pivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank int, err error) {
+func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank int, err error) {
 	n := a.Rows
 	if i, _ := firstNotFinite(a); i >= 0 {
 		return nil, 0, fmt.Errorf("row %d: %w", i+1, ErrNotFinite)

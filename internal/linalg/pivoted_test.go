@@ -25,7 +25,7 @@ func TestPivotedRestoresTheMatrix(t *testing.T) {
 		a := kernel.RowMajor(append([]float64{}, g.RawMatrix().Data...), n, n, n)
 		// Rounding of n products, each at most the largest entry of the diagonal.
 		tol := float64(n) * 0x1p-48 * largestDiagonal(a)
-		pivots, got, err := Pivoted(a, tol)
+		pivots, got, err := FactorPivoted(a, tol)
 		must.Do(t, err)
 		if got != rank {
 			t.Fatalf("%v: rank %d", shape, got)
@@ -51,13 +51,13 @@ func TestPivotedRestoresTheMatrix(t *testing.T) {
 
 // TestPivotedEdges: nothing, zeros, and no numbers.
 func TestPivotedEdges(t *testing.T) {
-	if p, rank, err := Pivoted(kernel.RowMajor[float64](nil, 0, 0, 0), 0); len(p) != 0 || rank != 0 || err != nil {
+	if p, rank, err := FactorPivoted(kernel.RowMajor[float64](nil, 0, 0, 0), 0); len(p) != 0 || rank != 0 || err != nil {
 		t.Errorf("empty matrix: pivots %v, rank %d, error %v; want none, 0, nil", p, rank, err)
 	}
-	if p, rank, err := Pivoted(kernel.RowMajor(make([]float64, 9), 3, 3, 3), 0); len(p) != 3 || rank != 0 || err != nil {
+	if p, rank, err := FactorPivoted(kernel.RowMajor(make([]float64, 9), 3, 3, 3), 0); len(p) != 3 || rank != 0 || err != nil {
 		t.Errorf("3×3 of zeros: pivots %v, rank %d, error %v; want three, 0, nil", p, rank, err)
 	}
-	if _, _, err := Pivoted(kernel.RowMajor([]float64{1, 0, 0, math.NaN()}, 2, 2, 2), 0); !errors.Is(err, ErrNotFinite) {
+	if _, _, err := FactorPivoted(kernel.RowMajor([]float64{1, 0, 0, math.NaN()}, 2, 2, 2), 0); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN on the diagonal: error %v, want ErrNotFinite", err)
 	}
 }

@@ -125,8 +125,8 @@ func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
 	q.mulTo(dst, kernel.RowMajor(p.r[p.chunkStart[k]*p.l:], top, p.l, p.l))
 }
 
-// Values returns the singular values of A, descending, once factored.
-func (p *Polar) Values() []float64 { return slices.Clone(p.sigma) }
+// SingularValues returns the singular values of A, descending, once factored.
+func (p *Polar) SingularValues() []float64 { return slices.Clone(p.sigma) }
 
 // Rank returns the number of singular values above l·2⁻⁵⁰·σ_1: smaller ones may come from the rounding of A's entries
 // (√l·2⁻⁵³·σ_1) and of the factorization (a few times as much).

@@ -122,7 +122,7 @@ func TestPolar(t *testing.T) {
 					if d := mat.Norm(&diff, 2); d > bound+off {
 						t.Errorf("off gonum's U·Vᵀ by %g, want %g", d, bound)
 					}
-					for i, s := range p.Values() {
+					for i, s := range p.SingularValues() {
 						if math.Abs(s-sigma[i]) > float64(l)*0x1p-50*sigma[0] {
 							t.Errorf("singular value %d is %g, by gonum %g", i, s, sigma[i])
 						}

@@ -192,7 +192,7 @@ func (r *reducedPencil) makeInverse() {
 			r.kInverse.Data[i*n+j] = float64(product.Data[i*n+j])
 		}
 	})
-	kernel.Mirror(team.Threads(), r.kInverse)
+	kernel.MirrorUpper(team.Threads(), r.kInverse)
 }
 
 func newSingle(rows, cols int) kernel.Matrix[float32] {

@@ -113,7 +113,7 @@ func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, 
 	n, d, p := r.n, r.d, y.Rows
 	count := stretchCount(n, p)
 	size := (d + count - 1) / count
-	few := cmp.Or(kernel.Thin(), p)
+	few := cmp.Or(kernel.ThinColumns(), p)
 	groups := (p + few - 1) / few
 	padded := kernel.RowMajor(make([]float64, groups*few*n), groups*few, n, n)
 	copy(padded.Data, y.Data)

@@ -10,13 +10,13 @@ import (
 // rootBlock rows of a root are found between two products that subtract them from the matrix.
 const rootBlock = 32
 
-// Root returns a U, r×n row-major, with UᵀU = A for a positive semidefinite n×n matrix A, row-major with both
+// PivotedRoot returns a U, r×n row-major, with UᵀU = A for a positive semidefinite n×n matrix A, row-major with both
 // triangles, which it overwrites. It is Cholesky's factorization with the largest pivot first, columns left in their
 // places, up to the first pivot that is rounding, n·2⁻⁵² of the largest: r is the rank of A, to rounding, and the
 // remainder of A has no entry above that. The first columns win among equal pivots. pivots are the columns of the r
 // pivots in order: a row of U is 0 in the pivot columns before its own. Costs 2rn² flops. The error wraps
 // [ErrNotFinite].
-func Root(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float64], pivots []int, err error) {
+func PivotedRoot(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float64], pivots []int, err error) {
 	n := a.Rows
 	left, taken := make([]float64, n), make([]bool, n)
 	largest := 0.0

@@ -232,7 +232,7 @@ func (s *Smallest) solveInFull(a *LowRank, warm kernel.Matrix[float64]) (Eigen, 
 	if a.metric {
 		return a.solveInFull(s.l, s.opt)
 	}
-	return s.Solve(a.Full(), warm)
+	return s.Solve(a.ToFull(), warm)
 }
 
 // smallOrder is the order below which the dense solver is as fast: 2 ms at 100.
@@ -279,7 +279,7 @@ func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 			row[j] *= scale
 		}
 	})
-	kernel.Mirror(s.team.Threads(), full)
+	kernel.MirrorUpper(s.team.Threads(), full)
 	sums := make([]float64, n)
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		row := s.a[i*n : (i+1)*n]

@@ -154,7 +154,7 @@ func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 // up to the first pivot below drop.
 func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
-	kernel.Mirror(1, g)
+	kernel.MirrorUpper(1, g)
 	left := make([]int, n)
 	for i := range left {
 		left[i] = i

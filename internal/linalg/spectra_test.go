@@ -55,7 +55,7 @@ func gramLike(n, k int, rnd *rand.Rand) []float64 {
 	a := make([]float64, n*n)
 	g := kernel.RowMajor(a, n, n, n)
 	kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(x, k, n, n).Trans(), g)
-	kernel.Mirror(1, g)
+	kernel.MirrorUpper(1, g)
 	return a
 }
 
@@ -103,6 +103,6 @@ func rotated(n int, rnd *rand.Rand, value func(i int) float64) []float64 {
 			}
 		}
 	}
-	kernel.Mirror(1, kernel.RowMajor(a, n, n, n))
+	kernel.MirrorUpper(1, kernel.RowMajor(a, n, n, n))
 	return a
 }

@@ -199,7 +199,7 @@ func (q *ql) applyRotations(order []int) {
 		}
 		from := 0
 		for _, w := range q.sweeps {
-			kernel.Rotate(q.c[from:from+w.n], q.s[from:from+w.n], panel, w.first, w.back)
+			kernel.RotateRows(q.c[from:from+w.n], q.s[from:from+w.n], panel, w.first, w.back)
 			from += w.n
 		}
 		for i := range rows {

@@ -104,7 +104,7 @@ func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	c.HalfSolveTo(a.team, h, h)
 	a.middleInverse = kernel.RowMajor(make([]float64, size*size), size, size, size)
 	kernel.Syrk(a.team, 1, h.Trans(), a.middleInverse)
-	kernel.Mirror(a.team.Threads(), a.middleInverse)
+	kernel.MirrorUpper(a.team.Threads(), a.middleInverse)
 	if len(minus) == 0 {
 		return true
 	}
@@ -149,7 +149,7 @@ func (a *LowRank) weightedGram(k int) kernel.Matrix[float64] {
 		})
 		kernel.Gemm(a.team, 1, scaled, a.v.Trans(), w.Sub(a.n, a.n, k, k))
 	}
-	kernel.Mirror(a.team.Threads(), w)
+	kernel.MirrorUpper(a.team.Threads(), w)
 	return w
 }
 
@@ -271,7 +271,7 @@ func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	if !a.factorShifted(-tau, kernel.RowMajor[float64](nil, 0, a.d, a.d)) {
 		return nil, ErrNotPositiveDefinite
 	}
-	out := a.Quadratic(a.middleInverse)
+	out := a.QuadraticForms(a.middleInverse)
 	for i := range out {
 		out[i] = (1 - out[i]/tau) / tau
 	}

@@ -41,7 +41,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, stripPathError(err)
 	}
-	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), stopWatching: func() bool { return true }}, nil
+	return &File{File: f, ctx: ctx, disk: faults.DiskOf(ctx), stopWatching: func() bool { return true }}, nil
 }
 
 // OpenOwn opens the regular file called name in an open folder for reading, through no link and only if it is
@@ -51,7 +51,7 @@ func OpenOwn(ctx context.Context, folder *os.Root, name string) (*File, error) {
 	if err != nil {
 		return nil, stripPathError(err)
 	}
-	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), stopWatching: func() bool { return true }}, nil
+	return &File{File: f, ctx: ctx, disk: faults.DiskOf(ctx), stopWatching: func() bool { return true }}, nil
 }
 
 // OpenDevice opens an existing device or pipe, such as /dev/null, for writing.
@@ -120,14 +120,14 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	f := &File{File: r.f, ctx: ctx, disk: faults.Of(ctx)}
+	f := &File{File: r.f, ctx: ctx, disk: faults.DiskOf(ctx)}
 	f.stopWatching = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // devices have no deadlines, and do not wait
 	return f, nil
 }
 
 // Read implements io.Reader.
 func (f *File) Read(p []byte) (int, error) {
-	p, err := f.disk.Reading(f.Name(), p)
+	p, err := f.disk.AllowedRead(f.Name(), p)
 	if err != nil {
 		return 0, err
 	}
@@ -137,7 +137,7 @@ func (f *File) Read(p []byte) (int, error) {
 
 // ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	part, err := f.disk.Reading(f.Name(), p)
+	part, err := f.disk.AllowedRead(f.Name(), p)
 	if err != nil {
 		return 0, err
 	}

@@ -18,5 +18,5 @@ func hasOtherNames(fs.FileInfo) bool { return false }
 // OthersRights returns none: modes here only show whether a file is read-only.
 func OthersRights(fs.FileInfo) fs.FileMode { return 0 }
 
-// KeepMode does nothing.
-func KeepMode(*os.File, fs.FileInfo) error { return nil }
+// CopyMode does nothing.
+func CopyMode(*os.File, fs.FileInfo) error { return nil }

@@ -25,9 +25,9 @@ func hasOtherNames(info fs.FileInfo) bool {
 // OthersRights returns the bits of the mode that give rights to other users.
 func OthersRights(info fs.FileInfo) fs.FileMode { return info.Mode() & 0o077 }
 
-// KeepMode gives f the mode and the group of the file that it replaces. If this user may not set that group,
+// CopyMode gives f the mode and the group of the file that it replaces. If this user may not set that group,
 // f's own group gets no more rights than everybody.
-func KeepMode(f *os.File, replaced fs.FileInfo) error {
+func CopyMode(f *os.File, replaced fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {
 		return err

@@ -59,19 +59,19 @@ func checkAgain(in *os.Root, name string, opened fs.FileInfo) error {
 	return errors.Join(checkSame(listed, opened), checkFile(listed))
 }
 
-// Make creates a new file called name, for reading and writing, and replaces anything that has that name.
-func Make(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
+// CreateNew creates a new file called name, for reading and writing, and replaces anything that has that name.
+func CreateNew(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	if err := in.RemoveAll(name); err != nil {
 		return nil, err
 	}
 	return in.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// OpenOrMake is Open for reading and writing, or Make if there is no usable file.
-func OpenOrMake(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
+// OpenOrCreate is Open for reading and writing, or Make if there is no usable file.
+func OpenOrCreate(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	f, err := Open(in, name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrForeign) {
-		return Make(in, name, perm)
+		return CreateNew(in, name, perm)
 	}
 	return f, err
 }
@@ -129,8 +129,8 @@ func checkFile(info fs.FileInfo) error {
 	return nil
 }
 
-// Look returns the description of the file called name, or the error of Open for it, without opening it.
-func Look(in *os.Root, name string) (fs.FileInfo, error) {
+// StatFile returns the description of the file called name, or the error of Open for it, without opening it.
+func StatFile(in *os.Root, name string) (fs.FileInfo, error) {
 	info, err := in.Lstat(name)
 	if err != nil {
 		return nil, err

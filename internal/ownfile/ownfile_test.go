@@ -65,10 +65,10 @@ func TestPlanted(t *testing.T) {
 					t.Errorf("opened with %d: %v, of use %t", flag, err, p.ours)
 				}
 			}
-			if _, err := ownfile.Look(in, "name"); p.ours != (err == nil) {
+			if _, err := ownfile.StatFile(in, "name"); p.ours != (err == nil) {
 				t.Errorf("looked at: %v, of use %t", err, p.ours)
 			}
-			f := must.Get(ownfile.OpenOrMake(in, "name", 0o600))(t)
+			f := must.Get(ownfile.OpenOrCreate(in, "name", 0o600))(t)
 			must.Get(f.WriteString("new"))(t)
 			must.Do(t, f.Close())
 			for path, want := range map[string]string{victim: "victim's", filepath.Join(dir, "name"): "new"} {
@@ -161,7 +161,7 @@ func TestKeepMode(t *testing.T) {
 		was, f := filepath.Join(dir, "was"), must.Get(os.Create(filepath.Join(dir, "is")))(t)
 		must.Do(t, os.WriteFile(was, nil, 0o600))
 		must.Do(t, os.Chmod(was, mode|fs.ModeSetuid))
-		must.Do(t, ownfile.KeepMode(f, must.Get(os.Stat(was))(t)))
+		must.Do(t, ownfile.CopyMode(f, must.Get(os.Stat(was))(t)))
 		if got := must.Get(f.Stat())(t).Mode(); got != mode {
 			t.Errorf("mode %v, want %v", got, mode)
 		}

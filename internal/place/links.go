@@ -10,7 +10,7 @@ import (
 // folder, .. is the real parent of that folder; joining paths would drop such parts textually and so read other
 // files.
 func FollowLinks(arg string) string {
-	local, err := Local(arg)
+	local, err := LocalPath(arg)
 	if err != nil || IsURL(arg) {
 		return arg
 	}

@@ -34,11 +34,11 @@ func FuzzCheckName(f *testing.F) {
 			return
 		}
 		inside := filepath.FromSlash("/top/folder/")
-		if got := Below(filepath.FromSlash("/top/folder"), name); !strings.HasPrefix(got, inside) || filepath.ToSlash(got[len(inside):]) != name || path.Clean(name) != name {
+		if got := JoinBelow(filepath.FromSlash("/top/folder"), name); !strings.HasPrefix(got, inside) || filepath.ToSlash(got[len(inside):]) != name || path.Clean(name) != name {
 			t.Errorf("%q leads to %q", name, got)
 		}
-		if rel, ok := Under("s3://b/folder", Below("s3://b/folder", name)); !ok || rel != name {
-			t.Errorf("%q leads to %q of a store, %q below the folder", name, Below("s3://b/folder", name), rel)
+		if rel, ok := RelativePath("s3://b/folder", JoinBelow("s3://b/folder", name)); !ok || rel != name {
+			t.Errorf("%q leads to %q of a store, %q below the folder", name, JoinBelow("s3://b/folder", name), rel)
 		}
 	})
 }

@@ -18,9 +18,9 @@ const fileScheme = "file://"
 // IsURL reports whether arg names an object of a store; file:// URLs are local paths.
 func IsURL(arg string) bool { return store.IsURL(arg) }
 
-// Local returns the path that a file:// URL names; anything else is returned unchanged. A URL of another
+// LocalPath returns the path that a file:// URL names; anything else is returned unchanged. A URL of another
 // machine's file is a *stream.UsageError.
-func Local(arg string) (string, error) {
+func LocalPath(arg string) (string, error) {
 	rest, ok := strings.CutPrefix(arg, fileScheme)
 	if !ok {
 		return arg, nil
@@ -38,12 +38,12 @@ func Local(arg string) (string, error) {
 	return filepath.FromSlash(plain), nil
 }
 
-// FromRoot makes arg independent of the working directory: local paths become absolute, URLs of stores stay.
-func FromRoot(arg string) (string, error) {
+// AbsolutePath makes arg independent of the working directory: local paths become absolute, URLs of stores stay.
+func AbsolutePath(arg string) (string, error) {
 	if IsURL(arg) {
 		return arg, nil
 	}
-	local, err := Local(arg)
+	local, err := LocalPath(arg)
 	if err != nil {
 		return "", err
 	}
@@ -53,14 +53,14 @@ func FromRoot(arg string) (string, error) {
 // WithoutParameters is FromRoot without the parameters of a store, which a plan records once for all files.
 func WithoutParameters(arg string) (string, error) {
 	if !IsURL(arg) {
-		return FromRoot(arg)
+		return AbsolutePath(arg)
 	}
 	l, err := store.Parse(arg)
-	return l.Bare().String(), err
+	return l.WithoutParameters().String(), err
 }
 
-// Name returns arg as people and files may see it, without secrets, even if it is a URL of no store.
-func Name(arg string) string {
+// DisplayName returns arg as people and files may see it, without secrets, even if it is a URL of no store.
+func DisplayName(arg string) string {
 	if !IsURL(arg) {
 		if !strings.Contains(arg, "://") { // a path: files repeat it so that it can be found again
 			return arg
@@ -72,7 +72,7 @@ func Name(arg string) string {
 		scheme, _, _ := strings.Cut(arg, "://")
 		return scheme + "://…"
 	}
-	return screen.Redact(l.Name())
+	return screen.Redact(l.PublicName())
 }
 
 func keyOrPath(arg string) (k string, slashed bool) {
@@ -91,7 +91,7 @@ func Ext(arg string) string {
 	if k, slashed := keyOrPath(arg); slashed {
 		return path.Ext(k)
 	}
-	return filepath.Ext(Name(arg))
+	return filepath.Ext(DisplayName(arg))
 }
 
 // Base returns the last part of the file's or object's own name.
@@ -99,7 +99,7 @@ func Base(arg string) string {
 	if k, slashed := keyOrPath(arg); slashed {
 		return path.Base(k)
 	}
-	return filepath.Base(Name(arg))
+	return filepath.Base(DisplayName(arg))
 }
 
 // WithExt replaces the ending of arg: advice for people.
@@ -107,17 +107,17 @@ func WithExt(arg, ending string) string {
 	if IsURL(arg) {
 		l, err := store.Parse(arg)
 		if err != nil {
-			return Name(arg)
+			return DisplayName(arg)
 		}
-		return l.WithKey(strings.TrimSuffix(l.Key, path.Ext(l.Key)) + ending).Name()
+		return l.WithKey(strings.TrimSuffix(l.Key, path.Ext(l.Key)) + ending).PublicName()
 	}
 	return strings.TrimSuffix(arg, filepath.Ext(arg)) + ending
 }
 
-// Below joins rel, which has the system's separators, to the folder arg.
-func Below(arg, rel string) string {
+// JoinBelow joins rel, which has the system's separators, to the folder arg.
+func JoinBelow(arg, rel string) string {
 	if !IsURL(arg) {
-		if local, err := Local(arg); err == nil {
+		if local, err := LocalPath(arg); err == nil {
 			arg = local
 		}
 		return filepath.Join(arg, rel)
@@ -126,25 +126,25 @@ func Below(arg, rel string) string {
 	if err != nil {
 		return arg // opening it will report the fault
 	}
-	return l.WithKey(Folder(l.Key) + filepath.ToSlash(rel)).String()
+	return l.WithKey(FolderPrefix(l.Key) + filepath.ToSlash(rel)).String()
 }
 
-// Parent returns the folder of the object at the URL arg, as people may see it: its key ends with a slash; a
+// ParentFolder returns the folder of the object at the URL arg, as people may see it: its key ends with a slash; a
 // query, which may contain slashes too, follows it.
-func Parent(arg string) string {
+func ParentFolder(arg string) string {
 	l, err := store.Parse(arg)
 	if err != nil {
-		return Name(arg)
+		return DisplayName(arg)
 	}
 	dir, _ := path.Split(strings.TrimSuffix(l.Key, "/"))
-	return l.WithKey(dir).Name()
+	return l.WithKey(dir).PublicName()
 }
 
 // IsFolder reports whether arg names a folder: its path or key ends with a slash, or it is a
 // local folder that exists.
 func IsFolder(arg string) bool {
 	if !IsURL(arg) {
-		local, err := Local(arg)
+		local, err := LocalPath(arg)
 		if err != nil {
 			return false
 		}
@@ -155,32 +155,32 @@ func IsFolder(arg string) bool {
 	return err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/"))
 }
 
-// Folder returns the prefix of the keys below the folder named key.
-func Folder(key string) string {
+// FolderPrefix returns the prefix of the keys below the folder named key.
+func FolderPrefix(key string) string {
 	if key == "" || strings.HasSuffix(key, "/") {
 		return key
 	}
 	return key + "/"
 }
 
-// Under returns the path of arg relative to a folder, with slashes; ok is false if arg lies elsewhere. A local
+// RelativePath returns the path of arg relative to a folder, with slashes; ok is false if arg lies elsewhere. A local
 // arg need not exist: links on the way to it are followed, but not a link at its own place, which would be
 // replaced.
-func Under(folder, arg string) (rel string, ok bool) {
+func RelativePath(folder, arg string) (rel string, ok bool) {
 	switch {
 	case IsURL(folder) != IsURL(arg):
 		return "", false
 	case IsURL(folder):
 		x, err1 := store.Parse(folder)
 		y, err2 := store.Parse(arg)
-		if err1 != nil || err2 != nil || !Same(x.WithKey("").String(), y.WithKey("").String()) {
+		if err1 != nil || err2 != nil || !IsSameObject(x.WithKey("").String(), y.WithKey("").String()) {
 			return "", false
 		}
-		rel, ok = strings.CutPrefix(Folder(y.Key), Folder(x.Key))
+		rel, ok = strings.CutPrefix(FolderPrefix(y.Key), FolderPrefix(x.Key))
 		return strings.TrimSuffix(rel, "/"), ok
 	}
-	folder, err1 := Local(folder)
-	arg, err2 := Local(arg)
+	folder, err1 := LocalPath(folder)
+	arg, err2 := LocalPath(arg)
 	root, err3 := os.Stat(folder)
 	if err1 != nil || err2 != nil || err3 != nil {
 		return "", false
@@ -220,9 +220,9 @@ func splitLast(arg string) (dir, last string) {
 	return dir, last
 }
 
-// Same reports whether two URLs name one object, as far as they show: if one of them leaves the endpoint to the
+// IsSameObject reports whether two URLs name one object, as far as they show: if one of them leaves the endpoint to the
 // environment, they count as the same.
-func Same(a, b string) bool {
+func IsSameObject(a, b string) bool {
 	if !IsURL(a) || !IsURL(b) {
 		return false
 	}
@@ -244,15 +244,15 @@ func endpointParameter(l store.Location) string {
 	return strings.TrimSuffix(values.Get("endpoint"), "/")
 }
 
-// Parameters names the settings besides the address that decide how a URL is opened: the parameters of a store,
+// ParameterNames names the settings besides the address that decide how a URL is opened: the parameters of a store,
 // or "a query" of a web address, which may be a signature.
-func Parameters(arg string) []string {
+func ParameterNames(arg string) []string {
 	l, err := store.Parse(arg)
 	switch {
 	case !IsURL(arg) || err != nil:
 		return nil
-	case l.Web() && l.Name() != l.String():
+	case l.IsWeb() && l.PublicName() != l.String():
 		return []string{"a query"}
 	}
-	return l.Parameters()
+	return l.ParameterNames()
 }

@@ -28,7 +28,7 @@ func TestParts(t *testing.T) {
 		{"a&sig=1.parquet", "a&sig=1.parquet", ".parquet", "a&sig=1.parquet", "a&sig=1.html", filepath.Join("a&sig=1.parquet", "x", "y")},
 		{"s3://KEY:SECRET@b/k.json", "s3://…", "", ".", "s3://…", "s3://KEY:SECRET@b/k.json"},
 	} {
-		got := []string{Name(c.arg), Ext(c.arg), Base(c.arg), Below(c.arg, filepath.Join("x", "y")), WithExt(c.arg, ".html")}
+		got := []string{DisplayName(c.arg), Ext(c.arg), Base(c.arg), JoinBelow(c.arg, filepath.Join("x", "y")), WithExt(c.arg, ".html")}
 		want := []string{c.name, c.ext, c.base, c.below, c.renamed}
 		for i := range got {
 			if got[i] != want[i] && want[i] != "" {
@@ -43,13 +43,13 @@ func TestLocal(t *testing.T) {
 		"": "", "-": "-", "a b%20": "a b%20", "/a/b": "/a/b", "s3://b/k": "s3://b/k",
 		"file:///a/b": "/a/b", "file://localhost/a": "/a", "file:///a%20b/%C3%A9?": "/a b/é?",
 	} {
-		if got, err := Local(arg); err != nil || got != filepath.FromSlash(want) && got != want {
+		if got, err := LocalPath(arg); err != nil || got != filepath.FromSlash(want) && got != want {
 			t.Errorf("%q: %q, %v; want %q", arg, got, err, want)
 		}
 	}
 	var usage *stream.UsageError
 	for _, arg := range []string{"file://host/a", "file://a", "file://", "file://localhost", "file:///a%2"} {
-		if got, err := Local(arg); !errors.As(err, &usage) {
+		if got, err := LocalPath(arg); !errors.As(err, &usage) {
 			t.Errorf("%q: %q, %v; want a usage error", arg, got, err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestParent(t *testing.T) {
 		"s3://b/d/k.ufs" + query: "s3://b/d/" + query, "s3://b/d/e/" + query: "s3://b/d/" + query, "s3://b/k.ufs": "s3://b/",
 		"https://h/a/k.ufs?sig=SE/CRET": "https://h/a/", "s3://KEY:SECRET@b/d/k": "s3://…",
 	} {
-		if got := Parent(arg); got != want {
+		if got := ParentFolder(arg); got != want {
 			t.Errorf("%s: %q, want %q", arg, got, want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestUnder(t *testing.T) {
 		{"a", "s3://b/a/n", no},
 		{"s3://b/a", "a/n", no},
 	} {
-		rel, ok := Under(c.folder, c.arg)
+		rel, ok := RelativePath(c.folder, c.arg)
 		if !ok {
 			rel = no
 		}
@@ -132,7 +132,7 @@ func TestSame(t *testing.T) {
 		{"k", "k", false}, // of files the file system knows
 		{"s3://b?.csv", "s3://b?.csv", false},
 	} {
-		if Same(c.a, c.b) != c.same || Same(c.b, c.a) != c.same {
+		if IsSameObject(c.a, c.b) != c.same || IsSameObject(c.b, c.a) != c.same {
 			t.Errorf("%s and %s: want %v", c.a, c.b, c.same)
 		}
 	}

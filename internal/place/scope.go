@@ -31,7 +31,7 @@ func OwnPlaces(file string) []string {
 	if IsURL(file) {
 		return []string{file}
 	}
-	if local, err := Local(file); err == nil {
+	if local, err := LocalPath(file); err == nil {
 		file = local
 	}
 	return []string{filepath.Dir(file), "."}
@@ -62,7 +62,7 @@ func NewScope(file string, own, allowed []string) (*Scope, error) {
 	}
 	for _, arg := range allowed {
 		if err := s.addPrefix(strings.TrimPrefix(arg, "delta://"), false); err != nil {
-			return nil, stream.Errorf("{allow} %s: %w", Name(arg), err)
+			return nil, stream.Errorf("{allow} %s: %w", DisplayName(arg), err)
 		}
 	}
 	return s, nil
@@ -74,7 +74,7 @@ func (s *Scope) addPrefix(arg string, whole bool) error {
 		if scheme, _, ok := strings.Cut(arg, "://"); arg == "" || ok && scheme != "file" {
 			return stream.Usagef("want a folder or file, or a URL that begins with s3://, gs://, azblob:// or https://")
 		}
-		folder, err := FromRoot(arg)
+		folder, err := AbsolutePath(arg)
 		if _, missing := os.Lstat(folder); missing != nil && !whole {
 			if globStart := strings.IndexAny(folder, "*?[{"); globStart >= 0 {
 				folder = filepath.Dir(folder[:globStart] + "x")
@@ -84,9 +84,9 @@ func (s *Scope) addPrefix(arg string, whole bool) error {
 		return err
 	}
 	root, err := store.Parse(arg)
-	if prefix, isGlob := root.Glob(); whole {
+	if prefix, isGlob := root.GlobPrefix(); whole {
 		root = root.WithKey("")
-	} else if isGlob && !root.Web() {
+	} else if isGlob && !root.IsWeb() {
 		root = root.WithKey(prefix)
 	}
 	s.roots = append(s.roots, root)
@@ -101,10 +101,10 @@ func (s *Scope) Resolve(name string) (string, error) {
 	}
 	named, err := store.Parse(name)
 	if err != nil {
-		return "", stream.Dataf(s.file, "it names %s: %v", Name(name), err)
+		return "", stream.Dataf(s.file, "it names %s: %v", DisplayName(name), err)
 	}
 	for _, root := range s.roots {
-		if opened, ok := root.Below(named); ok {
+		if opened, ok := root.OpenBelow(named); ok {
 			return opened.String(), nil
 		}
 	}
@@ -113,26 +113,26 @@ func (s *Scope) Resolve(name string) (string, error) {
 
 func (s *Scope) errOutside(named store.Location) error {
 	for _, root := range s.recordedRoots {
-		if _, ok := root.Below(named); ok {
-			e := stream.Dataf(s.file, "its maker read %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(root.Parameters(), ", "))
-			e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(root.Name()))
+		if _, ok := root.OpenBelow(named); ok {
+			e := stream.Dataf(s.file, "its maker read %s with %s, and only arguments, the environment and configuration choose that", named.WithoutParameters().PublicName(), strings.Join(root.ParameterNames(), ", "))
+			e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(root.PublicName()))
 			return e
 		}
 	}
-	e := stream.Dataf(s.file, "it names %s, which is not in its own place", named.Name())
-	if parameters := named.Parameters(); len(parameters) > 0 {
-		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(parameters, ", "))
+	e := stream.Dataf(s.file, "it names %s, which is not in its own place", named.PublicName())
+	if parameters := named.ParameterNames(); len(parameters) > 0 {
+		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.WithoutParameters().PublicName(), strings.Join(parameters, ", "))
 	}
-	e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(named.WithKey("").Name()))
+	e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(named.WithKey("").PublicName()))
 	return e
 }
 
 func (s *Scope) resolveLocal(name string) (string, error) {
-	full, err := FromRoot(name)
+	full, err := AbsolutePath(name)
 	if err != nil {
 		return "", stream.Dataf(s.file, "it names %s: %v", name, err)
 	}
-	if local, err := Local(name); err == nil && slices.Contains(strings.Split(filepath.ToSlash(local), "/"), "..") {
+	if local, err := LocalPath(name); err == nil && slices.Contains(strings.Split(filepath.ToSlash(local), "/"), "..") {
 		name = full // the system would follow a link before it goes up
 	}
 	for _, folder := range s.folders {
@@ -144,7 +144,7 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 		if filepath.VolumeName(folder) != filepath.VolumeName(full) {
 			continue
 		}
-		if _, ok := Under(folder, full); ok {
+		if _, ok := RelativePath(folder, full); ok {
 			return name, nil
 		}
 	}
@@ -167,7 +167,7 @@ func isBelow(folder, full string) bool {
 // only if the user allows them; the refusal of a bucket repeats its parameters. A plan on a web server may be
 // anybody's, and none of its roots counts.
 func (s *Scope) AddRecorded(plan string, roots []string) {
-	if l, err := store.Parse(plan); err == nil && l.Web() {
+	if l, err := store.Parse(plan); err == nil && l.IsWeb() {
 		return
 	}
 	for _, root := range roots {
@@ -180,8 +180,8 @@ func (s *Scope) AddRecorded(plan string, roots []string) {
 		l, err := store.Parse(root)
 		switch {
 		case err != nil:
-		case l.Web():
-		case slices.ContainsFunc(l.Parameters(), func(name string) bool { return name != "region" && name != "use_path_style" }):
+		case l.IsWeb():
+		case slices.ContainsFunc(l.ParameterNames(), func(name string) bool { return name != "region" && name != "use_path_style" }):
 			s.recordedRoots = append(s.recordedRoots, l)
 		default:
 			s.roots = append(s.roots, l)
@@ -189,16 +189,16 @@ func (s *Scope) AddRecorded(plan string, roots []string) {
 	}
 }
 
-// Roots returns few places that together contain all the paths and URLs: the bucket or host of each URL, with
+// CommonRoots returns few places that together contain all the paths and URLs: the bucket or host of each URL, with
 // its parameters, and for the absolute local paths, for each folder directly below the root, the innermost
 // common folder.
-func Roots(names iter.Seq[string]) []string {
+func CommonRoots(names iter.Seq[string]) []string {
 	var roots []string
 	folders := map[string]string{} // by top folder
 	for name := range names {
 		if IsURL(name) {
 			l, err := store.Parse(name)
-			if root := l.WithKey("").Name(); err == nil && !slices.Contains(roots, root) {
+			if root := l.WithKey("").PublicName(); err == nil && !slices.Contains(roots, root) {
 				roots = append(roots, root)
 			}
 			continue
@@ -219,9 +219,9 @@ func Roots(names iter.Seq[string]) []string {
 	return append(roots, slices.Sorted(maps.Values(folders))...)
 }
 
-// Beside returns the name that a line of the list means. A relative path starts from the working directory if
+// ResolveLine returns the name that a line of the list means. A relative path starts from the working directory if
 // the list is local, and from the list's own folder if it is in a store or on a server.
-func Beside(list, line string) string {
+func ResolveLine(list, line string) string {
 	if !IsURL(list) || IsURL(line) || strings.Contains(line, "://") || filepath.IsAbs(line) {
 		return line
 	}
@@ -231,7 +231,7 @@ func Beside(list, line string) string {
 	}
 	joined := path.Join("/", path.Dir(l.Key), line)[1:]
 	if strings.HasSuffix(line, "/") {
-		joined = Folder(joined)
+		joined = FolderPrefix(joined)
 	}
-	return l.WithKey(joined).Name() // the query of a list on a server signs the list alone
+	return l.WithKey(joined).PublicName() // the query of a list on a server signs the list alone
 }

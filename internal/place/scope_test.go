@@ -97,12 +97,12 @@ func TestScopeAllows(t *testing.T) {
 // TestScopeRecorded: roots recorded in a plan hold for local files and buckets, and never choose a server,
 // credentials or a web server; the refusal repeats the maker's choice.
 func TestScopeRecorded(t *testing.T) {
-	roots := Roots(slices.Values([]string{"/lake/a/x", "/lake/b/x", "s3://b/x?region=eu-west-1", "s3://b/y?region=eu-west-1", "gs://c/x?endpoint=https://e", "https://h/x?sig=1"}))
+	roots := CommonRoots(slices.Values([]string{"/lake/a/x", "/lake/b/x", "s3://b/x?region=eu-west-1", "s3://b/y?region=eu-west-1", "gs://c/x?endpoint=https://e", "https://h/x?sig=1"}))
 	if want := []string{"s3://b/?region=eu-west-1", "gs://c/?endpoint=https://e", "https://h/", "/lake"}; !slices.Equal(roots, want) {
 		t.Fatalf("roots %q, want %q", roots, want)
 	}
 	s := must.Get(NewScope("plan", nil, nil))(t)
-	if roots := Roots(slices.Values([]string{"/a/b/x", "/c/d/x", "/a/e/x", "/x"})); !slices.Equal(roots, []string{"/a", "/c/d", "/x"}) {
+	if roots := CommonRoots(slices.Values([]string{"/a/b/x", "/c/d/x", "/a/e/x", "/x"})); !slices.Equal(roots, []string{"/a", "/c/d", "/x"}) {
 		t.Errorf("roots of several top folders are %q", roots)
 	}
 	s.AddRecorded("https://h/job.plan.json", []string{"/lake", "s3://b/"})
@@ -132,14 +132,14 @@ func TestBeside(t *testing.T) {
 		"x.csv": "s3://b/jobs/x.csv?endpoint=http://e", "../lake/": "s3://b/lake/?endpoint=http://e", "../../../x": "s3://b/x?endpoint=http://e", "*.csv": "s3://b/jobs/*.csv?endpoint=http://e",
 		"x?endpoint=https:y": "s3://b/jobs/x?endpoint=https:y?endpoint=http://e", "/x": "/x", "gs://c/x": "gs://c/x", "file:///x": "file:///x",
 	} {
-		if got := Beside(list, line); got != want {
+		if got := ResolveLine(list, line); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
-	if got := Beside("https://h/a/list.txt?sig=1", "b/x.csv?sig=2"); got != "https://h/a/b/x.csv?sig=2" {
+	if got := ResolveLine("https://h/a/list.txt?sig=1", "b/x.csv?sig=2"); got != "https://h/a/b/x.csv?sig=2" {
 		t.Errorf("on a server: %s", got)
 	}
-	if got := Beside("a/list.txt", "x.csv"); got != "x.csv" {
+	if got := ResolveLine("a/list.txt", "x.csv"); got != "x.csv" {
 		t.Errorf("of a local list: %s", got)
 	}
 }
@@ -161,7 +161,7 @@ func FuzzScope(f *testing.F) {
 			return
 		}
 		if !IsURL(got) {
-			full := must.Get(FromRoot(got))(t)
+			full := must.Get(AbsolutePath(got))(t)
 			if full != "/srv/lake" && !strings.HasPrefix(full, "/srv/lake/") {
 				t.Errorf("%q opens %s", name, full)
 			}

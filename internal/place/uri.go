@@ -30,17 +30,17 @@ func (s *Scope) ResolveURI(uri string) (string, error) {
 	}
 	storeScheme := storeSchemes[strings.ToLower(scheme)]
 	if !ok || storeScheme == "" {
-		return "", stream.Dataf(s.file, "it names %s, which is in a store of an unknown kind", Name(uri))
+		return "", stream.Dataf(s.file, "it names %s, which is in a store of an unknown kind", DisplayName(uri))
 	}
 	authority, key, _ := strings.Cut(rest, "/")
 	container, host, hasHost := strings.Cut(authority, "@")
 	location, err := store.Parse(storeScheme + "://" + container + "/" + key)
-	if err == nil && len(location.Parameters()) == 0 {
+	if err == nil && len(location.ParameterNames()) == 0 {
 		key, err = url.PathUnescape(location.Key)
 		location = location.WithKey(key)
 	}
 	if err != nil {
-		return "", stream.Dataf(s.file, "it names %s: %v", Name(uri), err)
+		return "", stream.Dataf(s.file, "it names %s: %v", DisplayName(uri), err)
 	}
 	if storeScheme == "azblob" && hasHost {
 		return s.resolveAccount(location, strings.ToLower(host))
@@ -53,7 +53,7 @@ func (s *Scope) resolveEncodedPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Local(name)
+	return LocalPath(name)
 }
 
 // resolveAccount is Resolve for a place in the storage account of a host: other accounts may have containers of
@@ -65,7 +65,7 @@ func (s *Scope) resolveAccount(location store.Location, host string) (string, er
 	if !public {
 		query += "&domain=" + url.QueryEscape(strings.Replace(domain, "dfs.", "blob.", 1))
 	}
-	opened, refused := s.Resolve(location.Bare().String() + query)
+	opened, refused := s.Resolve(location.WithoutParameters().String() + query)
 	if refused == nil || !public {
 		return opened, refused
 	}
@@ -73,7 +73,7 @@ func (s *Scope) resolveAccount(location store.Location, host string) (string, er
 	if err != nil {
 		return "", refused
 	}
-	if l, err := store.Parse(opened); err != nil || l.Account() != account {
+	if l, err := store.Parse(opened); err != nil || l.AzureAccount() != account {
 		return "", refused
 	}
 	return opened, nil

@@ -81,7 +81,7 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 		return err
 	}
 	if memory := r.text.memory; memory > 0 {
-		size, err := jsonsize.Of(r.text.ctx, whole, reflect.TypeFor[Header]())
+		size, err := jsonsize.DecodedBytes(r.text.ctx, whole, reflect.TypeFor[Header]())
 		if need := 4*int64(len(whole)) + size; need > memory { // its fields, their whole text, and the copies of decoder and digest
 			return r.text.errTooLong(need)
 		}

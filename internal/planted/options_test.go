@@ -58,7 +58,7 @@ func TestClassesAreClusters(t *testing.T) {
 		var cols [][]float64
 		for _, g := range tab.Answer().Groups[:min(opt.Factors, opt.Classes-1)] {
 			x := make([]float64, n)
-			tab.Fill(g[0], 0, x)
+			tab.FillColumn(g[0], 0, x)
 			cols = append(cols, x)
 		}
 		gram := gramOf(cols) // standardizes cols

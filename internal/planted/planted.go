@@ -131,8 +131,8 @@ func (t *Table) Answer() Answer {
 	return a
 }
 
-// Found returns the number of groups that have at least one of the columns.
-func (a Answer) Found(columns []int) int {
+// CoveredGroups returns the number of groups that have at least one of the columns.
+func (a Answer) CoveredGroups(columns []int) int {
 	found := 0
 	for _, g := range a.Groups {
 		if slices.ContainsFunc(g, func(j int) bool { return slices.Contains(columns, j) }) {
@@ -190,13 +190,13 @@ func (t *Table) makeChunk(from, to int64, data []float64) *stream.Chunk {
 	n := int(to - from)
 	c := &stream.Chunk{Start: from, Block: n, Rows: n, Cols: len(t.columns), Stride: n, Data: data[:n*len(t.columns)]}
 	for j := range t.columns {
-		t.Fill(j, from, c.Col(j))
+		t.FillColumn(j, from, c.Col(j))
 	}
 	return c
 }
 
-// Fill writes rows from, from+1, … of column j to out. Calls may run concurrently.
-func (t *Table) Fill(j int, from int64, out []float64) {
+// FillColumn writes rows from, from+1, … of column j to out. Calls may run concurrently.
+func (t *Table) FillColumn(j int, from int64, out []float64) {
 	col := &t.columns[j]
 	clear(out)
 	for _, f := range col.factors {

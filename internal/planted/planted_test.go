@@ -117,7 +117,7 @@ func TestAnswerIsUnambiguous(t *testing.T) {
 			if margin < 1.05 {
 				t.Errorf("%+v: the next group scores within %.3f of the winner", opt, margin)
 			}
-			if a.Found(order) != len(a.Groups) || a.Found(order[1:]) != len(a.Groups)-1 || a.Found(a.Noise) != 0 {
+			if a.CoveredGroups(order) != len(a.Groups) || a.CoveredGroups(order[1:]) != len(a.Groups)-1 || a.CoveredGroups(a.Noise) != 0 {
 				t.Errorf("Found miscounts")
 			}
 		}

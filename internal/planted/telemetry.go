@@ -42,8 +42,8 @@ func (Telemetry) Factors() []string {
 	}
 }
 
-// Sensors returns the number of sensors of factor f, counted from 0.
-func (Telemetry) Sensors(f int) int { return 8 - f*6/12 }
+// SensorCount returns the number of sensors of factor f, counted from 0.
+func (Telemetry) SensorCount(f int) int { return 8 - f*6/12 }
 
 const telemetryNoise = 40 // columns diag_…
 
@@ -57,8 +57,8 @@ func (Telemetry) Folders() (list []string) {
 	return list
 }
 
-// File generates the file in folder i of Folders, 8 bytes a value.
-func (t Telemetry) File(i int) []TelemetryColumn {
+// MakeFile generates the file in folder i of Folders, 8 bytes a value.
+func (t Telemetry) MakeFile(i int) []TelemetryColumn {
 	files := int64(len(t.Folders()))
 	rows := cmp.Or(t.Rows, 20000)
 	from, to := rows*int64(i)/files, rows*int64(i+1)/files
@@ -82,7 +82,7 @@ func (t Telemetry) File(i int) []TelemetryColumn {
 	factors := t.Factors()
 	for f, name := range factors {
 		factor := b.namedSeries(name)
-		for s := 1; s <= t.Sensors(f); s++ {
+		for s := 1; s <= t.SensorCount(f); s++ {
 			own := b.namedSeries(fmt.Sprintf("%s_%d", name, s))
 			level, unit := float64(10*(f+1)+s), math.Pow(10, float64(f%4-1))
 			b.addReals(fmt.Sprintf("%s_%d", name, s), 0.01, func(at int64) float64 {

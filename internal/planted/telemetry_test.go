@@ -14,7 +14,7 @@ func TestTelemetryFilesAreOneTable(t *testing.T) {
 	whole := make(map[string][]any)
 	made := Telemetry{Rows: 1000}
 	for i := range made.Folders() {
-		for _, c := range made.File(i) {
+		for _, c := range made.MakeFile(i) {
 			v := reflect.ValueOf(c.Values)
 			for r := range v.Len() {
 				whole[c.Name] = append(whole[c.Name], v.Index(r).Interface())
@@ -23,7 +23,7 @@ func TestTelemetryFilesAreOneTable(t *testing.T) {
 	}
 	sensors := 0
 	for f := range made.Factors() {
-		sensors += made.Sensors(f)
+		sensors += made.SensorCount(f)
 	}
 	if want := sensors + telemetryNoise + 11; len(whole) != want {
 		t.Errorf("%d columns, want %d", len(whole), want)

@@ -29,7 +29,7 @@ const mostPositions = 1 << 31
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Record) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(magic))
+	e.Word(words.MagicWord(magic))
 	e.Int(int64(r.Total))
 	for _, list := range [][]stream.Position{r.Columns, r.LeftOut} {
 		e.Int(int64(len(list)))

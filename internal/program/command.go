@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Group makes cmd a command with only subcommands, each called a what: it shows its help, and refuses an unknown
+// MakeGroup makes cmd a command with only subcommands, each called a what: it shows its help, and refuses an unknown
 // subcommand.
-func Group(cmd *cobra.Command, what string) {
+func MakeGroup(cmd *cobra.Command, what string) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -67,7 +67,7 @@ func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
 // DidYouMean ends an error about an unknown name with a suggestion. It is empty if no known name is near.
 func DidYouMean(name string, known []string) string {
-	if near := suggest.Name(name, known); near != "" {
+	if near := suggest.NearestName(name, known); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

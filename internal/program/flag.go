@@ -33,8 +33,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return stream.Usagef("%s%s", err, list)
 }
 
-// Wanted describes the values that a flag takes, after it was set to another.
-func Wanted(err error) string {
+// ExpectedValue describes the values that a flag takes, after it was set to another.
+func ExpectedValue(err error) string {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		return expectedValue(invalid)

@@ -79,7 +79,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 			p.Resume(err)
 		}
 	}
-	return exit.Code(err)
+	return exit.CodeOf(err)
 }
 
 // reportError prints err with flags as cmd spells them. If cmd has no flag for the folder of scratch files, it names

@@ -20,7 +20,7 @@ func toy(ctx context.Context, out io.Writer, work func(out io.Writer) error, arg
 		Root: &cobra.Command{Use: "toy"}, Out: NewWriter(out, "standard output"), Err: &errw,
 		Resume: func(error) { errw.WriteString("go on\n") },
 	}
-	Group(p.Root, "verb")
+	MakeGroup(p.Root, "verb")
 	verb := &cobra.Command{Use: "work", Args: NoArgs, RunE: func(*cobra.Command, []string) error { return work(p.Out) }}
 	verb.Flags().Int("count", 0, "")
 	verb.Flags().Var(new(Bytes), "size", "")

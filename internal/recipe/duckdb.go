@@ -18,13 +18,13 @@ const StandardInput = "standard input"
 // CheckDuckDB refuses a file that DuckDB cannot read by itself or with the arguments of a query: file is its
 // name, format the format's plain name, and packing the compression, gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
-	switch parameters := place.Parameters(file); {
+	switch parameters := place.ParameterNames(file); {
 	case len(parameters) > 0:
-		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(file), strings.Join(parameters, ", "))
+		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.DisplayName(file), strings.Join(parameters, ", "))
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
 	case format == "libsvm":
-		return stream.Usagef("{format} sql: %s: DuckDB does not read libsvm, whose rows have no columns; write the chosen features dense with apply", place.Name(file))
+		return stream.Usagef("{format} sql: %s: DuckDB does not read libsvm, whose rows have no columns; write the chosen features dense with apply", place.DisplayName(file))
 	case packing == "bz2":
 		format = "text compressed with bzip2"
 	case slices.Contains([]string{"Parquet", "CSV", "NDJSON"}, format):
@@ -33,7 +33,7 @@ func CheckDuckDB(file, format, packing string) error {
 		format = "NumPy arrays"
 	}
 	return stream.Usagef("{format} sql: %s: DuckDB does not read %s by itself; make Parquet of it with convert, or select FROM a table that has it with {from} TABLE",
-		place.Name(file), format)
+		place.DisplayName(file), format)
 }
 
 func (r *Recipe) checkDuckDB() error {

@@ -29,10 +29,10 @@ const (
 // Options of a checkpoint folder.
 type Options struct {
 	Every time.Duration // minimum between saves; 0 means DefaultEvery; below 0 every chance is used, for tests
-	// Unasked marks a folder that the user has not named: states of another run in it are removed, and if it
+	// Implicit marks a folder that the user has not named: states of another run in it are removed, and if it
 	// cannot be written the run continues without it. Remarks report both.
-	Unasked bool
-	Note    func(stream.Text) // takes remarks; nil drops them
+	Implicit bool
+	Note     func(stream.Text) // takes remarks; nil drops them
 }
 
 // Folder is the checkpoint folder of a run, locked against other runs until Close or Forget. Not safe for
@@ -92,8 +92,8 @@ func (f *Folder) Path() string {
 	return f.path
 }
 
-// Holds reports whether the folder has states of this very run to continue from.
-func (f *Folder) Holds() bool { return f != nil && f.hasOwnStates }
+// HoldsStates reports whether the folder has states of this very run to continue from.
+func (f *Folder) HoldsStates() bool { return f != nil && f.hasOwnStates }
 
 func (f *Folder) addRemark(format string, args ...any) {
 	if f.opt.Note != nil {
@@ -153,7 +153,7 @@ func (f *Folder) Forget() error {
 		return nil
 	}
 	failed := f.removeStates()
-	f.createdByOpen = f.createdByOpen || f.opt.Unasked
+	f.createdByOpen = f.createdByOpen || f.opt.Implicit
 	return errors.Join(failed, f.Close())
 }
 
@@ -164,7 +164,7 @@ func (f *Folder) removeStates() (failed error) {
 	}
 	for _, name := range f.matchingNames(func(name string) bool { return isState(name) || isDebris(name) }) {
 		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
-			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: atomicfile.Remedy(err)}
+			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}
 		}
 	}
 	return failed
@@ -191,7 +191,7 @@ func Forget(path string, opt Options) error {
 	}
 	f, err := Open(path, opt)
 	if err != nil {
-		if errors.As(err, new(*stream.UsageError)) || opt.Unasked { // nothing of this user's was saved there
+		if errors.As(err, new(*stream.UsageError)) || opt.Implicit { // nothing of this user's was saved there
 			return nil
 		}
 		return err

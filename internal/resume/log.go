@@ -72,7 +72,7 @@ func (r *Run) openLog() (*log, error) {
 	path := r.filePath(logStateName)
 	file, err := ownfile.Open(r.folder.dir, r.fileName(logStateName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = ownfile.Make(r.folder.dir, r.fileName(logStateName), 0o600)
+		file, err = ownfile.CreateNew(r.folder.dir, r.fileName(logStateName), 0o600)
 	}
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (l *log) readStates(digest string) error {
 		return err
 	}
 	if string(head) != logMagic+digest {
-		return Damaged(l.file.Name(), stream.Errorf("it is of another run than its folder"))
+		return ErrDamaged(l.file.Name(), stream.Errorf("it is of another run than its folder"))
 	}
 	l.end = int64(len(head))
 	for {
@@ -279,12 +279,12 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 		total += 8 * int64(len(x))
 	}
 	if !slices.Equal(lengths, state.head.Lengths) {
-		return nil, false, Damaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, state.head.Lengths, lengths))
+		return nil, false, ErrDamaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, state.head.Lengths, lengths))
 	}
 	from := bufio.NewReaderSize(io.NewSectionReader(l.file, state.numbersOffset, total), 1<<16)
 	for _, x := range numbers {
 		if _, err := vector(x).ReadFrom(from); err != nil {
-			return nil, false, Damaged(l.file.Name(), err)
+			return nil, false, ErrDamaged(l.file.Name(), err)
 		}
 	}
 	return state.head.Marks, true, nil
@@ -293,13 +293,13 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 // asSaveError turns an error of saving into a checkpoint error; for an Unasked folder it disables saving and
 // returns nil.
 func (r *Run) asSaveError(err error) error {
-	if r.folder.opt.Unasked {
+	if r.folder.opt.Implicit {
 		r.isIdentified, r.hasStates = false, false
 		r.folder.disableSaving(err)
 		return nil
 	}
 	if !errors.As(err, new(*stream.OutputError)) && !errors.As(err, new(*stream.DataError)) {
-		err = &stream.OutputError{Path: r.folder.path, Err: stripPathError(err), Remedy: atomicfile.Remedy(err)}
+		err = &stream.OutputError{Path: r.folder.path, Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}
 	}
 	return stream.Errorf("checkpoint: %w", err)
 }

@@ -60,8 +60,8 @@ func recalled(t *testing.T, r *Run) int {
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	r := appended(t, dir)
-	if r.log.synced != 0 || !r.folder.Holds() {
-		t.Errorf("synced up to %d before its time, holds %v", r.log.synced, r.folder.Holds())
+	if r.log.synced != 0 || !r.folder.HoldsStates() {
+		t.Errorf("synced up to %d before its time, holds %v", r.log.synced, r.folder.HoldsStates())
 	}
 	if n := recalled(t, r); n != 4 {
 		t.Errorf("%d states of 4", n)
@@ -77,7 +77,7 @@ func TestLog(t *testing.T) {
 	}
 	must.Do(t, r.folder.Close())
 	f, r, err := reopened(t, dir, Options{}, ofRun())
-	if must.Do(t, err); !r.Stands() || recalled(t, r) != 4 {
+	if must.Do(t, err); !r.HasStates() || recalled(t, r) != 4 {
 		t.Error("they are not there again")
 	}
 	if _, _, err := (Numbers{r}).Load(t.Context(), "pass1", []float64{0}); !errors.As(err, new(*stream.DataError)) {
@@ -146,7 +146,7 @@ func TestLogEnds(t *testing.T) {
 func TestLogUnwritable(t *testing.T) {
 	for _, unasked := range []bool{false, true} {
 		var said []stream.Text
-		_, r, err := reopened(t, t.TempDir(), Options{Unasked: unasked, Note: func(t stream.Text) { said = append(said, t) }}, ofRun())
+		_, r, err := reopened(t, t.TempDir(), Options{Implicit: unasked, Note: func(t stream.Text) { said = append(said, t) }}, ofRun())
 		must.Do(t, err)
 		must.Do(t, Numbers{r}.Append(t.Context(), "one", nil, []float64{1}))
 		must.Do(t, r.log.file.Close())

@@ -37,8 +37,8 @@ func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (m
 			return nil, false, err
 		}
 	}
-	if s.Has(strconv.Itoa(len(numbers))) {
-		return nil, false, Damaged(s.Path, stream.Errorf("it has more than %d sections", len(numbers)))
+	if s.HasSection(strconv.Itoa(len(numbers))) {
+		return nil, false, ErrDamaged(s.Path, stream.Errorf("it has more than %d sections", len(numbers)))
 	}
 	return s.Marks, true, nil
 }

@@ -25,7 +25,7 @@ func (f *Folder) openRoot() (err error) {
 	case !errors.Is(err, fs.ErrExist):
 		return f.errUnusable(f.path, stripPathError(err))
 	}
-	if f.opt.Unasked { // a link there was not made by the user for this run
+	if f.opt.Implicit { // a link there was not made by the user for this run
 		f.dir, err = openImplicitFolder(parent, name)
 	} else {
 		f.dir, err = openNamedFolder(f.path)
@@ -86,7 +86,7 @@ func (f *Folder) excludeOtherUsers() error {
 			onlyOurs = false
 			continue
 		}
-		info, err := ownfile.Look(f.dir, name)
+		info, err := ownfile.StatFile(f.dir, name)
 		if err == nil && ownfile.OthersRights(info) != 0 { // an older release made it
 			err = f.dir.Chmod(name, 0o600)
 		}

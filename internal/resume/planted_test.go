@@ -38,8 +38,8 @@ func TestPrivateFolder(t *testing.T) {
 	n := Numbers{r}
 	must.Do(t, n.Save(t.Context(), "one", nil, []float64{1}))
 	must.Do(t, n.Append(t.Context(), "two", nil, []float64{2}))
-	rows := must.Get(f.Run(t.Context(), "rows", ofRun()))(t)
-	s := must.Get(rows.Stages(t.Context(), nil))(t)
+	rows := must.Get(f.OpenRun(t.Context(), "rows", ofRun()))(t)
+	s := must.Get(rows.OpenStages(t.Context(), nil))(t)
 	st := s.Stage("x", stream.InMemory{})
 	must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 	must.Do(t, st.Save(t.Context(), 1))
@@ -90,7 +90,7 @@ func TestFolderOfOthersRights(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := must.Get(f.Run(t.Context(), "part", ofRun()))(t)
+		r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
 		got := make([]float64, 3)
 		if _, ok, err := (Numbers{r}).Load(t.Context(), "one", got, nil); !ok || err != nil || !slices.Equal(got, []float64{1, 2, 3}) {
 			t.Errorf("%s: gone on with %v, %t, %v", c.name, got, ok, err)
@@ -126,7 +126,7 @@ func TestPlantedInFolder(t *testing.T) {
 				must.Do(t, os.RemoveAll(at))
 				must.Do(t, plant(at, victim))
 				for _, unasked := range []bool{false, true} {
-					_, err := Open(dir, Options{Unasked: unasked})
+					_, err := Open(dir, Options{Implicit: unasked})
 					if out, ok := errors.AsType[*stream.OutputError](err); !ok || out.Path != at || !strings.Contains(out.Remedy.String(), "remove it") {
 						t.Errorf("unasked %t: %v, want an error about %s", unasked, err, at)
 					}
@@ -150,7 +150,7 @@ func TestPlantedLater(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "state")
 		_, r, err := reopened(t, dir, Options{Every: -1}, ofRun())
 		must.Do(t, err)
-		s := must.Get(r.Stages(t.Context(), nil))(t)
+		s := must.Get(r.OpenStages(t.Context(), nil))(t)
 		st := s.Stage("x", stream.InMemory{})
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)
@@ -199,11 +199,11 @@ func TestPlantedFolder(t *testing.T) {
 	}
 	for path, unasked := range unusable {
 		for _, unasked := range unasked {
-			_, err := Open(path, Options{Unasked: unasked})
+			_, err := Open(path, Options{Implicit: unasked})
 			if out, ok := errors.AsType[*stream.OutputError](err); !ok || out.Path != path || out.Remedy.Format == "" {
 				t.Errorf("%s, unasked %t: %v", path, unasked, err)
 			}
-			if err := Forget(path, Options{Unasked: true}); err != nil {
+			if err := Forget(path, Options{Implicit: true}); err != nil {
 				t.Errorf("%s is to be forgotten: %v", path, err)
 			}
 			must.Get(os.Lstat(path))(t)

@@ -29,7 +29,7 @@ func reopened(t *testing.T, dir string, opt Options, id Identity) (*Folder, *Run
 	t.Helper()
 	f := must.Get(Open(dir, opt))(t)
 	t.Cleanup(func() { must.Do(t, f.Close()) })
-	r, err := f.Run(t.Context(), "part", id)
+	r, err := f.OpenRun(t.Context(), "part", id)
 	return f, r, err
 }
 
@@ -51,7 +51,7 @@ func TestGoesOn(t *testing.T) {
 	dir := saved(t)
 	f, r, err := reopened(t, dir, Options{}, ofRun())
 	must.Do(t, err)
-	if !r.Stands() {
+	if !r.HasStates() {
 		t.Error("the states are not seen")
 	}
 	got := make([]float64, 3)
@@ -84,7 +84,7 @@ func TestNothingSaved(t *testing.T) {
 	for _, dir := range []string{own, made} {
 		f, r, err := reopened(t, dir, Options{}, ofRun())
 		must.Do(t, err)
-		if r.Stands() {
+		if r.HasStates() {
 			t.Error("there are states")
 		}
 		must.Do(t, f.Close())
@@ -131,7 +131,7 @@ func TestRefusesOthers(t *testing.T) {
 		}
 		must.Do(t, f.Close())
 	}
-	if _, r, err := reopened(t, dir, Options{}, ofRun()); err != nil || !r.Stands() {
+	if _, r, err := reopened(t, dir, Options{}, ofRun()); err != nil || !r.HasStates() {
 		t.Errorf("refused, the states are gone: %v", err)
 	}
 }
@@ -143,16 +143,16 @@ func TestUnasked(t *testing.T) {
 	id := ofRun()
 	id.Options["k"] = "4"
 	var said []string
-	opt := Options{Unasked: true, Note: func(t stream.Text) { said = append(said, t.String()) }}
+	opt := Options{Implicit: true, Note: func(t stream.Text) { said = append(said, t.String()) }}
 	f, r, err := reopened(t, dir, opt, id)
 	must.Do(t, err)
-	if r.Stands() || len(said) != 1 || !strings.Contains(said[0], "k is 4, and was 3") {
-		t.Errorf("stands: %v, said %q", r.Stands(), said)
+	if r.HasStates() || len(said) != 1 || !strings.Contains(said[0], "k is 4, and was 3") {
+		t.Errorf("stands: %v, said %q", r.HasStates(), said)
 	}
 	must.Do(t, r.Save(t.Context(), "two", nil))
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "part.one"+Suffix, "x"), 0o777)) // in the way
 	must.Do(t, r.Save(t.Context(), "one", nil))
-	if r.Due() || f.Holds() || r.Has("two") || len(f.stateNames("")) != 1 {
+	if r.Due() || f.HoldsStates() || r.HasState("two") || len(f.stateNames("")) != 1 {
 		t.Errorf("given up, the folder has %q; said %q", f.stateNames(""), said)
 	}
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "part.one"+Suffix)))
@@ -197,7 +197,7 @@ func TestDamage(t *testing.T) {
 		load := func() error {
 			f := must.Get(Open(dir, Options{}))(t)
 			defer f.Close()
-			r, err := f.Run(t.Context(), "part", ofRun())
+			r, err := f.OpenRun(t.Context(), "part", ofRun())
 			if err != nil {
 				return err
 			}
@@ -234,7 +234,7 @@ func TestPace(t *testing.T) {
 	defer f.Close()
 	f.now = func() time.Time { return now }
 	f.lastSave = now
-	r := must.Get(f.Run(t.Context(), "part", ofRun()))(t)
+	r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
 	for _, c := range []struct {
 		cost, wait time.Duration
 	}{{0, 10 * time.Second}, {time.Second, 50 * time.Second}, {100 * time.Millisecond, 10 * time.Second}} {
@@ -252,11 +252,11 @@ func TestPace(t *testing.T) {
 // TestNone: without a folder everything can be asked and nothing is kept.
 func TestNone(t *testing.T) {
 	var f *Folder
-	r := must.Get(f.Run(t.Context(), "part", ofRun()))(t)
+	r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
 	must.Do(t, r.Save(t.Context(), "one", nil))
 	must.Do(t, r.Drop("one"))
 	s, err := r.Load(t.Context(), "one")
-	if s != nil || err != nil || r.Due() || r.Stands() || f.Path() != "" {
+	if s != nil || err != nil || r.Due() || r.HasStates() || f.Path() != "" {
 		t.Error("there is something")
 	}
 	must.Do(t, errors.Join(f.Close(), f.Forget(), Forget("", Options{}), Forget(filepath.Join(t.TempDir(), "none"), Options{})))

@@ -34,24 +34,24 @@ type Run struct {
 	log *log // for Numbers; nil until it is opened
 }
 
-// Run opens the states of the part of a run that id describes. Its file names begin with part, which has
+// OpenRun opens the states of the part of a run that id describes. Its file names begin with part, which has
 // letters only. States of another run are a *stream.UsageError that names a difference; in an Unasked folder
 // they are removed, with a remark. Damaged ones are a *stream.DataError.
-func (f *Folder) Run(ctx context.Context, part string, id Identity) (*Run, error) {
+func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, error) {
 	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
 		return r, err
 	}
-	if f.opt.Unasked {
+	if f.opt.Implicit {
 		f.addRemark("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
-		return r, r.Clear()
+		return r, r.RemoveStates()
 	}
 	return nil, f.errOtherRun(why)
 }
 
-// Own is Run, but refuses the states of another run in every folder: for a run in a place that other runs may
+// OpenOwnRun is Run, but refuses the states of another run in every folder: for a run in a place that other runs may
 // use later, so that the states may be theirs.
-func (f *Folder) Own(ctx context.Context, part string, id Identity) (*Run, error) {
+func (f *Folder) OpenOwnRun(ctx context.Context, part string, id Identity) (*Run, error) {
 	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
 		return r, err
@@ -76,11 +76,11 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	f.runs = append(f.runs, r)
 	path := r.filePath(identityEntry)
 	if _, err := f.dir.Lstat(r.fileName(identityEntry)); errors.Is(err, fs.ErrNotExist) {
-		return r, why, r.Clear() // states without an identity
+		return r, why, r.RemoveStates() // states without an identity
 	}
 	h, err := chunkio.ReadStatsHeader(ctx, path, f.fetchOptions())
 	if err != nil {
-		return nil, why, Damaged(path, err)
+		return nil, why, ErrDamaged(path, err)
 	}
 	if h.Kind == containerKind && h.Options[digestEntry] == digest {
 		r.isIdentified = true
@@ -92,17 +92,17 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	}
 	var saved Identity
 	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != containerKind || err != nil {
-		return nil, why, Damaged(path, stream.Errorf("it does not say which run it is of"))
+		return nil, why, ErrDamaged(path, stream.Errorf("it does not say which run it is of"))
 	}
 	saved.Inputs, saved.Columns = h.Inputs, h.Columns
 	if why = id.firstDifference(&saved); why.Format == "" {
-		return nil, why, Damaged(path, stream.Errorf("it says two things of the run that it is of"))
+		return nil, why, ErrDamaged(path, stream.Errorf("it says two things of the run that it is of"))
 	}
 	return r, why, nil
 }
 
-// Damaged places an error of an unusable state, whose remedy is to remove it.
-func Damaged(path string, err error) error {
+// ErrDamaged places an error of an unusable state, whose remedy is to remove it.
+func ErrDamaged(path string, err error) error {
 	dataErr := stream.Dataf(path, "%w", err)
 	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
 		dataErr.Err = inner.Err
@@ -117,8 +117,8 @@ func (r *Run) fileName(state string) string { return r.part + "." + state + Suff
 
 func (r *Run) filePath(state string) string { return filepath.Join(r.folder.path, r.fileName(state)) }
 
-// Clear removes all states of the part.
-func (r *Run) Clear() error {
+// RemoveStates removes all states of the part.
+func (r *Run) RemoveStates() error {
 	if r == nil {
 		return nil
 	}
@@ -143,8 +143,8 @@ func (f *Folder) removeFile(name string) error {
 // took.
 func (r *Run) Due() bool { return r != nil && !r.folder.savingDisabled && r.folder.isSaveDue() }
 
-// Stands reports whether the folder has states of this very run.
-func (r *Run) Stands() bool { return r != nil && r.hasStates }
+// HasStates reports whether the folder has states of this very run.
+func (r *Run) HasStates() bool { return r != nil && r.hasStates }
 
 // Save replaces a state atomically. The marks are small facts in addition to the sections. It fails with a
 // *stream.OutputError; for an Unasked folder it disables saving instead.
@@ -236,10 +236,10 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, Damaged(path, err)
+		return nil, ErrDamaged(path, err)
 	}
 	if file.Header.Kind != containerKind || file.Header.Options[digestEntry] != r.digest {
-		return nil, errors.Join(Damaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
+		return nil, errors.Join(ErrDamaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
 	}
 	s := &State{Marks: make(map[string]string), Path: path, file: file}
 	for entry, value := range file.Header.Options {
@@ -250,8 +250,8 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 	return s, nil
 }
 
-// Has reports whether there is a state of that name.
-func (r *Run) Has(name string) bool {
+// HasState reports whether there is a state of that name.
+func (r *Run) HasState(name string) bool {
 	if r == nil || !r.isIdentified {
 		return false
 	}
@@ -259,8 +259,8 @@ func (r *Run) Has(name string) bool {
 	return err == nil
 }
 
-// Count returns the number of states whose names begin with prefix.
-func (r *Run) Count(prefix string) int {
+// CountStates returns the number of states whose names begin with prefix.
+func (r *Run) CountStates(prefix string) int {
 	if r == nil || !r.isIdentified {
 		return 0
 	}
@@ -270,26 +270,26 @@ func (r *Run) Count(prefix string) int {
 // Close closes the state's file.
 func (s *State) Close() error { return s.file.Close() }
 
-// Has reports whether there is a section of that name.
-func (s *State) Has(section string) bool { return s.file.Has(section) }
+// HasSection reports whether there is a section of that name.
+func (s *State) HasSection(section string) bool { return s.file.Has(section) }
 
 // Read reads a section to its end.
 func (s *State) Read(section string, to io.ReaderFrom) error {
 	body, err := s.file.SectionReader(section)
 	if err != nil {
-		return Damaged(s.Path, err)
+		return ErrDamaged(s.Path, err)
 	}
 	if _, err := to.ReadFrom(body); errors.As(err, new(*stream.UsageError)) || errors.As(err, new(*stream.MemoryError)) {
 		return stream.Errorf("%s: %w", s.Path, err) // not damaged
 	} else if err != nil {
-		return Damaged(s.Path, err)
+		return ErrDamaged(s.Path, err)
 	}
 	switch _, err := io.ReadFull(body, make([]byte, 1)); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err == nil:
-		return Damaged(s.Path, stream.Errorf("section %q is longer than its contents", section))
+		return ErrDamaged(s.Path, stream.Errorf("section %q is longer than its contents", section))
 	default:
-		return Damaged(s.Path, err)
+		return ErrDamaged(s.Path, err)
 	}
 }

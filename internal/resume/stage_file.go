@@ -30,7 +30,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 		mark, ok := st.takeLoadedFile(name)
 		if !ok || mark.Bytes != total || mark.Record != record {
 			path := st.stages.run.filePath(st.name)
-			return nil, Damaged(path, stream.Errorf("%s is not as this run needs it", name))
+			return nil, ErrDamaged(path, stream.Errorf("%s is not as this run needs it", name))
 		}
 		f.mark, state = mark, &mark.state
 		f.inSavedState = true

@@ -37,9 +37,9 @@ type Stages struct {
 	lastStepTime atomic.Int64    // nanoseconds that the last step took; 0: none has ended
 }
 
-// Stages opens the stages of the run, and removes the scratch files that killed runs have left there. onResume,
+// OpenStages opens the stages of the run, and removes the scratch files that killed runs have left there. onResume,
 // which may be nil, is called for each stage that resumes, with its last step.
-func (r *Run) Stages(ctx context.Context, onResume func(step int)) (*Stages, error) {
+func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
 	all := r.folder.stateNames(r.part + ".")
 	for _, name := range all {
@@ -49,11 +49,11 @@ func (r *Run) Stages(ctx context.Context, onResume func(step int)) (*Stages, err
 		path := filepath.Join(r.folder.path, name)
 		h, err := chunkio.ReadStatsHeader(ctx, path, r.folder.fetchOptions())
 		if err != nil {
-			return nil, Damaged(path, err)
+			return nil, ErrDamaged(path, err)
 		}
 		files, err := parseFiles(h.Options[markPrefix+filesMark])
 		if err != nil {
-			return nil, Damaged(path, err)
+			return nil, ErrDamaged(path, err)
 		}
 		for _, f := range files {
 			named[f.File] = true
@@ -69,9 +69,9 @@ func (r *Run) Stages(ctx context.Context, onResume func(step int)) (*Stages, err
 	return &Stages{run: r, onResume: onResume, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
 }
 
-// Delay returns a context that ends after ctx: if steps are short, it ends once the current step has been
+// DelayCancel returns a context that ends after ctx: if steps are short, it ends once the current step has been
 // saved. Call it before any stage begins.
-func (s *Stages) Delay(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *Stages) DelayCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	s.interrupted = ctx.Done()
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var timer *time.Timer
@@ -96,9 +96,9 @@ func (s *Stages) Delay(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// Bytes returns the size of the stages' scratch files in the folder at path: a run that continues from them
+// ScratchBytes returns the size of the stages' scratch files in the folder at path: a run that continues from them
 // needs no other space for them.
-func Bytes(path string) (total int64) {
+func ScratchBytes(path string) (total int64) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return 0
@@ -252,7 +252,7 @@ func (s *Stages) disableSaving(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.run.folder
-	if !f.opt.Unasked {
+	if !f.opt.Implicit {
 		return stream.Errorf("checkpoint: %w", err)
 	}
 	s.run.isIdentified, s.run.hasStates = false, false
@@ -286,7 +286,7 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 	}
 	defer s.Close()
 	if st.loadedFiles, err = parseFiles(s.Marks[filesMark]); err != nil {
-		return stream.StageNew, Damaged(s.Path, err)
+		return stream.StageNew, ErrDamaged(s.Path, err)
 	}
 	for _, f := range st.loadedFiles {
 		if _, err := run.folder.dir.Lstat(f.File); os.IsNotExist(err) {
@@ -296,7 +296,7 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 		}
 	}
 	if st.steps, err = parseSteps(s.Marks[stepsMark]); err != nil {
-		return stream.StageNew, Damaged(s.Path, err)
+		return stream.StageNew, ErrDamaged(s.Path, err)
 	}
 	if err := s.Read(valuesSection, values(list)); err != nil {
 		return stream.StageNew, err

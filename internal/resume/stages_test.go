@@ -22,7 +22,7 @@ func staged(t *testing.T, dir string, opt Options) (*Stages, *Folder) {
 	t.Helper()
 	f, r, err := reopened(t, dir, opt, ofRun())
 	must.Do(t, err)
-	return must.Get(r.Stages(t.Context(), nil))(t), f
+	return must.Get(r.OpenStages(t.Context(), nil))(t), f
 }
 
 const fileBytes, fileRecord = 40, 16
@@ -82,13 +82,13 @@ func TestStageGoesOn(t *testing.T) {
 	left := filepath.Join(dir, "part.x.7"+dataSuffix)
 	own := filepath.Join(dir, "thesis.tex")
 	must.Do(t, errors.Join(os.WriteFile(left, nil, 0o600), os.WriteFile(own, nil, 0o600)))
-	if n := Bytes(dir); n != 2*fileBytes {
+	if n := ScratchBytes(dir); n != 2*fileBytes {
 		t.Errorf("the files take %d bytes", n)
 	}
 	_, r, err := reopened(t, dir, Options{}, ofRun())
 	must.Do(t, err)
 	steps := 0
-	s := must.Get(r.Stages(t.Context(), func(step int) { steps = step }))(t)
+	s := must.Get(r.OpenStages(t.Context(), func(step int) { steps = step }))(t)
 	for path, there := range map[string]bool{left: false, own: true} {
 		if _, err := os.Stat(path); (err == nil) != there {
 			t.Errorf("%s: got %v, want it to exist: %t", path, err, there)
@@ -96,7 +96,7 @@ func TestStageGoesOn(t *testing.T) {
 	}
 	for _, space := range []stream.Scratch{scratch.New(scratch.Options{Dir: dir}), stream.InMemory{}} {
 		st, x := s.Stage("x", space), 0.0
-		if progress := must.Get(st.Load(t.Context(), &x))(t); progress != stream.StageBegun || x != 1.5 || steps != 3 || !r.Stands() {
+		if progress := must.Get(st.Load(t.Context(), &x))(t); progress != stream.StageBegun || x != 1.5 || steps != 3 || !r.HasStates() {
 			t.Errorf("progress %d, value %v, %d steps", progress, x, steps)
 		}
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
@@ -121,7 +121,7 @@ func TestStageEnds(t *testing.T) {
 	x = math.Inf(-1)
 	must.Do(t, st.End(t.Context(), &x))
 	must.Do(t, errors.Join(f.Close(), folder.Close()))
-	if n := Bytes(dir); n != 0 {
+	if n := ScratchBytes(dir); n != 0 {
 		t.Errorf("%d bytes of files are left", n)
 	}
 	s, _ = staged(t, dir, Options{})
@@ -143,8 +143,8 @@ func TestStageDamaged(t *testing.T) {
 	goOn := func() error {
 		f := must.Get(Open(dir, Options{}))(t)
 		defer f.Close()
-		r := must.Get(f.Run(t.Context(), "part", ofRun()))(t)
-		s, err := r.Stages(t.Context(), nil)
+		r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
+		s, err := r.OpenStages(t.Context(), nil)
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func TestDelay(t *testing.T) {
 		now := time.Unix(0, 0)
 		folder.now = func() time.Time { return now }
 		ctx, cancel := context.WithCancel(t.Context())
-		inner, stop := s.Delay(ctx)
+		inner, stop := s.DelayCancel(ctx)
 		st := s.Stage("x", stream.InMemory{})
 		if c.step > 0 {
 			now = now.Add(c.step)
@@ -255,7 +255,7 @@ func TestDelay(t *testing.T) {
 // If a folder that nobody named is full, the run continues without it.
 func TestStageWithoutRoom(t *testing.T) {
 	for _, unasked := range []bool{false, true} {
-		s, folder := staged(t, t.TempDir(), Options{Every: -1, Unasked: unasked})
+		s, folder := staged(t, t.TempDir(), Options{Every: -1, Implicit: unasked})
 		st := s.Stage("x", stream.InMemory{})
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)

@@ -47,9 +47,9 @@ func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	return &Solver{team: team, g: g, P: kernel.RowMajor(make([]float64, n*n), n, n, n)}
 }
 
-// Bytes bounds the memory of a Solver for d features and c columns, including the W it returns; rank is that of a
+// SolverBytes bounds the memory of a Solver for d features and c columns, including the W it returns; rank is that of a
 // factor, or 0.
-func Bytes(d, rank, c int) int64 {
+func SolverBytes(d, rank, c int) int64 {
 	order, block := d, 0
 	if rank > 0 {
 		order, block = rank, min(blockFeatures, d)
@@ -60,9 +60,9 @@ func Bytes(d, rank, c int) int64 {
 // blockFeatures features are scaled at a time.
 const blockFeatures = 256
 
-// Set sets R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d for a factor. The error wraps
+// SetWeights sets R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d for a factor. The error wraps
 // [linalg.ErrNotPositiveDefinite]: then w is lost to rounding next to G.
-func (s *Solver) Set(root []float64, weight float64) error {
+func (s *Solver) SetWeights(root []float64, weight float64) error {
 	s.root = root
 	if s.g.IsFactor() {
 		s.fillRowProducts()
@@ -116,7 +116,7 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 	if s.g.IsFactor() {
 		y := kernel.RowMajor(make([]float64, s.g.Rank*c), s.g.Rank, c, c)
 		s.Chol.SolveTo(s.team, y, to.Y)
-		s.Up(y, m)
+		s.AddXTransposed(y, m)
 		s.multiplyByRoot(w, w, c) // (XR)ᵀK⁻¹Y
 	} else {
 		s.multiplyByRoot(w, to.XY, c)
@@ -127,8 +127,8 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 	return w, penalty
 }
 
-// Up adds XᵀY to the d×c matrix xy, for a factor.
-func (s *Solver) Up(y, xy kernel.Matrix[float64]) {
+// AddXTransposed adds XᵀY to the d×c matrix xy, for a factor.
+func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	r := s.g.Rank
 	s.g.Panels(s.team.Threads(), func(from, count int, features []float64) {
 		kernel.Gemm(s.team, 1, kernel.RowMajor(features, count, r, r), y, xy.Sub(from, 0, count, xy.Cols))

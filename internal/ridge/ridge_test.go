@@ -46,7 +46,7 @@ func TestBothFormsAreTheRegression(t *testing.T) {
 			var first []float64
 			for _, threads := range []int{1, 8} {
 				s := New(kernel.NewTeam(threads), matrix)
-				must.Do(t, s.Set(root, weight))
+				must.Do(t, s.SetWeights(root, weight))
 				got, p := s.Solve(target, c)
 				// A condition of some 1e5 at most, times rounding.
 				for i, v := range got {
@@ -101,7 +101,7 @@ func naive(g, xy *mat.Dense, root []float64, weight float64) (w *mat.Dense, pena
 func TestLostWeight(t *testing.T) {
 	const big = 1 << 30 // of products whose roots are exact
 	for _, g := range []*gram.Matrix{gram.Full(slices.Repeat([]float64{big}, 16), 4), gram.Factored(slices.Repeat([]float64{big}, 8), 4, 2)} {
-		if err := New(kernel.NewTeam(1), g).Set([]float64{1, 1, 1, 1}, 1e-12); !errors.Is(err, linalg.ErrNotPositiveDefinite) {
+		if err := New(kernel.NewTeam(1), g).SetWeights([]float64{1, 1, 1, 1}, 1e-12); !errors.Is(err, linalg.ErrNotPositiveDefinite) {
 			t.Errorf("factor %t: %v", g.IsFactor(), err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // Garbage is collected if a new allocation does not fit next to it, and stays if both fit.
 func TestMake(t *testing.T) {
 	const n = 4 << 20
-	roomtest.Collects(t, 8*n, func() {
-		if large := room.Make[float64](n); len(large) != n {
+	roomtest.CheckCollects(t, 8*n, func() {
+		if large := room.MakeSlice[float64](n); len(large) != n {
 			t.Errorf("%d numbers, want %d", len(large), n)
 		}
 	})
@@ -24,7 +24,7 @@ func TestForLittle(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	before := m.NumForcedGC
-	room.For(1<<20 - 1)
+	room.EnsureFree(1<<20 - 1)
 	if runtime.ReadMemStats(&m); m.NumForcedGC != before {
 		t.Error("a small allocation collects")
 	}

@@ -8,9 +8,9 @@ import (
 // EntryBytes is the scratch memory of an entry of B: a value and a column.
 const EntryBytes = 8 + 4
 
-// Anchored is Z, and then B = ZΔ^(−1/2), of the anchor graph L = I − BBᵀ: n×m with Count entries a row, in
+// AnchoredGraph is Z, and then B = ZΔ^(−1/2), of the anchor graph L = I − BBᵀ: n×m with Count entries a row, in
 // scratch. A record holds a block's values followed by their columns.
-type Anchored struct {
+type AnchoredGraph struct {
 	M, Count int
 	File     stream.ScratchFile
 	Delta    []float64 // m: Δ, the sums of the columns of Z
@@ -22,30 +22,30 @@ type Anchored struct {
 }
 
 // NewAnchored makes the file for n rows in blocks of at most the given height.
-func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*Anchored, error) {
+func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*AnchoredGraph, error) {
 	entries := EntryBytes * count
 	f, err := scratch.Make("the anchor graph", n*int64(entries), block*entries)
-	return &Anchored{M: m, Count: count, File: f, Delta: make([]float64, m)}, err
+	return &AnchoredGraph{M: m, Count: count, File: f, Delta: make([]float64, m)}, err
 }
 
-// Rows views the h rows of a block.
-func (g *Anchored) Rows(record []byte, h int) kernel.Sparse {
+// ViewRows views the h rows of a block.
+func (g *AnchoredGraph) ViewRows(record []byte, h int) kernel.Sparse {
 	entries := h * g.Count
 	return kernel.Sparse{Rows: h, Cols: g.M, Count: g.Count,
-		Value: View[float64](record[:8*entries]), Index: View[int32](record[8*entries:])[:entries]}
+		Value: ViewNumbers[float64](record[:8*entries]), Index: ViewNumbers[int32](record[8*entries:])[:entries]}
 }
 
-// Place sets the anchors, m×d, and the function from a row's squared distances to weights: anchor.Weights,
+// SetAnchors sets the anchors, m×d, and the function from a row's squared distances to weights: anchor.Weights,
 // passed by callers because the tests of package anchor import greedy.
-func (g *Anchored) Place(team *kernel.Team, points kernel.Matrix[float64], weights func(weight, square []float64) bool) {
+func (g *AnchoredGraph) SetAnchors(team *kernel.Team, points kernel.Matrix[float64], weights func(weight, square []float64) bool) {
 	g.nearest, g.weights = kernel.NewNearest(team, points, g.Count+1), weights
 }
 
-// Weigh writes the weights of a block's rows on their nearest anchors to its rows of Z, and adds them to Δ.
-func (g *Anchored) Weigh(z kernel.Sparse, x kernel.Matrix[float64]) error {
+// WeighRows writes the weights of a block's rows on their nearest anchors to its rows of Z, and adds them to Δ.
+func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) error {
 	k := g.Count
-	g.index, g.distance = Room(g.index, z.Rows*(k+1)), Room(g.distance, z.Rows*(k+1))
-	g.nearest.To(g.index, g.distance, x)
+	g.index, g.distance = Resize(g.index, z.Rows*(k+1)), Resize(g.distance, z.Rows*(k+1))
+	g.nearest.SearchTo(g.index, g.distance, x)
 	for i := range z.Rows {
 		copy(z.Index[i*k:][:k], g.index[i*(k+1):])
 		if !g.weights(z.Value[i*k:][:k], g.distance[i*(k+1):][:k+1]) {
@@ -57,7 +57,7 @@ func (g *Anchored) Weigh(z kernel.Sparse, x kernel.Matrix[float64]) error {
 }
 
 // Add adds the weights of a block to Δ.
-func (g *Anchored) Add(z kernel.Sparse) {
+func (g *AnchoredGraph) Add(z kernel.Sparse) {
 	for e, j := range z.Index {
 		g.Delta[j] += z.Value[e]
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Dense reads all n rows of d features into memory, row-major, so that a row is contiguous. put writes the rows
+// ReadDense reads all n rows of d features into memory, row-major, so that a row is contiguous. put writes the rows
 // of a chunk, scaled, column by column with a stride of ld. It holds DenseBytes. A source with another number
 // of rows has changed.
-func (s *Source) Dense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
+func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
 	var columns []float64
 	first := 0
@@ -20,9 +20,9 @@ func (s *Source) Dense(ctx context.Context, workers, n, d int, put func(dst []fl
 		}
 		h := c.Rows
 		if first+h > n {
-			return Changed()
+			return ErrRowsChanged()
 		}
-		columns = Room(columns, h*d)
+		columns = Resize(columns, h*d)
 		put(columns, h, c)
 		to := x.Data[first*d:]
 		EachRun(workers, h, func(_, from, until int) {
@@ -39,7 +39,7 @@ func (s *Source) Dense(ctx context.Context, workers, n, d int, put func(dst []fl
 		return nil
 	})
 	if err == nil && first != n {
-		err = Changed()
+		err = ErrRowsChanged()
 	}
 	return x, err
 }
@@ -49,8 +49,8 @@ func DenseBytes(n int64, d int) int64 {
 	return 8*n*int64(d) + 8*min(n, int64(stream.BlockRows(d)))*int64(d)
 }
 
-// Within returns the pass over rows in memory, for [Nearest].
-func Within(x kernel.Matrix[float64]) PassFunc {
+// PassInMemory returns the pass over rows in memory, for [Nearest].
+func PassInMemory(x kernel.Matrix[float64]) PassFunc {
 	return func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
 		const block = 1024 // rows between two looks at the context
 		for first := 0; first < x.Rows; first += block {

@@ -22,7 +22,7 @@ func TestDense(t *testing.T) {
 	for _, heights := range [][]int{{n}, {1}, {128, 1, 7}, {64, 65}} {
 		src := &rowstest.Source{N: n, D: d, Heights: heights, At: func(i, j int) float64 { return float64(i*1000 + j) }}
 		s := rows.Source{Source: src}
-		x := must.Get(s.Dense(t.Context(), 2, n, d, put))(t)
+		x := must.Get(s.ReadDense(t.Context(), 2, n, d, put))(t)
 		for i := range n {
 			for j := range d {
 				if v := x.Data[i*d+j]; v != float64(i*1000+j) {
@@ -31,7 +31,7 @@ func TestDense(t *testing.T) {
 			}
 		}
 		seen := 0
-		must.Do(t, rows.Within(x)(t.Context(), "", func(first int, part kernel.Matrix[float64]) error {
+		must.Do(t, rows.PassInMemory(x)(t.Context(), "", func(first int, part kernel.Matrix[float64]) error {
 			if first != seen || part.Data[0] != float64(first*1000) {
 				t.Errorf("part from row %d after %d rows", first, seen)
 			}
@@ -43,13 +43,13 @@ func TestDense(t *testing.T) {
 		}
 		for _, other := range []int{n - 1, n + 1} {
 			s := rows.Source{Source: src}
-			if _, err := s.Dense(t.Context(), 2, other, d, put); err == nil {
+			if _, err := s.ReadDense(t.Context(), 2, other, d, put); err == nil {
 				t.Errorf("%d rows for %d are no error", n, other)
 			}
 		}
 	}
 	weighted := &rowstest.Source{N: 2, D: d, Heights: []int{2}, At: func(int, int) float64 { return 1 }, Weight: []float64{1, 2}}
 	s := rows.Source{Source: weighted}
-	_, err := s.Dense(t.Context(), 1, 2, d, put)
-	rowstest.Refused(t, err, "weight")
+	_, err := s.ReadDense(t.Context(), 1, 2, d, put)
+	rowstest.CheckRefusal(t, err, "weight")
 }

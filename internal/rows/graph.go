@@ -12,9 +12,9 @@ type Graph struct {
 	Value []float64
 }
 
-// Join connects two rows if one is among the nearest of the other. near has the same number of neighbours for
+// JoinNeighbours connects two rows if one is among the nearest of the other. near has the same number of neighbours for
 // each of n rows. Values are squared distances.
-func Join(near []Neighbour, n int) *Graph {
+func JoinNeighbours(near []Neighbour, n int) *Graph {
 	k := len(near) / max(n, 1)
 	g := &Graph{Start: make([]int, n+1)}
 	for i, o := range near {
@@ -47,8 +47,8 @@ func Join(near []Neighbour, n int) *Graph {
 	return g
 }
 
-// Map replaces the value v of every entry (i, j), row by row.
-func (g *Graph) Map(to func(i, j int, v float64) float64) {
+// MapValues replaces the value v of every entry (i, j), row by row.
+func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	for i := range len(g.Start) - 1 {
 		for e := g.Start[i]; e < g.Start[i+1]; e++ {
 			g.Value[e] = to(i, int(g.Index[e]), g.Value[e])

@@ -63,12 +63,12 @@ func TestNearestFollowsTheDefinition(t *testing.T) {
 				want = append(want, others[:k]...)
 			}
 			for _, room := range []int64{0, 12 * rows.PointBytes(d), math.MaxInt64} {
-				near, err := rows.Nearest(t.Context(), kernel.NewTeam(2), n, d, k, room, passOver(x, d, 17))
+				near, err := rows.FindNearest(t.Context(), kernel.NewTeam(2), n, d, k, room, passOver(x, d, 17))
 				if err != nil || !slices.Equal(near, want) {
 					t.Fatalf("%d duplicates, %d neighbours, room %d: %v, %v", duplicates, k, room, near, err)
 				}
-				g, last := rows.Join(near, n), [2]int{-1, -1}
-				g.Map(func(i, j int, v float64) float64 {
+				g, last := rows.JoinNeighbours(near, n), [2]int{-1, -1}
+				g.MapValues(func(i, j int, v float64) float64 {
 					if at := [2]int{i, j}; joined[at] != v || slices.Compare(last[:], at[:]) >= 0 {
 						t.Errorf("entry %v = %v after %v, want %v", at, v, last, joined[at])
 					} else {
@@ -86,7 +86,7 @@ func TestNearestFollowsTheDefinition(t *testing.T) {
 
 func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 	x := []float64{0, 1e200, -1e200}
-	if _, err := rows.Nearest(t.Context(), kernel.NewTeam(1), 3, 1, 1, 0, passOver(x, 1, 3)); err == nil {
+	if _, err := rows.FindNearest(t.Context(), kernel.NewTeam(1), 3, 1, 1, 0, passOver(x, 1, 3)); err == nil {
 		t.Error("no error")
 	}
 }
@@ -94,10 +94,10 @@ func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 // Weights on the nearest anchors follow the formula, and count in Δ.
 func TestWeigh(t *testing.T) {
 	g := must.Get(rows.NewAnchored(stream.InMemory{}, 4, 2, 1, 1))(t)
-	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
-	must.Do(t, rows.Each(t.Context(), 1, func(_ int, records [][]byte) error {
-		z := g.Rows(records[0], 1)
-		if err := g.Weigh(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {
+	g.SetAnchors(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
+	must.Do(t, rows.EachBlock(t.Context(), 1, func(_ int, records [][]byte) error {
+		z := g.ViewRows(records[0], 1)
+		if err := g.WeighRows(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {
 			return err
 		}
 		// Squared distances 0.0625, 0.5625, 7.5625.
@@ -109,7 +109,7 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("Δ = %v, want %v", g.Delta, want)
 		}
 		return nil
-	}, rows.Write(g.File)))
+	}, rows.WritePass(g.File)))
 }
 
 // Parts of rows in memory find the same neighbours as all at once.
@@ -124,7 +124,7 @@ func TestNearestInParts(t *testing.T) {
 		t.Fatalf("parts of %d of %d bytes where rows are long, %d where not", rows.PartBytes(n, d), most, rows.PartBytes(n, 2*n-1))
 	}
 	find := func(room int64) []rows.Neighbour {
-		return must.Get(rows.Nearest(t.Context(), kernel.NewTeam(2), n, d, k, room, rows.Within(kernel.RowMajor(x, n, d, d))))(t)
+		return must.Get(rows.FindNearest(t.Context(), kernel.NewTeam(2), n, d, k, room, rows.PassInMemory(kernel.RowMajor(x, n, d, d))))(t)
 	}
 	if !slices.Equal(find(rows.PartBytes(n, d)), find(math.MaxInt64)) {
 		t.Error("parts find other neighbours than the whole")

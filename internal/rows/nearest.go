@@ -56,11 +56,11 @@ func SearchBytes(n int64, d, k, workers int) int64 {
 // is fastest) that is lent until the next call, and the number of rows before it.
 type PassFunc func(ctx context.Context, what string, visit func(first int, x kernel.Matrix[float64]) error) error
 
-// Nearest finds the k < n rows nearest to each row, without the row itself; of equal distances the earlier row.
+// FindNearest finds the k < n rows nearest to each row, without the row itself; of equal distances the earlier row.
 // It gathers as many rows at a time as fit into room bytes, and compares all rows with them: two passes for
 // each part. Distances come from kernel.Nearest, so that the result does not depend on the parts. Cost 2·n²·d
 // flops in float32.
-func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
+func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
 	best := make([]Neighbour, n*(k+1)) // k+1 a row when full: one may be the row itself
 	counts := make([]int, n)
 	partRows := int(max(room/PointBytes(d), 1))
@@ -76,12 +76,12 @@ func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pa
 		if from == 0 {
 			near = kernel.NewNearest(team, points, count)
 		} else {
-			near = near.Again(points, count)
+			near = near.Rebuild(points, count)
 		}
 		points.Data = nil
 		err = pass(ctx, "finding neighbours", func(first int, x kernel.Matrix[float64]) error {
-			index, square = Room(index, x.Rows*count), Room(square, x.Rows*count)
-			near.To(index, square, x)
+			index, square = Resize(index, x.Rows*count), Resize(square, x.Rows*count)
+			near.SearchTo(index, square, x)
 			EachRun(team.Threads(), x.Rows, func(_, start, end int) {
 				for i := start; i < end; i++ {
 					row := first + i

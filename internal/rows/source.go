@@ -70,20 +70,20 @@ func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit fun
 			s.First, s.Height = append(s.First, s.N), append(s.Height, c.Rows)
 			s.N += c.Rows
 		case s.blocksKnown && (number >= len(s.Height) || s.Height[number] != c.Rows):
-			return Changed()
+			return ErrRowsChanged()
 		}
 		number++
 		return visit(number-1, c)
 	}))
 	if err == nil && s.blocksKnown && number != len(s.Height) {
-		return Changed()
+		return ErrRowsChanged()
 	}
 	s.blocksKnown = s.blocksKnown || learns && err == nil
 	return err
 }
 
-// Changed is the error for rows that differ from an earlier pass.
-func Changed() error {
+// ErrRowsChanged is the error for rows that differ from an earlier pass.
+func ErrRowsChanged() error {
 	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
 }
 
@@ -104,10 +104,10 @@ func EachRun(workers, n int, visit func(run, from, to int)) {
 	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { visit(t, t*RunRows, min(n, (t+1)*RunRows)) })
 }
 
-// Room returns a slice of n values, in s if its capacity suffices.
-func Room[T any](s []T, n int) []T {
+// Resize returns a slice of n values, in s if its capacity suffices.
+func Resize[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return room.Make[T](n)
+		return room.MakeSlice[T](n)
 	}
 	return s[:n]
 }

@@ -12,14 +12,14 @@ import (
 // records.
 type Walk []stream.ScratchPass
 
-// Read starts a pass that reads; for a nil file it returns nil.
-func Read(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchRead) }
+// ReadPass starts a pass that reads; for a nil file it returns nil.
+func ReadPass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchRead) }
 
-// Write starts a pass that writes.
-func Write(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchWrite) }
+// WritePass starts a pass that writes.
+func WritePass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchWrite) }
 
-// Modify starts a pass that reads and writes back.
-func Modify(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchModify) }
+// ModifyPass starts a pass that reads and writes back.
+func ModifyPass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchModify) }
 
 func beginPass(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass {
 	if f == nil {
@@ -51,8 +51,8 @@ func (w Walk) Close(err error) error {
 	return err
 }
 
-// Each walks through all blocks, and ends the passes.
-func Each(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
+// EachBlock walks through all blocks, and ends the passes.
+func EachBlock(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
 	w, records := Walk(passes), make([][]byte, len(passes))
 	defer func() { err = w.Close(err) }()
 	for b := range blocks {
@@ -69,8 +69,8 @@ func Each(ctx context.Context, blocks int, visit func(block int, records [][]byt
 	return nil
 }
 
-// Discard closes files and skips nil ones.
-func Discard(files ...stream.ScratchFile) (err error) {
+// CloseFiles closes files and skips nil ones.
+func CloseFiles(files ...stream.ScratchFile) (err error) {
 	for _, f := range files {
 		if f != nil {
 			err = errors.Join(err, f.Close())
@@ -79,9 +79,9 @@ func Discard(files ...stream.ScratchFile) (err error) {
 	return err
 }
 
-// View returns a record's bytes as numbers. Records never leave the process, so that the byte order is the
+// ViewNumbers returns a record's bytes as numbers. Records never leave the process, so that the byte order is the
 // machine's; they are aligned to 8 bytes.
-func View[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
+func ViewNumbers[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
 	var zero T
 	if len(record) == 0 {
 		return nil

@@ -24,8 +24,8 @@ type Sample struct{ *anchor.Sampler }
 // New returns an empty sample of d columns.
 func New(d int, opt anchor.SamplerOptions) Sample { return Sample{anchor.NewSampler(d, opt)} }
 
-// Bytes bounds the memory of a Sample, including while it is written.
-func Bytes(rows, d int) int64 {
+// SampleBytes bounds the memory of a Sample, including while it is written.
+func SampleBytes(rows, d int) int64 {
 	b := anchor.SamplerBytes(rows, d)
 	if b == math.MaxInt64 {
 		return b
@@ -42,7 +42,7 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 	if o != nil {
 		rows = min(rows+o.Len(), s.Rows(), o.Rows())
 	}
-	return Bytes(rows, s.Columns())
+	return SampleBytes(rows, s.Columns())
 }
 
 // The binary form, in 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d, seed, rows to keep,
@@ -52,7 +52,7 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(magic))
+	e.Word(words.MagicWord(magic))
 	e.Int(int64(s.Columns()))
 	e.Word(s.Seed())
 	e.Int(int64(s.Rows()))
@@ -153,7 +153,7 @@ func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
 func (s *Sample) decodeSample(r *words.Reader) *Sample {
 	opt := s.Options()
 	h := readHead(r, func(rows, d int) error {
-		if need := Bytes(rows, d); need > opt.Limit {
+		if need := SampleBytes(rows, d); need > opt.Limit {
 			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: opt.Limit}
 		}
 		return nil

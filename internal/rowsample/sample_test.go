@@ -67,7 +67,7 @@ func (t table) sample(tb testing.TB, rows int) Sample {
 func of(tb testing.TB, b []byte) *Source {
 	tb.Helper()
 	d := int(binary.LittleEndian.Uint64(b[8:])) // as stored in its head
-	return must.Get(Open(d, func() (io.Reader, error) { return bytes.NewReader(b), nil }))(tb)
+	return must.Get(OpenSource(d, func() (io.Reader, error) { return bytes.NewReader(b), nil }))(tb)
 }
 
 // Parts merged in any order are the sample of the whole, byte for byte, also once they were
@@ -75,17 +75,17 @@ func of(tb testing.TB, b []byte) *Source {
 func TestPartsAreTheWhole(t *testing.T) {
 	cuts := []int64{0, 130, 131, 400, 777}
 	tab := newTable(1000, 5, 1, cuts...)
-	want := wordstest.Bytes(t, tab.sample(t, 90))
+	want := wordstest.EncodeState(t, tab.sample(t, 90))
 	for round := range uint64(5) {
 		all := New(5, anchor.SamplerOptions{Rows: 90, Seed: 1})
 		for _, p := range rand.New(rand.NewPCG(round, 2)).Perm(7) {
 			part := New(5, anchor.SamplerOptions{Rows: 90, Seed: 1, Starts: cuts, Bound: anchor.HashBound(90, 1000)})
 			tab.keep(t, part, p*1000/7, (p+1)*1000/7, 64)
 			read := New(0, anchor.SamplerOptions{})
-			wordstest.Reread(t, wordstest.Bytes(t, part), &read)
+			wordstest.CheckReread(t, wordstest.EncodeState(t, part), &read)
 			must.Do(t, all.Merge(read))
 		}
-		if !bytes.Equal(want, wordstest.Bytes(t, all)) {
+		if !bytes.Equal(want, wordstest.EncodeState(t, all)) {
 			t.Fatal("parts give another sample")
 		}
 	}
@@ -93,7 +93,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 	ab, ba := tab.sample(t, 90), other.sample(t, 90)
 	must.Do(t, ab.Merge(other.sample(t, 90)))
 	must.Do(t, ba.Merge(tab.sample(t, 90)))
-	if !bytes.Equal(wordstest.Bytes(t, ab), wordstest.Bytes(t, ba)) {
+	if !bytes.Equal(wordstest.EncodeState(t, ab), wordstest.EncodeState(t, ba)) {
 		t.Error("tables numbered apart: the order of merging matters")
 	}
 }
@@ -104,10 +104,10 @@ func TestChunksAreTheDrawnRows(t *testing.T) {
 	const d = 4
 	h := int64(stream.BlockRows(2)) // 8192
 	tab := newTable(30_000, d, 3, 0, 100, 12_000, 29_000)
-	b := wordstest.Bytes(t, tab.sample(t, 2000))
+	b := wordstest.EncodeState(t, tab.sample(t, 2000))
 	for _, draw := range []int64{0, 1, 700, 1999, 2000, 5000} {
 		for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
-			s := of(t, b).With(Options{
+			s := of(t, b).WithOptions(Options{
 				Columns: []stream.Column{{Name: "x"}, {Name: "y"}}, Index: []int{3, 1}, Draw: draw, Rows: 30_000, Missing: policy,
 			})
 			var positions []int64
@@ -194,9 +194,9 @@ func TestPasses(t *testing.T) {
 	options := Options{Columns: []stream.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Index: []int{0, 1, 2}, Rows: 4, Path: "kept.ufs"}
 	sparse := options
 	sparse.Sparse = true
-	b := wordstest.Bytes(t, tab.sample(t, 4))
+	b := wordstest.EncodeState(t, tab.sample(t, 4))
 	var ptr, index []int
-	for c, err := range of(t, b).With(sparse).Chunks(t.Context(), stream.Range{}) {
+	for c, err := range of(t, b).WithOptions(sparse).Chunks(t.Context(), stream.Range{}) {
 		must.Do(t, err)
 		ptr = append(ptr, c.Sparse.RowPtr...)
 		for _, j := range c.Sparse.Index {
@@ -206,8 +206,8 @@ func TestPasses(t *testing.T) {
 	if !slices.Equal(ptr, []int{0, 2, 3, 0, 0, 3}) || !slices.Equal(index, []int{1, 2, 0, 0, 1, 2}) {
 		t.Errorf("sparse rows %v of columns %v", ptr, index)
 	}
-	s := of(t, b).With(options)
-	if cuts := s.Cuts(); !slices.Equal(cuts, []int64{0, 2, 4}) || s.Rows() != 4 || s.Kept() != 4 || s.Keeps() != 4 || s.Seed() != 1 {
+	s := of(t, b).WithOptions(options)
+	if cuts := s.Cuts(); !slices.Equal(cuts, []int64{0, 2, 4}) || s.Rows() != 4 || s.RowCount() != 4 || s.RequestedRows() != 4 || s.Seed() != 1 {
 		t.Errorf("cuts %v, %d rows", cuts, s.Rows())
 	}
 	for c, err := range s.Chunks(t.Context(), stream.Range{From: 2, To: 4}) {
@@ -228,7 +228,7 @@ func TestPasses(t *testing.T) {
 	}
 	tab.rows[3][1] = kinds[2]
 	var bad *stream.DataError
-	for _, err := range of(t, wordstest.Bytes(t, tab.sample(t, 4))).With(options).Chunks(t.Context(), stream.Range{}) {
+	for _, err := range of(t, wordstest.EncodeState(t, tab.sample(t, 4))).WithOptions(options).Chunks(t.Context(), stream.Range{}) {
 		if err != nil && (!errors.As(err, &bad) || !errors.Is(err, stream.ErrMissing)) {
 			t.Errorf("reading a sample with a missing value: got error %v, want a DataError that wraps ErrMissing", err)
 		}
@@ -252,7 +252,7 @@ func TestTablesNumberedApart(t *testing.T) {
 	for j := range index {
 		index[j] = j
 	}
-	s := of(t, wordstest.Bytes(t, all)).With(Options{Columns: columns, Index: index, Rows: n * tables, Missing: stream.MissingKeep})
+	s := of(t, wordstest.EncodeState(t, all)).WithOptions(Options{Columns: columns, Index: index, Rows: n * tables, Missing: stream.MissingKeep})
 	rows, end, last := 0, int64(0), int64(-1)
 	for c, err := range s.Chunks(t.Context(), stream.Range{}) {
 		must.Do(t, err)
@@ -271,11 +271,11 @@ func TestTablesNumberedApart(t *testing.T) {
 
 // A sample that is cut off, or longer than its rows, ends in an error that names the file.
 func TestDamagedSamples(t *testing.T) {
-	b := wordstest.Bytes(t, newTable(50, 3, 4, 0).sample(t, 20))
+	b := wordstest.EncodeState(t, newTable(50, 3, 4, 0).sample(t, 20))
 	options := Options{Columns: []stream.Column{{Name: "a"}}, Index: []int{0}, Rows: 50, Missing: stream.MissingKeep, Path: "kept.ufs"}
 	for _, damaged := range [][]byte{b[:len(b)-8], append(bytes.Clone(b), 0)} {
 		var bad *stream.DataError
-		for _, err := range of(t, damaged).With(options).Chunks(t.Context(), stream.Range{}) {
+		for _, err := range of(t, damaged).WithOptions(options).Chunks(t.Context(), stream.Range{}) {
 			errors.As(err, &bad)
 		}
 		if bad == nil || bad.Path != "kept.ufs" {
@@ -286,38 +286,38 @@ func TestDamagedSamples(t *testing.T) {
 		d    int
 		head []byte
 	}{"a head that is cut off": {3, b[:60]}, "a sample of other columns": {4, b}} {
-		if _, err := Open(open.d, func() (io.Reader, error) { return bytes.NewReader(open.head), nil }); err == nil {
+		if _, err := OpenSource(open.d, func() (io.Reader, error) { return bytes.NewReader(open.head), nil }); err == nil {
 			t.Errorf("%s is opened", what)
 		}
 	}
 	var tight *stream.MemoryError
-	small := New(3, anchor.SamplerOptions{Limit: Bytes(19, 3)})
+	small := New(3, anchor.SamplerOptions{Limit: SampleBytes(19, 3)})
 	if _, err := small.ReadFrom(bytes.NewReader(b)); !errors.As(err, &tight) || small.Len() != 0 {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }
 
 func FuzzSample(f *testing.F) {
-	f.Add(wordstest.Bytes(f, newTable(50, 3, 4, 0, 30).sample(f, 20)))
-	f.Add(wordstest.Bytes(f, newTable(5, 1, 4, 0).sample(f, 20)))
+	f.Add(wordstest.EncodeState(f, newTable(50, 3, 4, 0, 30).sample(f, 20)))
+	f.Add(wordstest.EncodeState(f, newTable(5, 1, 4, 0).sample(f, 20)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := New(0, anchor.SamplerOptions{Limit: 4 << 20})
 		n, err := s.ReadFrom(bytes.NewReader(b))
 		if err != nil {
 			return
 		}
-		again := wordstest.Bytes(t, s)
+		again := wordstest.EncodeState(t, s)
 		if int64(len(again)) != n {
 			t.Fatalf("read %d bytes, wrote %d", n, len(again))
 		}
 		read := New(0, anchor.SamplerOptions{})
-		wordstest.Reread(t, again, &read)
+		wordstest.CheckReread(t, again, &read)
 		must.Do(t, s.Merge(read))
 		src := of(t, again)
 		if s.Columns() == 0 {
 			return
 		}
-		src = src.With(Options{Columns: []stream.Column{{Name: "a"}}, Index: []int{0}, Draw: 3, Rows: 10, Missing: stream.MissingKeep})
+		src = src.WithOptions(Options{Columns: []stream.Column{{Name: "a"}}, Index: []int{0}, Draw: 3, Rows: 10, Missing: stream.MissingKeep})
 		for _, err := range src.Chunks(t.Context(), stream.Range{}) {
 			must.Do(t, err)
 		}

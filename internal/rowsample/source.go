@@ -31,8 +31,8 @@ type Options struct {
 	Path    string               // of the file, in errors
 }
 
-// Open reads the positions of a sample of d columns. open returns a reader at the sample's beginning.
-func Open(d int, open func() (io.Reader, error)) (*Source, error) {
+// OpenSource reads the positions of a sample of d columns. open returns a reader at the sample's beginning.
+func OpenSource(d int, open func() (io.Reader, error)) (*Source, error) {
 	s := &Source{openSample: open}
 	in, err := open()
 	if err != nil {
@@ -45,17 +45,17 @@ func Open(d int, open func() (io.Reader, error)) (*Source, error) {
 	return s, r.Err()
 }
 
-// Kept returns the number of rows in the sample.
-func (s *Source) Kept() int64 { return int64(len(s.head.positions)) }
+// RowCount returns the number of rows in the sample.
+func (s *Source) RowCount() int64 { return int64(len(s.head.positions)) }
 
-// Keeps returns the requested number of rows of the sample.
-func (s *Source) Keeps() int64 { return int64(s.head.keep) }
+// RequestedRows returns the requested number of rows of the sample.
+func (s *Source) RequestedRows() int64 { return int64(s.head.keep) }
 
 // Seed returns the seed that rows were drawn with.
 func (s *Source) Seed() uint64 { return s.head.seed }
 
-// With returns a Source of the same sample under other options.
-func (s *Source) With(opt Options) *Source {
+// WithOptions returns a Source of the same sample under other options.
+func (s *Source) WithOptions(opt Options) *Source {
 	t := &Source{openSample: s.openSample, head: s.head, Options: opt}
 	t.isDrawn = t.markLowestHashes()
 	run, last := 0, int64(-1)

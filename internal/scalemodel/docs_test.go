@@ -66,7 +66,7 @@ func TestPageHasAllFormulas(t *testing.T) {
 func ratesTable() string {
 	var b strings.Builder
 	b.WriteString("| name | rate | source | of |\n| --- | ---: | --- | --- |\n")
-	for _, r := range Defaults() {
+	for _, r := range DefaultRates() {
 		fmt.Fprintf(&b, "| `%s` | %v | %s | %s |\n", r.Name, r, r.Source, r.About)
 	}
 	return b.String()
@@ -93,10 +93,10 @@ func machinesTables() string {
 			j := pageJob(rows, d)
 			fmt.Fprintf(&b, "| 10%s | %s | %s |", []string{"⁶", "⁷", "⁸", "⁹", "¹⁰"}[power-6], humanize.IBytes(uint64(j.Bytes)), humanize.Comma(int64(j.Groups)))
 			for _, n := range machines {
-				p := Estimate(j, Defaults(), n)
+				p := EstimateTime(j, DefaultRates(), n)
 				fmt.Fprintf(&b, " %s, %s |", span(p.Total), p.Bound)
 			}
-			knee := Knee(j, Defaults())
+			knee := FindKnee(j, DefaultRates())
 			fmt.Fprintf(&b, " %s: %s |\n", humanize.Comma(int64(knee.Machines)), span(knee.Total))
 		}
 		b.WriteString("\n")
@@ -107,7 +107,7 @@ func machinesTables() string {
 // emnist is the job that was measured: the shards of a plan of E-MNIST, each on one thread,
 // files on a local disk.
 func emnist() (Job, Rates) {
-	r, err := Defaults().With("start=0s,latency=0s,machine-bandwidth=10GB")
+	r, err := DefaultRates().WithOverrides("start=0s,latency=0s,machine-bandwidth=10GB")
 	if err != nil {
 		panic(err)
 	}
@@ -139,7 +139,7 @@ func measuredTable() string {
 	j, r := emnist()
 	for _, m := range measured() {
 		n := len(m.scans)
-		p := Estimate(j, r, n)
+		p := EstimateTime(j, r, n)
 		sum := 0.0
 		for _, s := range m.scans {
 			sum += s
@@ -165,7 +165,7 @@ func TestModelAgainstMeasurement(t *testing.T) {
 	j, r := emnist()
 	for _, m := range measured() {
 		slowest := slices.Max(m.scans)
-		if p := Estimate(j, r, len(m.scans)); p.Scan < 0.85*slowest || p.Scan > 1.15*slowest {
+		if p := EstimateTime(j, r, len(m.scans)); p.Scan < 0.85*slowest || p.Scan > 1.15*slowest {
 			t.Errorf("%d shards: %.2f s, measured %.2f s", len(m.scans), p.Scan, slowest)
 		}
 	}

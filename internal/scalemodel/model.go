@@ -26,8 +26,8 @@ const (
 	BoundFixed   = "starting" // and opening files, uploading parts, selecting
 )
 
-// Estimate applies the model to a number of machines, 1 or more.
-func Estimate(j Job, r Rates, machines int) Point {
+// EstimateTime applies the model to a number of machines, 1 or more.
+func EstimateTime(j Job, r Rates, machines int) Point {
 	p := estimateTimes(j, r, machines)
 	p.Speedup = estimateTimes(j, r, 1).Total / p.Total
 	return p
@@ -112,10 +112,10 @@ func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	return one, 1
 }
 
-// Knee returns the largest number of machines, of 1, 2, 4, … and one for each row group, up to which each doubling
+// FindKnee returns the largest number of machines, of 1, 2, 4, … and one for each row group, up to which each doubling
 // saves at least a tenth of the time, on average since the previous knee. Further machines are paid for and hardly
 // used.
-func Knee(j Job, r Rates) Point {
+func FindKnee(j Job, r Rates) Point {
 	knee := estimateTimes(j, r, 1)
 	for n := 2; knee.Machines < j.Groups && n < 2*j.Groups; n *= 2 {
 		p := estimateTimes(j, r, min(n, j.Groups))
@@ -123,5 +123,5 @@ func Knee(j Job, r Rates) Point {
 			knee = p
 		}
 	}
-	return Estimate(j, r, knee.Machines)
+	return EstimateTime(j, r, knee.Machines)
 }

@@ -50,12 +50,12 @@ const (
 // Rates are the figures of the model, by name.
 type Rates []Rate
 
-// Defaults returns rates measured on the project's build machine, and round figures for rates that no program can know
+// DefaultRates returns rates measured on the project's build machine, and round figures for rates that no program can know
 // of other sites. Measured: 2 cores of an Intel Xeon (AVX-512, a virtual machine at a load of 15 to 25 by other work),
 // so figures are of user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3 runs), which a
 // busy machine lengthens a little, not of wall time. Files by `bench gen planted`: 400,000 rows of 100 columns (a) and
 // 40,000 of 1,000 (b), 40 million doubles each, 309 and 320 MB.
-func Defaults() Rates {
+func DefaultRates() Rates {
 	return Rates{
 		// scan --threads 1: (a) 0.66 s, (b) 1.37 s, including 0.02 s to start. With t = v/scan + v·d/gram, v = 40e6:
 		// scan 70e6, which is 560 MB/s of doubles and, as values count and not bytes, 21 MB/s of E-MNIST's packed
@@ -91,9 +91,9 @@ func (r Rates) rateValue(name string) float64 {
 	panic("scalemodel: no rate " + name) // names are constants of this package
 }
 
-// With returns r with some rates overridden by the user: "start=60s,store-bandwidth=5GB". Rates of bytes are sizes a
+// WithOverrides returns r with some rates overridden by the user: "start=60s,store-bandwidth=5GB". Rates of bytes are sizes a
 // second, times are durations, all others plain numbers.
-func (r Rates) With(text string) (Rates, error) {
+func (r Rates) WithOverrides(text string) (Rates, error) {
 	r = slices.Clone(r)
 	if text == "" {
 		return r, nil

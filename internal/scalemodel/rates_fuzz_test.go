@@ -12,11 +12,11 @@ func FuzzRates(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		rates, err := Defaults().With(text)
+		rates, err := DefaultRates().WithOverrides(text)
 		if err != nil {
 			return
 		}
-		for i, was := range Defaults() {
+		for i, was := range DefaultRates() {
 			r := rates[i]
 			if !(r.Value >= 0) || math.IsInf(r.Value, 0) || r.Value == 0 && r.Unit != Seconds || r.Source != Given && r != was {
 				t.Errorf("%q: %+v of %+v", text, r, was)

@@ -44,7 +44,7 @@ func (p *Page) Printf(format string, args ...any) {
 
 // Write implements io.Writer for composed text, such as a help text: its line breaks stay.
 func (p *Page) Write(b []byte) (int, error) {
-	p.writeText(Lines(string(b)))
+	p.writeText(EscapeLines(string(b)))
 	return len(b), p.Err()
 }
 
@@ -61,7 +61,7 @@ type escapedArg struct{ arg any }
 
 // Format implements fmt.Formatter.
 func (v escapedArg) Format(to fmt.State, verb rune) {
-	_, _ = io.WriteString(to, Text(fmt.Sprintf(fmt.FormatString(to, verb), v.arg))) // a State does not fail
+	_, _ = io.WriteString(to, EscapeText(fmt.Sprintf(fmt.FormatString(to, verb), v.arg))) // a State does not fail
 }
 
 // longCell is the most characters of a cell that are shown: a name may be longer than any screen, and would make every
@@ -81,7 +81,7 @@ func (p *Page) Table(head []string, rows [][]string) {
 	for _, r := range append([][]string{names}, rows...) {
 		cells := make([]string, len(r))
 		for j, c := range r {
-			cells[j] = Cut(Text(c))
+			cells[j] = CutMiddle(EscapeText(c))
 			width[j] = max(width[j], utf8.RuneCountInString(cells[j]))
 		}
 		all = append(all, cells)
@@ -102,8 +102,8 @@ func (p *Page) Table(head []string, rows [][]string) {
 	p.writeText(b.String())
 }
 
-// Cut removes the middle of s if it is longer than a cell of a Table may be.
-func Cut(s string) string {
+// CutMiddle removes the middle of s if it is longer than a cell of a Table may be.
+func CutMiddle(s string) string {
 	if len(s) <= longCell || utf8.RuneCountInString(s) <= longCell {
 		return s
 	}

@@ -16,7 +16,7 @@ func TestText(t *testing.T) {
 		"a\u202egpj.exe": `a\u202egpj.exe`, "zero\u200bwidth\ufeff": `zero\u200bwidth\ufeff`, "\u2028": `\u2028`,
 		"\xff\xc3": `\xff\xc3`, "\U000e0041": `\U000e0041`,
 	} {
-		if got := Text(s); got != want {
+		if got := EscapeText(s); got != want {
 			t.Errorf("%q is shown as %q, want %q", s, got, want)
 		}
 	}
@@ -25,15 +25,15 @@ func TestText(t *testing.T) {
 // The text shown for any character is valid, has nothing invisible, and does not change when it is shown again.
 func TestTextIsClean(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune+1; r += 1 + r/0x3000 {
-		got := Text(string(r))
-		if !utf8.ValidString(got) || got == "" || Text(got) != got || strings.ContainsFunc(got, func(r rune) bool {
+		got := EscapeText(string(r))
+		if !utf8.ValidString(got) || got == "" || EscapeText(got) != got || strings.ContainsFunc(got, func(r rune) bool {
 			return unicode.Is(unicode.C, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 		}) {
 			t.Fatalf("%U is shown as %q", r, got)
 		}
 	}
 	for b := range 256 {
-		if got := Text(string([]byte{'a', byte(b)})); !utf8.ValidString(got) || b >= 0x80 && got != fmt.Sprintf(`a\x%x`, b) {
+		if got := EscapeText(string([]byte{'a', byte(b)})); !utf8.ValidString(got) || b >= 0x80 && got != fmt.Sprintf(`a\x%x`, b) {
 			t.Fatalf("byte %x is shown as %q", b, got)
 		}
 	}
@@ -92,7 +92,7 @@ func TestWriter(t *testing.T) {
 				t.Fatalf("writing %d bytes: wrote %d, %v", min(size, len(rest)), n, err)
 			}
 		}
-		if b.String() != Lines(text) {
+		if b.String() != EscapeLines(text) {
 			t.Fatalf("in pieces of %d: %q", size, b.String())
 		}
 	}
@@ -104,7 +104,7 @@ func TestWriter(t *testing.T) {
 // A name that would not be seen, or of which no one sees where it ends, stands in quotes.
 func TestName(t *testing.T) {
 	for s, want := range map[string]string{"": `""`, " ": `" "`, "\u00a0a": "\"\u00a0a\"", "a\n": "\"a\n\"", "a b": "a b", ".": ".", `"`: `"`} {
-		if got := Name(s); got != want {
+		if got := QuoteName(s); got != want {
 			t.Errorf("%q is shown as %s, want %s", s, got, want)
 		}
 	}

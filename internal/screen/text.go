@@ -16,27 +16,27 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]). A backslash
+// EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]). A backslash
 // is not escaped, for the sake of Windows paths: the text is for reading, and cannot always be converted back.
-func Text(s string) string { return escapeText(s, false) }
+func EscapeText(s string) string { return escapeText(s, false) }
 
-// Lines is [Text] but keeps line breaks.
-func Lines(s string) string { return escapeText(s, true) }
+// EscapeLines is [Text] but keeps line breaks.
+func EscapeLines(s string) string { return escapeText(s, true) }
 
-// Name returns the name of a column for a list of names: in quotes if it is empty, or begins or ends with space, and so
+// QuoteName returns the name of a column for a list of names: in quotes if it is empty, or begins or ends with space, and so
 // would be invisible.
-func Name(s string) string {
+func QuoteName(s string) string {
 	if s == "" || strings.TrimSpace(s) != s {
 		return `"` + s + `"`
 	}
 	return s
 }
 
-// Names applies [Name] to each of a list.
-func Names(list []string) []string {
+// QuoteNames applies [Name] to each of a list.
+func QuoteNames(list []string) []string {
 	shown := make([]string, len(list))
 	for i, s := range list {
-		shown[i] = Name(s)
+		shown[i] = QuoteName(s)
 	}
 	return shown
 }

@@ -28,7 +28,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		}
 	}
 	w.part = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(w.w, Lines(string(text[:whole]))); err != nil {
+	if _, err := io.WriteString(w.w, EscapeLines(string(text[:whole]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -31,9 +31,9 @@ type Cluster struct {
 	daemons []*daemon
 }
 
-// Start starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs that
+// StartCluster starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs that
 // remain and stops the cluster. It skips the test if Slurm is not installed.
-func Start(t testing.TB, cpus int) *Cluster {
+func StartCluster(t testing.TB, cpus int) *Cluster {
 	t.Helper()
 	programs := findPrograms(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")
 	// Not t.TempDir: the path of a Unix socket has at most 107 bytes.
@@ -43,7 +43,7 @@ func Start(t testing.TB, cpus int) *Cluster {
 		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
-	writeConfig(t, at("slurm.conf"), dir, cpus, freeport.Get(t), freeport.Get(t))
+	writeConfig(t, at("slurm.conf"), dir, cpus, freeport.FindPort(t), freeport.FindPort(t))
 	c := &Cluster{Env: []string{"SLURM_CONF=" + at("slurm.conf")}, t: t, dir: dir}
 	t.Cleanup(c.stopAll)
 
@@ -96,7 +96,7 @@ func (c *Cluster) waitUntil(what string, isSo func() bool) {
 		for _, d := range c.daemons {
 			select {
 			case <-d.done:
-				c.t.Fatalf("%s ended:\n%s", d.cmd.Path, c.Log())
+				c.t.Fatalf("%s ended:\n%s", d.cmd.Path, c.DaemonLogs())
 			default:
 			}
 		}
@@ -104,14 +104,14 @@ func (c *Cluster) waitUntil(what string, isSo func() bool) {
 			return
 		}
 	}
-	c.t.Fatalf("not within %v: %s\n%s", daemonTimeout, what, c.Log())
+	c.t.Fatalf("not within %v: %s\n%s", daemonTimeout, what, c.DaemonLogs())
 }
 
 // stopAll kills the remaining jobs and then stops the daemons, so that each can end properly. Steps of running jobs
 // are no children of slurmd, so they must end first.
 func (c *Cluster) stopAll() {
 	if c.t.Failed() {
-		c.t.Logf("Slurm's daemons said:\n%s", c.Log())
+		c.t.Logf("Slurm's daemons said:\n%s", c.DaemonLogs())
 	}
 	if len(c.daemons) == 3 {
 		for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(100 * time.Millisecond) {
@@ -127,8 +127,8 @@ func (c *Cluster) stopAll() {
 	}
 }
 
-// Log returns the last output of the daemons, for the message of a failing test.
-func (c *Cluster) Log() string {
+// DaemonLogs returns the last output of the daemons, for the message of a failing test.
+func (c *Cluster) DaemonLogs() string {
 	var b strings.Builder
 	for _, d := range c.daemons {
 		text, err := os.ReadFile(d.log)

@@ -13,7 +13,7 @@ import (
 // time, which they tell by waiting for each other; one that asks for it runs again, with its
 // count; and a job that depends on all of them runs after them.
 func TestSchedulersStart(t *testing.T) {
-	c, other := Start(t, 4), Start(t, 1)
+	c, other := StartCluster(t, 4), StartCluster(t, 1)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	must.Do(t, os.WriteFile(at("task"), []byte(`#!/usr/bin/env bash

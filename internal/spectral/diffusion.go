@@ -103,10 +103,10 @@ func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 // DiffusionBytes bounds the memory of Diffuse without the graph of m anchors and d features.
 func DiffusionBytes(m, d int) int64 {
 	c := min(mostPairs, m)
-	return Bytes(m, mostPairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
+	return EmbedBytes(m, mostPairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
 }
 
 // ThinDiffusionBytes is the same for a graph that has C by its columns.
 func ThinDiffusionBytes(m, d int) int64 {
-	return Bytes(m, mostPairs) + 16*int64(m)*int64(min(mostPairs, m)) + 8*int64(d)
+	return EmbedBytes(m, mostPairs) + 16*int64(m)*int64(min(mostPairs, m)) + 8*int64(d)
 }

@@ -45,7 +45,7 @@ func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 	vectors := componentContrasts(g, parts)
 	if rows > 0 {
 		all := len(vectors)
-		vectors = slices.DeleteFunc(vectors, func(v []float64) bool { return Participation(g, v) < rows })
+		vectors = slices.DeleteFunc(vectors, func(v []float64) bool { return RowsOfVector(g, v) < rows })
 		e.Narrow = all - len(vectors)
 	}
 	if len(parts) > 1 {
@@ -176,8 +176,8 @@ func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64
 	return n
 }
 
-// Bytes bounds the memory of Embed for c eigenpairs of m anchors, its result included.
-func Bytes(m, c int) int64 {
+// EmbedBytes bounds the memory of Embed for c eigenpairs of m anchors, its result included.
+func EmbedBytes(m, c int) int64 {
 	c = min(c, m)
 	return 8*int64(m)*(int64(m)+int64(c)) + sparseBytes(m) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
 }

@@ -29,27 +29,27 @@ func sparseFilter(team *kernel.Team, g *anchor.Graph, parts []component) *linalg
 	// A = (I − S) + Vᵀ·V, a row of V for each component.
 	own, known, turned := kernel.Compressed{Cols: m}, kernel.Compressed{Cols: m}, kernel.Compressed{Cols: len(parts)}
 	for a := range m {
-		own.Add(a, 1)
+		own.AddEntry(a, 1)
 		for b, s := range g.S[a*m:][:m] {
 			if s != 0 {
-				own.Add(b, -s)
+				own.AddEntry(b, -s)
 			}
 		}
-		own.End()
+		own.EndRow()
 	}
 	in := make([]int, m)
 	for t, p := range parts {
 		for _, a := range p.anchors {
-			known.Add(a, math.Sqrt(g.Delta[a]/p.rows))
+			known.AddEntry(a, math.Sqrt(g.Delta[a]/p.rows))
 			in[a] = t + 1
 		}
-		known.End()
+		known.EndRow()
 	}
 	for a, t := range in {
 		if t > 0 {
-			turned.Add(t-1, math.Sqrt(g.Delta[a]/parts[t-1].rows))
+			turned.AddEntry(t-1, math.Sqrt(g.Delta[a]/parts[t-1].rows))
 		}
-		turned.End()
+		turned.EndRow()
 	}
 	product := func(dst, x kernel.Matrix[float64]) {
 		clear(dst.Data[:m*x.Cols])

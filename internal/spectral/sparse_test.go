@@ -17,7 +17,7 @@ func TestSparse(t *testing.T) {
 	for i := range z {
 		z[i] = append(z[i], 0)
 	}
-	g := rowstest.Graph(z, z)
+	g := rowstest.BuildGraph(z, z)
 	parts := graphComponents(g)
 	if len(parts) < 3 {
 		t.Fatalf("%d parts, want 3 or more", len(parts))
@@ -41,7 +41,7 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	few := chain(3, 90, 10)
-	if g := rowstest.Graph(few, few); sparseFilter(team, g, graphComponents(g)) != nil {
+	if g := rowstest.BuildGraph(few, few); sparseFilter(team, g, graphComponents(g)) != nil {
 		t.Error("10 anchors, of which each has 5 neighbours, count as sparse")
 	}
 }

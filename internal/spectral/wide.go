@@ -36,7 +36,7 @@ func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 
 func (e *Embedding) wideIndices(g *anchor.Graph, rows float64) (wide []int) {
 	for i := range e.Values {
-		if Participation(g, e.Vectors.Data[i*g.M:][:g.M]) >= rows {
+		if RowsOfVector(g, e.Vectors.Data[i*g.M:][:g.M]) >= rows {
 			wide = append(wide, i)
 		}
 	}
@@ -52,11 +52,11 @@ func (e *Embedding) keepPairs(m int, indices []int) {
 	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(indices)*m], len(indices), m, m)
 }
 
-// Participation returns the number of rows that the eigenvector v of S lives on. For u = Bv/√λ, of length 1, it is
+// RowsOfVector returns the number of rows that the eigenvector v of S lives on. For u = Bv/√λ, of length 1, it is
 // 1/Σᵢuᵢ⁴: the number of rows with u ≠ 0 if u is constant on these. The rows are gone, so we take 1/Σₐvₐ⁴/Δₐ. Rows of
 // Z sum to 1, and so do columns of ZΔ⁻¹: u is an average of v/√(Δλ), and this is one of u/λ, so that by Jensen's
 // inequality the two differ by a factor of λ² at most.
-func Participation(g *anchor.Graph, v []float64) float64 {
+func RowsOfVector(g *anchor.Graph, v []float64) float64 {
 	sum := 0.0
 	for a, x := range v {
 		if x != 0 && g.Delta[a] > 0 {

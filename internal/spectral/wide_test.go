@@ -17,7 +17,7 @@ func chain(seed uint64, n int, parts ...int) (z [][]float64) {
 	for _, size := range parts {
 		m += size
 	}
-	z = rowstest.Zeros(n, m)
+	z = rowstest.ZeroRows(n, m)
 	first := 0
 	for p, size := range parts {
 		for i := range n { // a share of the rows as large as that of the anchors
@@ -43,7 +43,7 @@ func chain(seed uint64, n int, parts ...int) (z [][]float64) {
 func TestParticipation(t *testing.T) {
 	for seed := range uint64(4) {
 		z := chain(seed, 90, 10, 14, 6)
-		g, b := rowstest.Graph(z, z), rowstest.Factor(z)
+		g, b := rowstest.BuildGraph(z, z), rowstest.Factor(z)
 		e := must.Get(Embed(kernel.NewTeam(1), g, 20))(t)
 		for c, lambda := range e.Values {
 			v, fourth, square := e.Vectors.Data[c*g.M:][:g.M], 0.0, 0.0
@@ -55,7 +55,7 @@ func TestParticipation(t *testing.T) {
 			if math.Abs(square-1) > 1e-12 {
 				t.Errorf("seed %d: u %d has length² %v", seed, c, square)
 			}
-			ratio := Participation(g, v) * fourth
+			ratio := RowsOfVector(g, v) * fourth
 			if slack := 1e-9; ratio < lambda*lambda-slack || ratio > 1/(lambda*lambda)+slack {
 				t.Errorf("seed %d, λ = %v: %v times that of the rows", seed, lambda, ratio)
 			}
@@ -64,7 +64,7 @@ func TestParticipation(t *testing.T) {
 		for a := range 10 {
 			on[a] = math.Sqrt(g.Delta[a] / 30)
 		}
-		if rows := Participation(g, on); math.Abs(rows-30) > 1e-9 {
+		if rows := RowsOfVector(g, on); math.Abs(rows-30) > 1e-9 {
 			t.Errorf("seed %d: %v rows of the first part, want 30", seed, rows)
 		}
 	}
@@ -75,14 +75,14 @@ func TestParticipation(t *testing.T) {
 func TestEmbedWide(t *testing.T) {
 	team := kernel.NewTeam(1)
 	z := chain(1, 90, 20, 4, 3, 3)
-	g := rowstest.Graph(z, z)
+	g := rowstest.BuildGraph(z, z)
 	all := must.Get(Embed(team, g, 30))(t)
 	for _, rows := range []float64{0, 5, 11, 20} {
 		got := must.Get(EmbedWide(team, g, 30, rows))(t)
 		at := 0
 		for c, lambda := range all.Values {
 			v := all.Vectors.Data[c*g.M:][:g.M]
-			if Participation(g, v) < rows {
+			if RowsOfVector(g, v) < rows {
 				continue
 			}
 			if at >= len(got.Values) || math.Abs(got.Values[at]-lambda) > 1e-12 {

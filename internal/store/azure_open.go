@@ -92,9 +92,9 @@ func findAzure(l Location) (azureSettings, error) {
 	return s, nil
 }
 
-// Account returns the storage account that a location of azblob:// is in, by its parameters and the environment;
+// AzureAccount returns the storage account that a location of azblob:// is in, by its parameters and the environment;
 // empty if these do not name it.
-func (l Location) Account() string {
+func (l Location) AzureAccount() string {
 	s, err := findAzure(l)
 	if err != nil {
 		return ""

@@ -49,7 +49,7 @@ type dialect interface {
 // dialectOf finds the dialect of the store of l, once for all locations with the same parameters, which have the same
 // credentials.
 func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
-	if c.opt.Anonymous && !l.Web() {
+	if c.opt.Anonymous && !l.IsWeb() {
 		l.query = withAnonymous(l.query)
 	}
 	id := l.Scheme + "?" + l.encodedParameters()

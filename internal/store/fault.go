@@ -135,7 +135,7 @@ func dataError(ctx context.Context, l Location, err error) error {
 	if whole {
 		return err
 	}
-	return &stream.DataError{Path: l.Name(), RowGroup: -1, Row: -1, Err: markStoreError(err), Remedy: remedy}
+	return &stream.DataError{Path: l.PublicName(), RowGroup: -1, Row: -1, Err: markStoreError(err), Remedy: remedy}
 }
 
 func outputError(ctx context.Context, l Location, err error) error {
@@ -143,7 +143,7 @@ func outputError(ctx context.Context, l Location, err error) error {
 	if whole {
 		return err
 	}
-	return &stream.OutputError{Path: l.Name(), Err: markStoreError(err), Remedy: remedy}
+	return &stream.OutputError{Path: l.PublicName(), Err: markStoreError(err), Remedy: remedy}
 }
 
 // unpackError extracts the remedy of an error; whole means that callers get the error as it is.

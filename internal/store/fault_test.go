@@ -20,7 +20,7 @@ import (
 // A store that fails one request in a hundred, each way there is, is read to the end.
 func TestThousandsOfReadsWithFaults(t *testing.T) {
 	const n = 300_000
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		reads := int64(1000)
 		if s.Scheme == "gs" && !testing.Short() {
 			reads = 3000 // of the quickest server
@@ -52,7 +52,7 @@ func TestThousandsOfReadsWithFaults(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		requests, sent := p.Counts()
+		requests, sent := p.RequestCounts()
 		if requests[http.MethodGet] < reads+3*reads/103 || requests[http.MethodGet] != meter.Requests.Load() || meter.Requests.Load() != reads+meter.Retries.Load() {
 			t.Errorf("%d requests reached the store; counted %d, of them %d again", requests[http.MethodGet], meter.Requests.Load(), meter.Retries.Load())
 		}
@@ -135,9 +135,9 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	o := put(t, c, s.URLAt(p.URL, "object"), noise(10, 1))
 	for status, again := range map[int]bool{400: false, 403: false, 404: false, 409: false, 501: false, 408: true, 429: true, 500: true, 502: true, 503: true, 504: true} {
 		var asked atomic.Int64
-		p.Before(func(*http.Request) *http.Response {
+		p.OnRequest(func(*http.Request) *http.Response {
 			if asked.Add(1) == 1 {
-				return storetest.Answer(status, "")
+				return storetest.NewAnswer(status, "")
 			}
 			return nil
 		})
@@ -153,11 +153,11 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		o := o
 		o.Location = at(t, s.URLAt(p.URL, "object"))
 		var asked atomic.Int64
-		p.Before(func(*http.Request) *http.Response {
+		p.OnRequest(func(*http.Request) *http.Response {
 			if asked.Add(1) > 1 {
 				return nil
 			}
-			answer := storetest.Answer(503, "")
+			answer := storetest.NewAnswer(503, "")
 			answer.Header.Set("Retry-After", after)
 			return answer
 		})
@@ -184,7 +184,7 @@ func TestReadsAtOnce(t *testing.T) {
 	p.Latency.Store(int64(10 * time.Millisecond))
 	var together sync.WaitGroup
 	together.Add(reads)
-	p.Before(func(*http.Request) *http.Response {
+	p.OnRequest(func(*http.Request) *http.Response {
 		together.Done()
 		together.Wait() // for all others
 		return nil

@@ -77,7 +77,7 @@ func (s *sessionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestResumableSession(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	for extra := range int64(5) {
 		s := &sessionServer{}
 		server := httptest.NewServer(s)
@@ -111,7 +111,7 @@ func TestTokensAreGuarded(t *testing.T) {
 			t.Errorf("a token for %s: error %v, want allowed %t", address, err, want)
 		}
 	}
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	t.Setenv("AZURE_STORAGE_SAS_TOKEN", "?sv=1&sig="+secretSig)
 	_, err := client(nil).Stat(t.Context(), at(t, "azblob://c/k?endpoint=http://host.invalid/acc"))
 	var bad *stream.DataError
@@ -130,7 +130,7 @@ func (anIdentity) GetToken(context.Context, policy.TokenRequestOptions) (azcore.
 // Without encryption go signatures, which are good for one request, and to the host that the user
 // gave as http:// only. What is itself a key to the store, a token or a SAS, goes to this machine alone.
 func TestCredentialsInTheClear(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	server := storetest.NewRecorder(t, nil)
 	host := "store.example" + server.URL[strings.LastIndexByte(server.URL, ':'):]
 	key := base64.StdEncoding.EncodeToString([]byte(secretKey))
@@ -164,13 +164,13 @@ func TestCredentialsInTheClear(t *testing.T) {
 			d := must.Get(c.dialectOf(t.Context(), l.WithKey("")))(t)
 			d.(*azure).token = anIdentity{}
 		}
-		before := len(server.Requests())
+		before := len(server.RequestTexts())
 		_, err := c.Stat(t.Context(), l)
-		if sent := len(server.Requests()) > before; sent != test.sent || sent == strings.Contains(err.Error(), "without encryption") {
+		if sent := len(server.RequestTexts()) > before; sent != test.sent || sent == strings.Contains(err.Error(), "without encryption") {
 			t.Errorf("%s with %s: sent %v, want %v: %v", test.url, test.env, sent, test.sent, err)
 		}
 	}
-	for _, r := range server.Requests() {
+	for _, r := range server.RequestTexts() {
 		for _, secret := range []string{secretKey, key, secretToken, secretSig} {
 			if strings.Contains(r, secret) {
 				t.Errorf("%q went through the network:\n%s", secret, r)

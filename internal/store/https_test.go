@@ -20,7 +20,7 @@ import (
 
 // webServer serves content as each kind of web server does.
 func webServer(t *testing.T, content *[]byte, tag *string, change func(w http.ResponseWriter, r *http.Request) (done bool)) string {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if *tag != "" {
 			w.Header().Set("ETag", *tag)
@@ -180,7 +180,7 @@ func TestRedirectTellsNothing(t *testing.T) {
 		t.Error("other bytes")
 	}
 	heard.WantNoCredentials(t, secretSig, "SECRET", "password")
-	if all := strings.Join(heard.Requests(), "\n"); strings.Contains(all, "Referer") || !strings.Contains(all, "GET /k") {
+	if all := strings.Join(heard.RequestTexts(), "\n"); strings.Contains(all, "Referer") || !strings.Contains(all, "GET /k") {
 		t.Errorf("the other server hears %s", all)
 	}
 	// A store's request is signed for one address: it is not sent to another.

@@ -79,7 +79,7 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 		}
 		store, ok := d.(lister)
 		if !ok {
-			yield(Object{}, stream.Usagef("%s: %s:// cannot be listed: name each file", l.Name(), l.Scheme))
+			yield(Object{}, stream.Usagef("%s: %s:// cannot be listed: name each file", l.PublicName(), l.Scheme))
 			return
 		}
 		for after, more := "", true; more; more = after != "" {

@@ -20,7 +20,7 @@ import (
 // A listing of a hundred thousand keys holds one page of a thousand.
 func TestListHeapStays(t *testing.T) {
 	const all, page = 100_000, 1000
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("continuation-token"))
 		out := bufio.NewWriter(w)
@@ -63,7 +63,7 @@ func TestListHeapStays(t *testing.T) {
 
 // A page that breaks off is asked for again, and no key comes twice.
 func TestListWithFaults(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		c := client(nil)
 		for i := range 50 {
@@ -138,7 +138,7 @@ func TestHugePages(t *testing.T) {
 
 // Whoever lists hears that it is the store's answer that is too large, and of no other try.
 func TestHugePageIsNamed(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++

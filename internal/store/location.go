@@ -39,13 +39,13 @@ func (l Location) WithKey(key string) Location {
 	return l
 }
 
-// Below returns named, a location from an untrusted file, opened as the root is: in the same bucket or host, at or
+// OpenBelow returns named, a location from an untrusted file, opened as the root is: in the same bucket or host, at or
 // below the root's key, with the root's parameters. ok is false if it lies elsewhere or has parameters of its own
 // that differ.
-func (l Location) Below(named Location) (opened Location, ok bool) {
-	own, root := named.Parameters(), strings.TrimSuffix(l.Key, "/")
+func (l Location) OpenBelow(named Location) (opened Location, ok bool) {
+	own, root := named.ParameterNames(), strings.TrimSuffix(l.Key, "/")
 	switch {
-	case named.Scheme != l.Scheme || !strings.EqualFold(named.Bucket, l.Bucket) || !l.Web() && named.Bucket != l.Bucket:
+	case named.Scheme != l.Scheme || !strings.EqualFold(named.Bucket, l.Bucket) || !l.IsWeb() && named.Bucket != l.Bucket:
 		return l, false
 	case len(own) > 0 && named.encodedParameters() != l.encodedParameters():
 		return l, false
@@ -68,14 +68,14 @@ func hasDotPart(key string) bool {
 	})
 }
 
-// Bare returns the location without parameters. The query of https:// is a part of the address, and stays.
-func (l Location) Bare() Location {
+// WithoutParameters returns the location without parameters. The query of https:// is a part of the address, and stays.
+func (l Location) WithoutParameters() Location {
 	l.query = nil
 	return l
 }
 
-// Parameters returns the names of the parameters, sorted, without a parameter that changes nothing.
-func (l Location) Parameters() []string {
+// ParameterNames returns the names of the parameters, sorted, without a parameter that changes nothing.
+func (l Location) ParameterNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.query)), func(name string) bool {
 		return name == "anonymous" && !l.isAnonymous()
 	})
@@ -85,9 +85,9 @@ func (l Location) Parameters() []string {
 func (l Location) String() string {
 	s := l.Scheme + "://" + l.Bucket + "/" + l.Key
 	switch {
-	case l.Web() && l.raw != "":
+	case l.IsWeb() && l.raw != "":
 		return s + "?" + l.raw
-	case l.Web():
+	case l.IsWeb():
 		return s
 	case len(l.query) > 0:
 		return s + "?" + l.encodedParameters()
@@ -98,15 +98,15 @@ func (l Location) String() string {
 	return s
 }
 
-// Name returns the URL as people and files may see it: String, but for https:// without query.
-func (l Location) Name() string {
+// PublicName returns the URL as people and files may see it: String, but for https:// without query.
+func (l Location) PublicName() string {
 	l.raw = ""
 	return l.String()
 }
 
-// Glob reports whether the key is a pattern, and returns the part of it before the first folder with a wildcard, the
+// GlobPrefix reports whether the key is a pattern, and returns the part of it before the first folder with a wildcard, the
 // prefix of a listing.
-func (l Location) Glob() (prefix string, is bool) {
+func (l Location) GlobPrefix() (prefix string, is bool) {
 	at := strings.IndexAny(l.Key, "*?[{")
 	if at < 0 {
 		return l.Key, false
@@ -114,9 +114,9 @@ func (l Location) Glob() (prefix string, is bool) {
 	return l.Key[:strings.LastIndexByte(l.Key[:at], '/')+1], true
 }
 
-// Web reports whether l is an address of a web server, which can be neither listed nor written, and not of an object
+// IsWeb reports whether l is an address of a web server, which can be neither listed nor written, and not of an object
 // store.
-func (l Location) Web() bool { return l.Scheme == "https" || l.Scheme == "http" }
+func (l Location) IsWeb() bool { return l.Scheme == "https" || l.Scheme == "http" }
 
 func (l Location) isAnonymous() bool { return l.query.Get("anonymous") == "true" }
 

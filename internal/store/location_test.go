@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, arg := range []string{"https://h/p", "https://h/a?b=c&d", "http://h:80/%41?x", "https://h/?a?b"} {
-		if l, err := Parse(arg); err != nil || l.String() != arg || strings.Contains(l.Name(), "?") {
+		if l, err := Parse(arg); err != nil || l.String() != arg || strings.Contains(l.PublicName(), "?") {
 			t.Errorf("%q is written back as %q, error %v, or its name shows the query", arg, l.String(), err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestParseTellsNoSecrets(t *testing.T) {
 
 func TestGlob(t *testing.T) {
 	for key, want := range map[string]string{"a/b": "", "a/b*/c": "a/", "*": "", "a/day=?/x": "a/", "a/b/[x]": "a/b/", "a/{b,c}": "a/"} {
-		prefix, is := Location{Scheme: "s3", Bucket: "b", Key: key}.Glob()
+		prefix, is := Location{Scheme: "s3", Bucket: "b", Key: key}.GlobPrefix()
 		if !is {
 			want = key
 		}

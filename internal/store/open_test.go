@@ -19,7 +19,7 @@ func asData(err error, bad **stream.DataError) bool { return errors.As(err, bad)
 
 // The region and the endpoint: the URL's before the environment's before the profile's.
 func TestWhereS3Is(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	config := filepath.Join(t.TempDir(), "config")
 	must.Do(t, os.WriteFile(config, []byte(`[default]
 region = eu-north-1
@@ -62,7 +62,7 @@ region = cn-north-1
 }
 
 func TestWhereAzureIs(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	for _, test := range []struct {
 		url  string
 		env  map[string]string
@@ -105,7 +105,7 @@ func TestConnectionString(t *testing.T) {
 }
 
 func TestWrongRegion(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amz-Bucket-Region", "eu-west-1")
 		w.WriteHeader(http.StatusMovedPermanently)
@@ -120,7 +120,7 @@ func TestWrongRegion(t *testing.T) {
 // Signed requests of all three kinds of bodies are taken with a session's token, which is
 // sent and not written anywhere.
 func TestSessionToken(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
 	t.Setenv("AWS_SESSION_TOKEN", secretToken)

@@ -84,7 +84,7 @@ func cutQuery(scheme, s string) (path, query string, err error) {
 		unknown = append(unknown, name)
 	}
 	first := unknown[0]
-	if suggest.Name(first, known) != "" || foreignName.MatchString(first) {
+	if suggest.NearestName(first, known) != "" || foreignName.MatchString(first) {
 		return "", "", errUnknownParameter(scheme, first)
 	}
 	return s, "", nil

@@ -96,7 +96,7 @@ func TestRedirectsStay(t *testing.T) {
 	var place string
 	first := storetest.NewRecorder(t, redirectTo(&place, http.StatusFound))
 	other := storetest.NewRecorder(t, nil)
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	c := client(nil)
 	c.patience.tries = 1
 	dialer := names(t, map[string]string{"rebound.example": "169.254.7.7", "inside.example": "10.255.255.1"})
@@ -123,8 +123,8 @@ func TestRedirectsStay(t *testing.T) {
 	defer secure.Close()
 	c.setTransports(dialer, secure.Client().Transport.(*http.Transport).TLSClientConfig)
 	place = secure.URL + "/a"
-	if _, err := c.Stat(t.Context(), at(t, first.URL+"/file")); err == nil || len(other.Requests()) == 0 {
-		t.Errorf("to another server of this machine: %v, %d requests", err, len(other.Requests()))
+	if _, err := c.Stat(t.Context(), at(t, first.URL+"/file")); err == nil || len(other.RequestTexts()) == 0 {
+		t.Errorf("to another server of this machine: %v, %d requests", err, len(other.RequestTexts()))
 	}
 	place = "/file"
 	if _, err := c.Stat(t.Context(), at(t, first.URL+"/file")); err == nil || !strings.Contains(err.Error(), "for ever") {
@@ -134,7 +134,7 @@ func TestRedirectsStay(t *testing.T) {
 
 // No way leads from https:// to http://, also over a third server.
 func TestRedirectsStayEncrypted(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	var place, further string
 	plain := storetest.NewRecorder(t, redirectTo(&further, http.StatusFound))
 	secure := httptest.NewTLSServer(redirectTo(&place, http.StatusTemporaryRedirect))
@@ -148,7 +148,7 @@ func TestRedirectsStayEncrypted(t *testing.T) {
 			t.Errorf("%s: got error %v, want a refusal to go on without encryption", begin, err)
 		}
 	}
-	if all := plain.Requests(); len(all) != 1 {
+	if all := plain.RequestTexts(); len(all) != 1 {
 		t.Errorf("want one request, the test's own: %q", all)
 	}
 }
@@ -182,7 +182,7 @@ func TestRedirectsByProxy(t *testing.T) {
 		}
 		return
 	}
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	proxy := storetest.NewRecorder(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodConnect {
 			w.WriteHeader(http.StatusTeapot)
@@ -201,7 +201,7 @@ func TestRedirectsByProxy(t *testing.T) {
 			t.Errorf("%s: want %q in\n%s", to, want, out)
 		}
 	}
-	for _, r := range proxy.Requests() {
+	for _, r := range proxy.RequestTexts() {
 		if strings.HasPrefix(r, "CONNECT ") && !strings.HasPrefix(r, "CONNECT other.example:443\n") {
 			t.Errorf("the proxy was asked for\n%s", r)
 		}
@@ -210,7 +210,7 @@ func TestRedirectsByProxy(t *testing.T) {
 
 // A store's request is signed for one host, and no answer makes it go to another.
 func TestStoresAreNotRedirected(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
 	t.Setenv("AWS_SESSION_TOKEN", secretToken)
@@ -224,9 +224,9 @@ func TestStoresAreNotRedirected(t *testing.T) {
 		for _, status := range []int{301, 302, 303, 307, 308} {
 			first := storetest.NewRecorder(t, redirectTo(&place, status))
 			for _, url := range []string{"s3://lake/key?endpoint=" + first.URL, "gs://lake/key?endpoint=" + first.URL, "azblob://lake/key?storage_account=acc&endpoint=" + first.URL + "/acc"} {
-				before := len(first.Requests())
-				if errs := allErrors(t, at(t, url)); len(errs) < 6 || len(first.Requests()) < before+6 {
-					t.Errorf("%s with HTTP %d: %d requests, %d errors: %v", url, status, len(first.Requests())-before, len(errs), errs)
+				before := len(first.RequestTexts())
+				if errs := allErrors(t, at(t, url)); len(errs) < 6 || len(first.RequestTexts()) < before+6 {
+					t.Errorf("%s with HTTP %d: %d requests, %d errors: %v", url, status, len(first.RequestTexts())-before, len(errs), errs)
 				}
 			}
 		}
@@ -261,7 +261,7 @@ func tokensFrom(t *testing.T, asked func(scope string)) string {
 // Who only reads has a token that only reads; the wider one is asked for when something is written,
 // and is not used for reading then either.
 func TestTokensOfReading(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	var asked []string
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", tokensFrom(t, func(scope string) { asked = append(asked, scope) }))
 	server := storetest.NewRecorder(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 // An object is replaced over the version that is named, or made where there is none, and in no
 // other case, with every store.
 func TestReplace(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		c := client(nil)
 		l := at(t, s.URLAt(p.URL, "a/list"))
@@ -46,9 +46,9 @@ func TestReplace(t *testing.T) {
 		conditional := func(r *http.Request) bool {
 			return r.Header.Get("If-None-Match")+r.Header.Get("If-Match")+r.URL.Query().Get("ifGenerationMatch") != ""
 		}
-		p.Before(func(r *http.Request) *http.Response {
+		p.OnRequest(func(r *http.Request) *http.Response {
 			if r.Method != http.MethodGet && conditional(r) {
-				return storetest.Answer(http.StatusNotImplemented, "")
+				return storetest.NewAnswer(http.StatusNotImplemented, "")
 			}
 			return nil
 		})

@@ -54,7 +54,7 @@ func allErrors(t *testing.T, l Location) (errs []error) {
 // A server may tell back all that it was sent, and a network what it was asked for: no error
 // repeats a secret of it. Neither does what an error is made of, nor a name.
 func TestErrorsTellNoSecrets(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
 	t.Setenv("AWS_SESSION_TOKEN", secretToken)
@@ -126,7 +126,7 @@ func TestErrorsTellNoSecrets(t *testing.T) {
 // Where credentials are missing or wrong, the error says where they are looked for, and
 // nothing is written to the terminal.
 func TestCredentialsMissing(t *testing.T) {
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	terminal := must.Get(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
 	defer func(was *os.File) { os.Stderr = was }(os.Stderr)
 	os.Stderr = terminal

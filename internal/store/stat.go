@@ -9,7 +9,7 @@ import (
 
 // Stat looks up an object; the error wraps ErrNotExist if there is none.
 func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
-	if l.Key == "" && !l.Web() {
+	if l.Key == "" && !l.IsWeb() {
 		return Object{}, dataError(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
 	}
 	d, err := c.dialectOf(ctx, l)
@@ -39,7 +39,7 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 // needsBody reports whether a GET reveals more than the answer to a HEAD, which has no body: the reason of S3's
 // refusal, or anything at all if a web server allows no HEAD.
 func needsBody(l Location, no *refusal) bool {
-	if l.Web() {
+	if l.IsWeb() {
 		return no.status == http.StatusForbidden || no.status == http.StatusMethodNotAllowed || no.status == http.StatusNotImplemented
 	}
 	return no.code == "" && !no.isTemporary()

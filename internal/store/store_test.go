@@ -46,7 +46,7 @@ func put(t testing.TB, c *Client, url string, b []byte) Object {
 	t.Helper()
 	told := must.Get(c.Upload(t.Context(), at(t, url), bytes.NewReader(b), int64(len(b))))(t)
 	o := must.Get(c.Stat(t.Context(), at(t, url)))(t)
-	if told.Version != o.Version || told.Size != o.Size || told.Name() != o.Name() || o.Version == "" {
+	if told.Version != o.Version || told.Size != o.Size || told.PublicName() != o.PublicName() || o.Version == "" {
 		t.Errorf("an upload of %d bytes tells of %+v, there is %+v", len(b), told, o)
 	}
 	return o
@@ -81,7 +81,7 @@ func clientOf(s *storetest.Server, meter *stream.Meter) *Client {
 
 // An object that was put is there, under its key, at any size and over its former content.
 func TestRoundTrip(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := clientOf(s, nil)
 		must.Do(t, c.CanUpload(t.Context(), at(t, s.URL("a/new"))))
 		if got := keys(t, c, s.URL("")); len(got) > 0 {
@@ -119,7 +119,7 @@ func TestOddKeys(t *testing.T) {
 		"day=2026-01-01/part 0+1.parquet", "100%/a%20b", "ä/日本.csv", "a?b=c&d", "q?region=x", "plus+and space", "tilde~!$'()*,;:@", "[1]{2}",
 		"quote\"<&>", "hash#tag", "back`^|", "UPPER", "upper", "z//z",
 	}
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := client(nil)
 		var want []string
 		for i, key := range odd {
@@ -154,7 +154,7 @@ func TestOddKeys(t *testing.T) {
 // A listing goes over pages.
 func TestListPages(t *testing.T) {
 	const n, page = 130, 50
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		c := client(nil)
 		c.keys = page
@@ -175,7 +175,7 @@ func TestListPages(t *testing.T) {
 		if len(got) != n || !slices.IsSorted(got) || got[0] != "many/00000" || got[n-1] != "many/00129" {
 			t.Fatalf("%d keys", len(got))
 		}
-		if requests, _ := p.Counts(); requests[http.MethodGet] != (n+page-1)/page {
+		if requests, _ := p.RequestCounts(); requests[http.MethodGet] != (n+page-1)/page {
 			t.Errorf("%d requests for pages of %d keys", requests[http.MethodGet], page)
 		}
 		for o, err := range c.List(t.Context(), at(t, s.URL("many/"))) {
@@ -191,7 +191,7 @@ func TestListPages(t *testing.T) {
 // Every range equals that slice of the object.
 func TestRanges(t *testing.T) {
 	const n = 200_000
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := client(nil)
 		want := noise(n, 1)
 		o := put(t, c, s.URL("object"), want)
@@ -218,14 +218,14 @@ func TestRanges(t *testing.T) {
 
 // An object that was replaced is not read, be its size the same or not.
 func TestReplaced(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		for _, size := range []int64{1000, 999, 10, 2000, 0} {
 			c := client(nil)
 			o := put(t, c, s.URL("object"), noise(1000, 1))
 			put(t, c, s.URL("object"), noise(size, 2))
 			err := c.Read(t.Context(), o, make([]byte, 100), 900)
 			var bad *stream.DataError
-			if !errors.Is(err, ErrChanged) || !errors.As(err, &bad) || bad.Path != o.Name() {
+			if !errors.Is(err, ErrChanged) || !errors.As(err, &bad) || bad.Path != o.PublicName() {
 				t.Errorf("replaced by %d bytes: %v", size, err)
 			}
 			if err := c.Download(t.Context(), o, io.Discard); !errors.Is(err, ErrChanged) {
@@ -243,7 +243,7 @@ func TestReplaced(t *testing.T) {
 
 // What is missing is told apart: an object, or the whole bucket.
 func TestMissing(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := client(nil)
 		_, err := c.Stat(t.Context(), at(t, s.URL("none")))
 		var bad *stream.DataError
@@ -301,7 +301,7 @@ func TestCancelled(t *testing.T) {
 
 // A bucket is no object: it is neither read, nor made, nor removed.
 func TestBucketIsNoObject(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := client(nil)
 		l := at(t, s.URL(""))
 		if _, err := c.Stat(t.Context(), l); !errors.Is(err, ErrNotExist) {
@@ -316,10 +316,10 @@ func TestBucketIsNoObject(t *testing.T) {
 
 // What is put there by others, not by this package, is read like anything else.
 func TestPlanted(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := client(nil)
 		want := noise(1000, 1)
-		s.Put("folder/planted", want)
+		s.PutObject("folder/planted", want)
 		if s.Dir != "" { // a planted file of S3 has no tag, but its time, in seconds
 			earlier := time.Now().Add(-time.Minute)
 			must.Do(t, os.Chtimes(filepath.Join(s.Dir, "folder", "planted"), earlier, earlier))
@@ -328,7 +328,7 @@ func TestPlanted(t *testing.T) {
 		if !bytes.Equal(download(t, c, o), want) || o.Version == "" {
 			t.Errorf("other bytes, or no version: %+v", o)
 		}
-		s.Put("folder/planted", noise(1000, 2))
+		s.PutObject("folder/planted", noise(1000, 2))
 		if err := c.Read(t.Context(), o, make([]byte, 10), 0); !errors.Is(err, ErrChanged) {
 			t.Errorf("replaced: %v", err)
 		}

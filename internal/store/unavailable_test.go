@@ -45,7 +45,7 @@ func TestUnavailable(t *testing.T) {
 		t.Helper()
 		for request, try := range requests {
 			err := try()
-			code, final := exit.Data, exit.Code(err)
+			code, final := exit.Data, exit.CodeOf(err)
 			if slices.Contains([]string{"upload", "parts", "may I upload"}, request) {
 				code = exit.Fault
 			}
@@ -61,25 +61,25 @@ func TestUnavailable(t *testing.T) {
 		http.StatusServiceUnavailable: {true, true}, http.StatusTooManyRequests: {true, true}, http.StatusInternalServerError: {true, true},
 		http.StatusForbidden: {true, false}, http.StatusUnauthorized: {true, false}, http.StatusNotImplemented: {false, false},
 	} {
-		p.Before(func(*http.Request) *http.Response { return storetest.Answer(status, "") })
+		p.OnRequest(func(*http.Request) *http.Response { return storetest.NewAnswer(status, "") })
 		judge(fmt.Sprint("HTTP ", status), is.passes)
 		if err := requests["stat"](); errors.Is(err, ErrUnavailable) != is.ofStore {
 			t.Errorf("HTTP %d: %v", status, err)
 		}
 	}
 	for _, status := range []int{http.StatusNotFound, http.StatusPreconditionFailed} {
-		p.Before(func(*http.Request) *http.Response { return storetest.Answer(status, "") })
-		if err := requests["read"](); errors.Is(err, ErrUnavailable) || exit.Code(err) != exit.Data {
+		p.OnRequest(func(*http.Request) *http.Response { return storetest.NewAnswer(status, "") })
+		if err := requests["read"](); errors.Is(err, ErrUnavailable) || exit.CodeOf(err) != exit.Data {
 			t.Errorf("HTTP %d: %v", status, err)
 		}
 	}
-	p.Before(nil)
+	p.OnRequest(nil)
 	p.ResetEach.Store(1)
 	judge("connections reset", true)
 	p.ResetEach.Store(0)
 	c.patience.stall = 50 * time.Millisecond
 	p.StallEach.Store(1)
-	if err := requests["read"](); exit.Code(err) != exit.TryAgain {
+	if err := requests["read"](); exit.CodeOf(err) != exit.TryAgain {
 		t.Errorf("no byte comes: %v", err)
 	}
 	p.StallEach.Store(0)
@@ -99,18 +99,18 @@ func TestUnavailableTwice(t *testing.T) {
 		{http.StatusForbidden, http.StatusServiceUnavailable, exit.Fault},
 		{http.StatusServiceUnavailable, http.StatusForbidden, exit.TryAgain},
 	} {
-		p.Before(func(r *http.Request) *http.Response {
+		p.OnRequest(func(r *http.Request) *http.Response {
 			switch r.Method {
 			case http.MethodPut:
-				return storetest.Answer(test.put, "")
+				return storetest.NewAnswer(test.put, "")
 			case http.MethodDelete:
-				return storetest.Answer(test.remove, "")
+				return storetest.NewAnswer(test.remove, "")
 			}
 			return nil
 		})
 		err := failure(c.Upload(t.Context(), at(t, s.URLAt(p.URL, "a")), strings.NewReader(strings.Repeat("x", 1<<19)), 1<<19))
-		if exit.Code(err) != test.code {
-			t.Errorf("%v: exit code %d: %v", test, exit.Code(err), err)
+		if exit.CodeOf(err) != test.code {
+			t.Errorf("%v: exit code %d: %v", test, exit.CodeOf(err), err)
 		}
 	}
 }
@@ -119,14 +119,14 @@ func TestUnavailableTwice(t *testing.T) {
 func TestProviderBusy(t *testing.T) {
 	status := http.StatusServiceUnavailable
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-	storetest.Alone(t)
+	storetest.IsolateEnvironment(t)
 	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", provider.URL+"/credentials")
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	ask := func(want int) {
 		t.Helper()
 		_, err := client(nil).Stat(t.Context(), at(t, "s3://lake/key"))
-		if exit.Code(err) != want || !strings.Contains(err.Error(), "no credentials") {
-			t.Errorf("exit code %d, want %d: %v", exit.Code(err), want, err)
+		if exit.CodeOf(err) != want || !strings.Contains(err.Error(), "no credentials") {
+			t.Errorf("exit code %d, want %d: %v", exit.CodeOf(err), want, err)
 		}
 	}
 	ask(exit.TryAgain)

@@ -47,10 +47,10 @@ func (c *Client) writerOf(ctx context.Context, l Location) (dialect, writer, err
 	}
 	w, ok := d.(writer)
 	if !ok {
-		return nil, nil, stream.Usagef("%s: %s:// is only read: write to s3://, gs://, azblob:// or a local file", l.Name(), l.Scheme)
+		return nil, nil, stream.Usagef("%s: %s:// is only read: write to s3://, gs://, azblob:// or a local file", l.PublicName(), l.Scheme)
 	}
 	if l.Key == "" { // a store would take the request for its bucket, to be made or removed
-		return nil, nil, stream.Usagef("%s names a bucket and no object in it", l.Name())
+		return nil, nil, stream.Usagef("%s names a bucket and no object in it", l.PublicName())
 	}
 	return d, w, nil
 }

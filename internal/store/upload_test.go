@@ -71,7 +71,7 @@ func (b broken) ReadAt(p []byte, at int64) (int, error) {
 // An upload that fails or is cancelled leaves neither an object nor its parts, and what was
 // there before stays.
 func TestUploadLeavesNothing(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		c := clientOf(s, nil)
 		c.patience.bound = 500 * time.Millisecond
@@ -87,9 +87,9 @@ func TestUploadLeavesNothing(t *testing.T) {
 			},
 			"refused": func(ctx context.Context, l Location, _ func()) error {
 				var parts atomic.Int64
-				p.Before(func(r *http.Request) *http.Response {
+				p.OnRequest(func(r *http.Request) *http.Response {
 					if r.Method == http.MethodPut && parts.Add(1) >= 3 && r.ContentLength > 1000 {
-						return storetest.Answer(http.StatusForbidden, "")
+						return storetest.NewAnswer(http.StatusForbidden, "")
 					}
 					return nil
 				})
@@ -97,7 +97,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 			},
 			"unreachable": func(ctx context.Context, l Location, _ func()) error {
 				var parts atomic.Int64
-				p.Before(func(r *http.Request) *http.Response {
+				p.OnRequest(func(r *http.Request) *http.Response {
 					if r.Method == http.MethodPut && r.ContentLength > 1000 && parts.Add(1) >= 3 {
 						panic(http.ErrAbortHandler)
 					}
@@ -107,7 +107,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 			},
 			"cancelled": func(ctx context.Context, l Location, cancel func()) error {
 				var parts atomic.Int64
-				p.Before(func(r *http.Request) *http.Response {
+				p.OnRequest(func(r *http.Request) *http.Response {
 					if r.Method == http.MethodPut && parts.Add(1) == 3 {
 						cancel()
 					}
@@ -120,7 +120,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 				return err
 			},
 			"cancelled at once": func(ctx context.Context, l Location, cancel func()) error {
-				p.Before(func(*http.Request) *http.Response { cancel(); return nil })
+				p.OnRequest(func(*http.Request) *http.Response { cancel(); return nil })
 				return failure(c.Upload(ctx, l, bytes.NewReader(content), size))
 			},
 		}
@@ -129,7 +129,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 			l := at(t, s.URLAt(p.URL, "folder/object"))
 			err := upload(ctx, l, cancel)
 			cancel()
-			p.Before(nil)
+			p.OnRequest(nil)
 			var cannot *stream.OutputError
 			if err == nil || !strings.HasPrefix(what, "cancelled") && !errors.As(err, &cannot) {
 				t.Errorf("%s: error %v, want an output error", what, err)
@@ -144,7 +144,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 			ctx, cancel = context.WithCancel(t.Context())
 			_ = upload(ctx, l, cancel)
 			cancel()
-			p.Before(nil)
+			p.OnRequest(nil)
 			if now := must.Get(c.Stat(t.Context(), l))(t); now.Version != before.Version || now.Size != before.Size {
 				t.Errorf("%s: the object before it was %+v, is %+v", what, before, now)
 			}
@@ -155,7 +155,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 
 // If the answer to an upload's last request is lost, the object is looked for.
 func TestLostEndOfUpload(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		c := clientOf(s, nil)
 		l := at(t, s.URLAt(p.URL, "object"))
@@ -163,7 +163,7 @@ func TestLostEndOfUpload(t *testing.T) {
 		for i, seed := range []uint64{1, 2, 2} {
 			content := noise(2*c.part+1, seed)
 			var lost, ends atomic.Int64
-			p.After(func(r *http.Request, resp *http.Response) {
+			p.OnAnswer(func(r *http.Request, resp *http.Response) {
 				query := r.URL.Query()
 				end := r.Method == http.MethodPost && query.Has("uploadId") || query.Get("comp") == "blocklist" ||
 					query.Get("uploadType") == "resumable" && r.Method == http.MethodPut && resp.StatusCode == http.StatusOK
@@ -175,7 +175,7 @@ func TestLostEndOfUpload(t *testing.T) {
 				}
 			})
 			must.Do(t, failure(c.Upload(t.Context(), l, bytes.NewReader(content), int64(len(content)))))
-			p.After(nil)
+			p.OnAnswer(nil)
 			o := must.Get(c.Stat(t.Context(), l))(t)
 			if lost.Load() < 1 || ends.Load() > 1 && i < 2 || !bytes.Equal(download(t, c, o), content) {
 				t.Errorf("%d answers were lost, of %d", lost.Load(), ends.Load())
@@ -186,7 +186,7 @@ func TestLostEndOfUpload(t *testing.T) {
 
 // Faults on the way do not change the uploaded bytes.
 func TestUploadWithFaults(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		p.BusyEach.Store(5)
 		if s.Scheme != "gs" {

@@ -105,7 +105,7 @@ func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 
 // compareRandom compares the first k chosen columns with random choices of k, or with all of them.
 func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
-	out := &Chance{K: k, Value: Explained(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
+	out := &Chance{K: k, Value: ExplainedShare(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
 	if c.D < minColumns || out.Value >= saturatedShare {
 		return nil, ctx.Err()
 	}
@@ -128,7 +128,7 @@ func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		shares[r] = Explained(c.Matrix, next(r), c.Threads)
+		shares[r] = ExplainedShare(c.Matrix, next(r), c.Threads)
 		out.Best, out.Least = max(out.Best, shares[r]), min(out.Least, shares[r])
 		if shares[r] < out.Value-dependentShare {
 			out.Beaten += 1 / float64(out.Draws)

@@ -68,13 +68,13 @@ func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2
 // taskColumns is the number of columns in a parallel task. It is fixed, and no sum crosses tasks.
 const taskColumns = 256
 
-// Take adds column p to the curve: a step of Cholesky's factorization with p as pivot, 2·d·k flops for the k-th
+// TakeColumn adds column p to the curve: a step of Cholesky's factorization with p as pivot, 2·d·k flops for the k-th
 // column,
 //
 //	ℓᵢ = (Gᵢₚ − Σ_t Lᵢₜ Lₚₜ) / √gₚ,  g ← g − ℓ∘ℓ
 //
 // with g the residual squares of the columns.
-func (c *Curve) Take(p int) {
+func (c *Curve) TakeColumn(p int) {
 	t, pivot := len(c.Pivot), c.residualSquares[p]
 	c.isTaken[p] = true
 	if pivot <= dependentShare*c.squares[p] {
@@ -102,8 +102,8 @@ func (c *Curve) Take(p int) {
 	c.Pivot, c.Left = append(c.Pivot, pivot), append(c.Left, sum(c.residualSquares))
 }
 
-// Explained returns the share of ‖X‖² that the columns taken so far explain; 1 if ‖X‖ = 0.
-func (c *Curve) Explained() float64 {
+// ExplainedShare returns the share of ‖X‖² that the columns taken so far explain; 1 if ‖X‖ = 0.
+func (c *Curve) ExplainedShare() float64 {
 	switch n := len(c.Left); {
 	case c.Total <= 0:
 		return 1
@@ -114,17 +114,17 @@ func (c *Curve) Explained() float64 {
 	}
 }
 
-// Explained returns the share of the trace of G that its chosen columns explain. Costs d·k² flops, and holds
+// ExplainedShare returns the share of the trace of G that its chosen columns explain. Costs d·k² flops, and holds
 // [CurveBytes]; for a factor of r rows r·k² + r²·k, once its dual exists.
-func Explained(g *gram.Matrix, chosen []int, threads int) float64 {
+func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
 	if g.IsFactor() {
 		return explainedByDual(g, chosen, threads)
 	}
 	c := NewCurve(g, len(chosen), threads)
 	for _, p := range chosen {
-		c.Take(p)
+		c.TakeColumn(p)
 	}
-	return c.Explained()
+	return c.ExplainedShare()
 }
 
 // explainedByDual computes Σ qᵀRRᵀq/tr(RRᵀ) for an orthonormal basis q of the chosen columns of R.

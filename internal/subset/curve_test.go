@@ -42,12 +42,12 @@ func TestCurveTwin(t *testing.T) {
 		order := rand.New(rand.NewPCG(1, 1)).Perm(s.d)[:min(s.d, s.n-2, 12)]
 		c := NewCurve(gram.Full(g, s.d), len(order), 2)
 		for k, p := range order {
-			c.Take(p)
+			c.TakeColumn(p)
 			want := leftByLeastSquares(x, order[:k+1])
 			if math.Abs(c.Left[k]-want) > 1e-9*c.Total {
 				t.Errorf("%+v: %d columns leave %v, want %v", s, k+1, c.Left[k], want)
 			}
-			if got := Explained(gram.Full(g, s.d), order[:k+1], 1); math.Abs(got-(1-want/c.Total)) > 1e-9 {
+			if got := ExplainedShare(gram.Full(g, s.d), order[:k+1], 1); math.Abs(got-(1-want/c.Total)) > 1e-9 {
 				t.Errorf("%+v: %d columns explain %v", s, k+1, got)
 			}
 		}
@@ -63,8 +63,8 @@ func TestCurveEdges(t *testing.T) {
 	order := []int{3, 7, 9, 11}
 	one, many := NewCurve(gram.Full(g, 600), 4, 1), NewCurve(gram.Full(g, 600), 4, 8)
 	for _, p := range order {
-		one.Take(p)
-		many.Take(p)
+		one.TakeColumn(p)
+		many.TakeColumn(p)
 	}
 	if !slices.Equal(one.Left, many.Left) || !slices.Equal(one.residualSquares, many.residualSquares) {
 		t.Error("8 workers give other bits")
@@ -72,10 +72,10 @@ func TestCurveEdges(t *testing.T) {
 	if one.Pivot[1] != 0 || one.Pivot[2] != 0 || !(one.Pivot[3] > 0) || one.Left[2] != one.Left[0] && math.Abs(one.Left[2]-one.Left[0]) > 1e-6*one.Total {
 		t.Errorf("a copy and zeros: pivots %v, left %v", one.Pivot, one.Left)
 	}
-	if got := Explained(gram.Full(make([]float64, 4), 2), []int{1}, 1); got != 1 {
+	if got := ExplainedShare(gram.Full(make([]float64, 4), 2), []int{1}, 1); got != 1 {
 		t.Errorf("of nothing, a column explains %v", got)
 	}
-	if got := Explained(gram.Full(g, 600), nil, 1); got != 0 {
+	if got := ExplainedShare(gram.Full(g, 600), nil, 1); got != 0 {
 		t.Errorf("no column explains %v", got)
 	}
 }

@@ -78,7 +78,7 @@ func TestCriterionTwin(t *testing.T) {
 	none, pivots := at(0, 0), 0.0
 	start := twoLogLikelihood(x, nil)
 	for i, p := range order {
-		c.Take(p)
+		c.TakeColumn(p)
 		pivots += math.Log(c.Pivot[i] / n)
 		k := i + 1
 		parameters := 0

@@ -43,7 +43,7 @@ func TestParallelTwin(t *testing.T) {
 				lengths := newNull(c.squares, float64(s.n-1))
 				before := c.Total
 				for turn, p := range order {
-					c.Take(p)
+					c.TakeColumn(p)
 					if lengths.exceedProbability(before-c.Left[turn], turn) <= significance {
 						taken[turn]++
 					}

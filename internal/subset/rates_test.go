@@ -139,7 +139,7 @@ func TestAllSubsets(t *testing.T) {
 				continue
 			}
 			all++
-			share := Explained(g.Matrix, chosen, 1)
+			share := ExplainedShare(g.Matrix, chosen, 1)
 			if most = max(most, share); share < got.Value-1e-8 {
 				fewer++
 			}

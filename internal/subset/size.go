@@ -32,13 +32,13 @@ const (
 	minExamined, maxExamined = 50, 500
 )
 
-// Most returns the largest number of features that the rules examine, of d.
-func Most(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
+// MaxFeatures returns the largest number of features that the rules examine, of d.
+func MaxFeatures(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
 
 // SizeBytes returns the memory of [Choose] besides G in full or, if rank is not 0, besides a factor of rank
 // rows.
 func SizeBytes(d, rank int) int64 {
-	k := Most(d)
+	k := MaxFeatures(d)
 	// The curve outlives greedy, whose memory may be freed late by the collector.
 	if rank > 0 {
 		k = min(k, rank)
@@ -60,10 +60,10 @@ type sizeSearch struct {
 	abstaining map[string]bool // rules without data to decide by: they agree with no other
 }
 
-// Choose recommends a number of features, by greedy's order. G changes its sign during the call. Costs the
+// RecommendSize recommends a number of features, by greedy's order. G changes its sign during the call. Costs the
 // eigenvalues of G, 2·d²·k flops of greedy and d·k² of the curve for k = [Most](d), and holds [SizeBytes].
-func Choose(ctx context.Context, g *Gram) (*stream.Size, error) {
-	s := &sizeSearch{gram: g, maxSize: Most(g.D), abstaining: make(map[string]bool)}
+func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
+	s := &sizeSearch{gram: g, maxSize: MaxFeatures(g.D), abstaining: make(map[string]bool)}
 	// Beyond the rank nothing is left to judge by.
 	s.maxSize = min(s.maxSize, g.centredDims())
 	order, err := greedy.Select(ctx, g.Matrix, greedy.Options{K: s.maxSize, Threads: g.Threads})
@@ -102,7 +102,7 @@ func (s *sizeSearch) walkCurve(order []int) stream.SizeRule {
 	none := best
 	s.allBetter = true
 	for t, p := range order {
-		c.Take(p)
+		c.TakeColumn(p)
 		if s.allBetter && lengths.exceedProbability(c.Gain(t), t) > significance {
 			s.allBetter = false
 			s.parallel = t
@@ -172,7 +172,7 @@ func (s *sizeSearch) addElbowRule() {
 	for i, left := range s.curve.Left {
 		x[i], y[i] = float64(i+1), left/s.curve.Total
 	}
-	if e := elbow.Of(x, y); e >= 0 {
+	if e := elbow.FindElbow(x, y); e >= 0 {
 		rule.K = e + 1
 		rule.Why = fmt.Sprintf("an error of %.3g on greedy's curve, furthest below its chord from 1 to %d features", y[e], len(x))
 	} else {
@@ -247,7 +247,7 @@ const (
 func (s *sizeSearch) countLone(k int) int {
 	first, dims := NewCurve(s.gram.Matrix, k, s.gram.Threads), float64(s.gram.centredDims())
 	for _, p := range s.order[:k] {
-		first.Take(p)
+		first.TakeColumn(p)
 	}
 	isLone := func(left, full float64, taken int) bool {
 		return left > 0 && left >= loneShare*(1-float64(taken)/dims)*full

@@ -62,7 +62,7 @@ func TestColumnLikeNoOther(t *testing.T) {
 				x.SetCol(7+j, col)
 			}
 			g := &Gram{Matrix: gram.Full(gramOf(x), 7+c.lone), Rows: 500, Threads: 2}
-			if got := must.Get(Choose(t.Context(), g))(t); got.Recommended != c.want || c.factor <= 1 && got.Lone != c.want-3 {
+			if got := must.Get(RecommendSize(t.Context(), g))(t); got.Recommended != c.want || c.factor <= 1 && got.Lone != c.want-3 {
 				t.Errorf("seed %d, %+v: %d of which %d like no other (%s)", seed, c, got.Recommended, got.Lone, got.Why)
 			}
 		}
@@ -75,7 +75,7 @@ func TestRulesKnown(t *testing.T) {
 	right, near := map[string]int{}, map[string]int{}
 	sets := knownSets()
 	for _, s := range sets {
-		size := must.Get(Choose(t.Context(), s.gram()))(t)
+		size := must.Get(RecommendSize(t.Context(), s.gram()))(t)
 		recommended := size.Recommended
 		if recommended == 1 && s.factors == 0 {
 			recommended = 0 // no recommendation counts as 1
@@ -108,7 +108,7 @@ func TestChooseLaws(t *testing.T) {
 	g := gramOf(x)
 	before := slices.Clone(g)
 	ask := func(sym []float64, threads int) *stream.Size {
-		return must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full(sym, s.d), Rows: int64(s.n), Threads: threads}))(t)
+		return must.Get(RecommendSize(t.Context(), &Gram{Matrix: gram.Full(sym, s.d), Rows: int64(s.n), Threads: threads}))(t)
 	}
 	want := ask(g, 1)
 	if !slices.Equal(g, before) {
@@ -166,7 +166,7 @@ func TestSizeBytes(t *testing.T) {
 		g := s.gram()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		must.Get(Choose(t.Context(), g))(t)
+		must.Get(RecommendSize(t.Context(), g))(t)
 		runtime.ReadMemStats(&after)
 		if used := int64(after.TotalAlloc - before.TotalAlloc); used > SizeBytes(s.d, 0) {
 			t.Errorf("%+v: %d bytes, want %d at most", s, used, SizeBytes(s.d, 0))
@@ -182,7 +182,7 @@ func TestChooseEdges(t *testing.T) {
 		if size.d > 2 {
 			x.SetCol(1, mat.Col(nil, 0, x)) // a copy
 		}
-		got := must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full(gramOf(x), size.d), Rows: int64(size.n), Threads: 1}))(t)
+		got := must.Get(RecommendSize(t.Context(), &Gram{Matrix: gram.Full(gramOf(x), size.d), Rows: int64(size.n), Threads: 1}))(t)
 		if got.Recommended < 1 || got.Recommended > size.d || len(got.Rules) != 4 || got.Why == "" {
 			t.Errorf("%+v: got %+v, want a size from 1 to d, four rules and a reason", size, got)
 		}
@@ -198,7 +198,7 @@ func TestChooseEdges(t *testing.T) {
 // one is worth keeping, as the others say.
 func TestSilentRules(t *testing.T) {
 	const n, r = 20, 0.7
-	size := must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full([]float64{n, n * r, n * r, n}, 2), Rows: n, Threads: 1}))(t)
+	size := must.Get(RecommendSize(t.Context(), &Gram{Matrix: gram.Full([]float64{n, n * r, n * r, n}, 2), Rows: n, Threads: 1}))(t)
 	if size.Recommended != 1 || strings.Contains(size.Why, "no number") {
 		t.Errorf("%d: %s, by %+v", size.Recommended, size.Why, size.Rules)
 	}

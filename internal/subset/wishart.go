@@ -52,7 +52,7 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 		inner := min(to, width) // the rest of these rows is 0
 		kernel.Gemm(team, 1, l.Sub(0, 0, to, inner), l.Sub(from, 0, to-from, inner).Trans(), g.Sub(0, from, to, to-from))
 	}
-	kernel.Mirror(team.Threads(), g)
+	kernel.MirrorUpper(team.Threads(), g)
 	position := make([]int, d) // new position of each column
 	for t, i := range order {
 		position[i] = t

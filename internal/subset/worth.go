@@ -17,11 +17,11 @@ import (
 func Appraise(c Choice) *stream.Worth {
 	curve := newCurve(c.Matrix, len(c.Chosen), c.Threads, c.Mean, c.Weight)
 	for _, p := range c.Chosen {
-		curve.Take(p)
+		curve.TakeColumn(p)
 	}
 	dims := float64(max(c.Rows-1, 1))
 	lengths := newNull(curve.squares, dims)
-	w := &stream.Worth{Explained: stream.Number(curve.Explained()), Most: stream.Number(math.NaN()), Noise: stream.Number(math.NaN())}
+	w := &stream.Worth{Explained: stream.Number(curve.ExplainedShare()), Most: stream.Number(math.NaN()), Noise: stream.Number(math.NaN())}
 	for t := c.Keep; t < len(c.Chosen); t++ {
 		gain := curve.Gain(t)
 		if gain > dependentShare*curve.Total && lengths.exceedProbability(gain, t) <= significance {
@@ -38,9 +38,11 @@ func Appraise(c Choice) *stream.Worth {
 	return w
 }
 
-// Appraised returns the largest choice of d columns to spend the time of [Appraise] on: up to [Most], or up to
+// MaxAppraised returns the largest choice of d columns to spend the time of [Appraise] on: up to [Most], or up to
 // 1 GFLOP.
-func Appraised(d int) int { return min(d, max(Most(d), int(math.Sqrt(1e9/float64(max(d, 1)))))) }
+func MaxAppraised(d int) int {
+	return min(d, max(MaxFeatures(d), int(math.Sqrt(1e9/float64(max(d, 1))))))
+}
 
 // Gain returns the reduction of ‖X − P_S X‖² by the t-th column of the order, from 0.
 func (c *Curve) Gain(t int) float64 {

@@ -60,7 +60,7 @@ func TestNoiseTwin(t *testing.T) {
 				order := must.Get(greedy.Select(t.Context(), gram.Full(g, s.d), greedy.Options{K: turns}))(t).Order
 				c := NewCurve(gram.Full(g, s.d), turns, 1)
 				for turn, p := range order {
-					if c.Take(p); c.Gain(turn) > noise[turn] {
+					if c.TakeColumn(p); c.Gain(turn) > noise[turn] {
 						more[turn]++
 					}
 				}
@@ -135,8 +135,8 @@ func TestAppraiseTwin(t *testing.T) {
 func TestBeyondTwin(t *testing.T) {
 	for _, s := range []set{{"leaders", 300, 60, 4, 0.4, 5}, {"mixtures", 200, 60, 3, 0.3, 6}} {
 		x := s.data()
-		size := must.Get(Choose(t.Context(), s.gram()))(t)
-		order := must.Get(greedy.Select(t.Context(), gram.Full(gramOf(x), s.d), greedy.Options{K: Most(s.d)}))(t).Order
+		size := must.Get(RecommendSize(t.Context(), s.gram()))(t)
+		order := must.Get(greedy.Select(t.Context(), gram.Full(gramOf(x), s.d), greedy.Options{K: MaxFeatures(s.d)}))(t).Order
 		list, total := gains(x, order)
 		explained, next := 0.0, 0.0
 		for turn, gain := range list {

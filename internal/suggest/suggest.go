@@ -7,10 +7,10 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Name returns the known name nearest to name, or "" if none is near: at most a third of its letters may differ,
+// NearestName returns the known name nearest to name, or "" if none is near: at most a third of its letters may differ,
 // ignoring case (two of five, so that swapped letters are found). Among equally near names the first wins. Cost: one
 // edit distance per name.
-func Name(name string, among []string) string {
+func NearestName(name string, among []string) string {
 	wanted := strings.ToLower(name)
 	letters := len([]rune(name))
 	best, bestDistance := "", min(max(1, (letters+1)/3), letters-1)+1
@@ -28,7 +28,7 @@ func Name(name string, among []string) string {
 
 // DidYouMean ends an error about an unknown name with a suggestion. It is empty if no name is near.
 func DidYouMean(name string, among []string) string {
-	if s := Name(name, among); s != "" {
+	if s := NearestName(name, among); s != "" {
 		return "; did you mean " + s + "?"
 	}
 	return ""

@@ -7,7 +7,7 @@ func TestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"pirce": "price", "Label": "label", "wieght": "weight", "x": "", "temperature": "", "grösse": "größe", "": "", "y": "",
 	} {
-		if got := Name(name, among); got != want {
+		if got := NearestName(name, among); got != want {
 			t.Errorf("Name(%q) = %q, want %q", name, got, want)
 		}
 	}

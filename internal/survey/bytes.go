@@ -6,9 +6,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// Bytes bounds the memory of Look in addition to a table of rows of numbers, including its result, with m anchors (0:
+// SurveyBytes bounds the memory of Look in addition to a table of rows of numbers, including its result, with m anchors (0:
 // DefaultAnchors) and neighbors (0: the default).
-func Bytes(rows, d, m, neighbors, threads int) int64 {
+func SurveyBytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	graph := func(m int) int64 {
 		return anchor.AmongUpToBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)

@@ -20,7 +20,7 @@ func TestBytes(t *testing.T) {
 		"words": makeThin(makeWords(600)),
 	} {
 		for _, threads := range []int{1, 2} {
-			bound := Bytes(table.Rows, table.Cols, table.Rows, 0, threads)
+			bound := SurveyBytes(table.Rows, table.Cols, table.Rows, 0, threads)
 			if table.Thin != nil {
 				bound = ThinBytes(table.Rows, table.Cols, table.Rows, 0, threads, int64(len(table.Thin.Value)))
 			}
@@ -35,7 +35,7 @@ func TestBytes(t *testing.T) {
 func peakOf(bound int64, do func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(2))
 	runtime.GC()
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(room.Used() + bound))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(room.UsedBytes() + bound))
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

@@ -64,7 +64,7 @@ func (l *surveyRun) scaledPoints(columns []int) []float64 {
 			columns[j] = j
 		}
 	}
-	x := room.Make[float64](l.m * len(columns))
+	x := room.MakeSlice[float64](l.m * len(columns))
 	for i := range l.m {
 		row := t.Values[i*t.Rows/l.m*t.Cols:][:t.Cols]
 		for k, j := range columns {

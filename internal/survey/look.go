@@ -36,8 +36,8 @@ const (
 	chanceShare = 0.05
 )
 
-// Look surveys a table. It fails for an unknown scale, for a table of inconsistent shape, or if ctx ends.
-func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
+// SurveyTable surveys a table. It fails for an unknown scale, for a table of inconsistent shape, or if ctx ends.
+func SurveyTable(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	if len(t.Columns) != t.Cols || t.Thin == nil && len(t.Values) != t.Rows*t.Cols || t.Thin != nil && len(t.Thin.RowPtr) != t.Rows+1 {
 		return nil, fmt.Errorf("survey: a table of %d×%d has %d columns and %d values", t.Rows, t.Cols, len(t.Columns), len(t.Values))
 	}

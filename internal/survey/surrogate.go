@@ -14,13 +14,13 @@ import (
 // covariance of the points, and without clusters. The rows of W are hashes, so the number of threads does not change
 // them.
 func makeSurrogate(team *kernel.Team, x []float64, m, d int, seed uint64) []float64 {
-	w := room.Make[float64](m * m)
+	w := room.MakeSlice[float64](m * m)
 	kernel.Each(team.Threads(), m, func(i int) {
 		for k := range m {
 			w[i*m+k] = normalFromBits(splitmix.Hash(seed, uint64(i)*uint64(m)+uint64(k)))
 		}
 	})
-	out := room.Make[float64](m * d)
+	out := room.MakeSlice[float64](m * d)
 	kernel.Gemm(team, 1/math.Sqrt(float64(m)), kernel.RowMajor(w, m, m, m), kernel.RowMajor(x, m, d, d), kernel.RowMajor(out, m, d, d))
 	return out
 }

@@ -84,16 +84,16 @@ func (s *Survey) ThinColumnsOf(t *Table) *ThinColumns {
 	for i := range t.Rows {
 		for e := t.Thin.RowPtr[i]; e < t.Thin.RowPtr[i+1]; e++ {
 			if v := t.Thin.Value[e] * factor[t.Thin.Index[e]]; v != 0 {
-				rows.Add(int(t.Thin.Index[e]), v)
+				rows.AddEntry(int(t.Thin.Index[e]), v)
 			}
 		}
-		rows.End()
+		rows.EndRow()
 	}
 	return NewThinColumns(rows)
 }
 
-// Dense converts sparse rows to dense ones.
-func (t *Table) Dense() {
+// MakeDense converts sparse rows to dense ones.
+func (t *Table) MakeDense() {
 	t.Values = make([]float64, t.Rows*t.Cols)
 	for i := range t.Rows {
 		for e := t.Thin.RowPtr[i]; e < t.Thin.RowPtr[i+1]; e++ {

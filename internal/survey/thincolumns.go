@@ -13,7 +13,7 @@ type ThinColumns struct {
 // NewThinColumns takes ownership of the rows; it needs [ThinColumnsBytes].
 func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	d := rows.Cols
-	c := &ThinColumns{rows: rows, byColumn: rows.Transposed(), mean: make([]float64, d), Squares: make([]float64, d), column: make([]float64, d)}
+	c := &ThinColumns{rows: rows, byColumn: rows.TransposedCopy(), mean: make([]float64, d), Squares: make([]float64, d), column: make([]float64, d)}
 	for j := range d {
 		_, value := c.byColumn.Row(j)
 		for _, v := range value {

@@ -21,8 +21,8 @@ type Table struct {
 	Sparse bool      // chunks are sparse
 }
 
-// With returns the table with each entry x in row i of column j replaced by f(i, j, x).
-func (t Table) With(f func(i, j int, x float64) float64) Table {
+// MapEntries returns the table with each entry x in row i of column j replaced by f(i, j, x).
+func (t Table) MapEntries(f func(i, j int, x float64) float64) Table {
 	t.Cols = slices.Clone(t.Cols)
 	for j, col := range t.Cols {
 		t.Cols[j] = make([]float64, len(col))
@@ -33,8 +33,8 @@ func (t Table) With(f func(i, j int, x float64) float64) Table {
 	return t
 }
 
-// Permuted returns the table with column j at place order[j].
-func (t Table) Permuted(order []int) Table {
+// PermuteColumns returns the table with column j at place order[j].
+func (t Table) PermuteColumns(order []int) Table {
 	from, names := t.Cols, t.Names
 	t.Cols = make([][]float64, len(from))
 	if names != nil {
@@ -118,8 +118,8 @@ func (t Table) Chunk(from, to int) *stream.Chunk {
 	return c
 }
 
-// Add adds the rows [from, to) to a, in chunks of the given height.
-func (t Table) Add(tb testing.TB, a stream.Adder, from, to, height int) {
+// AddRows adds the rows [from, to) to a, in chunks of the given height.
+func (t Table) AddRows(tb testing.TB, a stream.Adder, from, to, height int) {
 	tb.Helper()
 	for ; from < to; from += height {
 		must.Do(tb, a.Add(t.Chunk(from, min(from+height, to))))

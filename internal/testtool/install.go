@@ -19,15 +19,15 @@ const (
 	cacheVariable = "UFS_STREAM_TEST_CACHE"
 )
 
-// Kept returns variables with which a test finds the programs even if it changes HOME.
-func Kept(t testing.TB) map[string]string {
+// CacheEnvironment returns variables with which a test finds the programs even if it changes HOME.
+func CacheEnvironment(t testing.TB) map[string]string {
 	return map[string]string{cacheVariable: cacheDir(t), homeVariable: userHome()}
 }
 
 func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME")) }
 
-// Go returns the path of a program in the user's cache. If it is missing, Go builds it from a Go module.
-func Go(t testing.TB, name, module, version string) string {
+// GoProgram returns the path of a program in the user's cache. If it is missing, Go builds it from a Go module.
+func GoProgram(t testing.TB, name, module, version string) string {
 	t.Helper()
 	return installOnce(t, name, version, name, func(dir string) *exec.Cmd {
 		cmd := exec.Command("go", "install", module+"@"+version) //nolint:noctx // of a test
@@ -36,8 +36,8 @@ func Go(t testing.TB, name, module, version string) string {
 	})
 }
 
-// Node returns the path of a program in the user's cache. If it is missing, Node installs its npm package.
-func Node(t testing.TB, name, module, version string) string {
+// NodeProgram returns the path of a program in the user's cache. If it is missing, Node installs its npm package.
+func NodeProgram(t testing.TB, name, module, version string) string {
 	t.Helper()
 	return installNodePackage(t, module, version, filepath.Join("node_modules", ".bin", name))
 }

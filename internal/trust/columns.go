@@ -65,7 +65,7 @@ func (c *centredProducts) computeAhead(j int, likely []int) {
 // permutedCopy returns a copy of the points with every column permuted by itself.
 func (p *points) permutedCopy() *points {
 	q := *p
-	q.x = room.Make[float64](len(p.x))
+	q.x = room.MakeSlice[float64](len(p.x))
 	seeds := p.columnSeeds()
 	p.eachBlock(func(from, to int) {
 		rows := make([]int, p.m)

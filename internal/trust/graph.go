@@ -11,11 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// Graph compares the anchors' graph, with neighbors neighbours, with the graph of a permuted copy; large anchors are
+// CompareGraph compares the anchors' graph, with neighbors neighbours, with the graph of a permuted copy; large anchors are
 // temporarily permuted in place. In addition to the anchors it needs GraphBytes, or twice that if it does both at once,
 // with half of the threads each: with two threads that takes two thirds of the time, as eigenvectors do not keep two
 // busy. The answer depends on the anchors alone, not on threads or the columns' order.
-func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
+func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	workers, each := 1, kernel.NewTeam(threads).Threads()
 	m := min(a.M, mostPoints)
 	if atOnce && each > 1 && !isLarge(m, a.D) {

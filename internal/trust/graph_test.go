@@ -34,8 +34,8 @@ func table(seed uint64, n, d, clusters, informative int) *anchor.Anchors {
 
 func judged(t *testing.T, a *anchor.Anchors, threads int) anchor.Trust {
 	t.Helper()
-	got := must.Get(Graph(context.Background(), a, anchor.DefaultNeighbors, threads, false))(t)
-	if atOnce := must.Get(Graph(context.Background(), a, anchor.DefaultNeighbors, threads, true))(t); atOnce != got {
+	got := must.Get(CompareGraph(context.Background(), a, anchor.DefaultNeighbors, threads, false))(t)
+	if atOnce := must.Get(CompareGraph(context.Background(), a, anchor.DefaultNeighbors, threads, true))(t); atOnce != got {
 		t.Errorf("%+v, both at once %+v", got, atOnce)
 	}
 	return got

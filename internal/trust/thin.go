@@ -26,7 +26,7 @@ func spreadThinAnchors(a *anchor.Anchors) *thinPoints {
 	for i := range m {
 		from, to := a.Thin.RowPtr[i*a.M/m], a.Thin.RowPtr[i*a.M/m+1]
 		p.Index, p.Value = append(p.Index, a.Thin.Index[from:to]...), append(p.Value, a.Thin.Value[from:to]...)
-		p.End()
+		p.EndRow()
 	}
 	return p
 }
@@ -45,7 +45,7 @@ func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error
 }
 
 func (p *thinPoints) permutedCopy() *thinPoints {
-	m, d, byColumn := p.Rows, p.Cols, p.Transposed()
+	m, d, byColumn := p.Rows, p.Cols, p.TransposedCopy()
 	seeds := make([]uint64, d)
 	p.eachColumn(func(j int, column []float64) {
 		at, value := byColumn.Row(j)
@@ -83,7 +83,7 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 		}
 		clear(column)
 	}, &byColumn)
-	return &thinPoints{Compressed: byColumn.Transposed(), neighbors: p.neighbors, team: p.team}
+	return &thinPoints{Compressed: byColumn.TransposedCopy(), neighbors: p.neighbors, team: p.team}
 }
 
 // eachColumn calls visit for every column with entries, with scratch of m zeros that visit must leave zero.

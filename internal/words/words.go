@@ -18,8 +18,8 @@ var ErrFormat = errors.New("not a state of this kind and version")
 // thousand such states does not overflow.
 const MostRows = 1 << 53
 
-// Magic returns the opening word of 8 letters.
-func Magic(letters string) uint64 { return binary.LittleEndian.Uint64([]byte(letters)) }
+// MagicWord returns the opening word of 8 letters.
+func MagicWord(letters string) uint64 { return binary.LittleEndian.Uint64([]byte(letters)) }
 
 // wordsPerPiece is the number of 8-byte words moved at a time: 64 KiB.
 const wordsPerPiece = 8192
@@ -92,7 +92,7 @@ func (r *Reader) Expect(words int64) { r.ahead += words }
 
 // Magic reads the opening word, and fails if it is not that of the kind.
 func (r *Reader) Magic(letters, kind string) {
-	if r.Expect(1); r.Word() != Magic(letters) {
+	if r.Expect(1); r.Word() != MagicWord(letters) {
 		r.Fail("no %s", kind)
 	}
 }

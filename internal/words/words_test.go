@@ -18,7 +18,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var buf bytes.Buffer
 		w := NewWriter(&buf)
-		w.Word(Magic("someform"))
+		w.Word(MagicWord("someform"))
 		w.Int(-7)
 		w.Float(math.Float64frombits(0x7ff8000000000bad))
 		w.Floats(values)
@@ -28,7 +28,7 @@ func TestRoundTrip(t *testing.T) {
 		buf.WriteString("more")
 		r := NewReader(&buf)
 		r.Expect(int64(n + 3))
-		if r.Word() != Magic("someform") || int64(r.Word()) != -7 || r.Word() != math.Float64bits(math.NaN()) {
+		if r.Word() != MagicWord("someform") || int64(r.Word()) != -7 || r.Word() != math.Float64bits(math.NaN()) {
 			t.Fatal("the head differs")
 		}
 		got := make([]float64, n)

@@ -20,15 +20,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Built builds ufs-stream, once for all tests of a package; Main removes it.
-var Built = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
+// BuildOnce builds ufs-stream, once for all tests of a package; Main removes it.
+var BuildOnce = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
 	builtHere, err = workshop.New(context.Background(), "")
 	return builtHere, err
 })
 
-// BuiltReaders also builds the programs that only read.
-var BuiltReaders = sync.OnceValues(func() (*workshop.Workshop, error) {
-	shop, err := Built()
+// BuildReadersOnce also builds the programs that only read.
+var BuildReadersOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
+	shop, err := BuildOnce()
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func (p Program) Generate(ctx context.Context, args []string) error {
 	return ctx.Err()
 }
 
-// Planted makes planted data at path; more are additional flags of gen.
-func (p Program) Planted(t *testing.T, path string, rows, columns int, more ...string) {
+// MakePlanted makes planted data at path; more are additional flags of gen.
+func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more ...string) {
 	t.Helper()
 	args := []string{"gen", "planted", "--rows", strconv.Itoa(rows), "--seed", "1", "-o", path, "-q", "--type", "float", "--columns", strconv.Itoa(columns)}
 	if err := p.Generate(t.Context(), append(args, more...)); err != nil {
@@ -76,16 +76,16 @@ func (p Program) Planted(t *testing.T, path string, rows, columns int, more ...s
 	}
 }
 
-// Refuses runs the program and requires this exit code, and words on standard error.
-func (p Program) Refuses(t *testing.T, want int, say string, args ...string) {
+// CheckRefusal runs the program and requires this exit code, and words on standard error.
+func (p Program) CheckRefusal(t *testing.T, want int, say string, args ...string) {
 	t.Helper()
 	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {
 		t.Errorf("%v: exit code %d, want %d and something of %q: %s", args, code, want, say, said)
 	}
 }
 
-// Read reads a file.
-func Read(t *testing.T, path string) string {
+// ReadText reads a file.
+func ReadText(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -94,8 +94,8 @@ func Read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// Table reads a file or folder as a whole: the names and values of its columns, with NaN for missing values.
-func Table(t *testing.T, path string, opt chunkio.Options) (names []string, columns [][]float64) {
+// ReadTable reads a file or folder as a whole: the names and values of its columns, with NaN for missing values.
+func ReadTable(t *testing.T, path string, opt chunkio.Options) (names []string, columns [][]float64) {
 	t.Helper()
 	opt.Missing = stream.MissingKeep
 	src, err := chunkio.Open(t.Context(), []string{path}, opt)
@@ -135,9 +135,9 @@ func CheckTables(t *testing.T, text string) {
 	}
 }
 
-// NoScratch requires that no scratch folder of bench remains in the system's folder for temporary files, which
+// CheckNoScratch requires that no scratch folder of bench remains in the system's folder for temporary files, which
 // the test has set.
-func NoScratch(t *testing.T) {
+func CheckNoScratch(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ufs-stream-bench-*")); len(left) != 0 {
 		t.Errorf("scratch is left: %v", left)

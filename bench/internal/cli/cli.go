@@ -34,7 +34,7 @@ func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb)
 		Use:   "bench",
 		Short: "Make data for ufs-stream, and measure it",
 	}
-	program.Group(root, "verb")
+	program.MakeGroup(root, "verb")
 	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false, "no progress on standard error")
 	for _, verb := range verbs {
 		root.AddCommand(verb(c))
@@ -47,8 +47,8 @@ func (c *Shared) CommandLine() string {
 	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
 }
 
-// Remarks returns the writer for progress.
-func (c *Shared) Remarks() io.Writer {
+// RemarksWriter returns the writer for progress.
+func (c *Shared) RemarksWriter() io.Writer {
 	if c.Quiet {
 		return io.Discard
 	}

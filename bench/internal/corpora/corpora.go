@@ -49,7 +49,7 @@ fault, where it has hung, and where a value differs. DuckDB is an npm package:
   go run ./bench corpora testdata/corpora/* --expect testdata/corpora/expected.jsonl`,
 		Args: program.AtLeastOne("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.progress, o.command, o.folders = c.Remarks(), c.CommandLine(), args
+			o.progress, o.command, o.folders = c.RemarksWriter(), c.CommandLine(), args
 			return o.runCorpora(cmd.Context(), c.Out)
 		},
 	}

@@ -65,7 +65,7 @@ func play(args []string) int {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "ufs-stream: %v\n", err)
 	}
-	return exit.Code(err)
+	return exit.CodeOf(err)
 }
 
 // pinned is a file of the project's own selection.
@@ -99,17 +99,17 @@ func runs(t *testing.T, want int, args ...string) (lines map[string]map[string]s
 	t.Setenv(playing, "1")
 	t.Setenv("TMPDIR", t.TempDir())
 	to := t.TempDir()
-	code, out, said := bench.Run(t.Context(), append([]string{"corpora", "--binary", os.Args[0], "--duckdb", duckdbtest.Module(t), "--results", to}, args...)...)
+	code, out, said := bench.Run(t.Context(), append([]string{"corpora", "--binary", os.Args[0], "--duckdb", duckdbtest.ModuleFolder(t), "--results", to}, args...)...)
 	if code != want {
 		t.Fatalf("exit code %d, want %d: %s", code, want, said)
 	}
-	text = benchtest.Read(t, filepath.Join(to, "corpora.md"))
+	text = benchtest.ReadText(t, filepath.Join(to, "corpora.md"))
 	if text != out {
 		t.Error("corpora.md is not what was printed")
 	}
 	benchtest.CheckTables(t, text)
-	benchtest.NoScratch(t)
-	rows := must.Get(csv.NewReader(strings.NewReader(benchtest.Read(t, filepath.Join(to, "corpora.csv")))).ReadAll())(t)
+	benchtest.CheckNoScratch(t)
+	rows := must.Get(csv.NewReader(strings.NewReader(benchtest.ReadText(t, filepath.Join(to, "corpora.csv")))).ReadAll())(t)
 	lines = make(map[string]map[string]string)
 	for _, row := range rows[1:] {
 		line := make(map[string]string)
@@ -190,7 +190,7 @@ func TestHang(t *testing.T) {
 // TestDifferences: one bit of one value, a null for a NaN, and a missing row are reported with their places.
 func TestDifferences(t *testing.T) {
 	path := must.Get(filepath.Abs(pinned("parquet-testing/data/float16_nonzeros_and_nans.parquet")))(t)
-	o := &duckReader{module: duckdbtest.Module(t), giveUp: time.Minute}
+	o := &duckReader{module: duckdbtest.ModuleFolder(t), giveUp: time.Minute}
 	defer o.endSession()
 	for change, want := range map[string]func(r *reading){
 		"": func(*reading) {},
@@ -219,12 +219,12 @@ func TestUsage(t *testing.T) {
 	empty := t.TempDir()
 	module := t.TempDir()
 	one := suite(t, "one", map[string]string{"x.parquet": plain})
-	bench.Refuses(t, exit.Usage, "no FOLDER given", "corpora")
-	bench.Refuses(t, exit.Usage, "npm ci --prefix", "corpora", one, "--duckdb", filepath.Join(empty, "none"))
-	bench.Refuses(t, exit.Usage, "has no file that", "corpora", empty, "--duckdb", module)
-	bench.Refuses(t, exit.Usage, "suites of one name", "corpora", one, one, "--duckdb", module)
-	bench.Refuses(t, exit.Usage, "--give-up", "corpora", one, "--give-up", "0s")
-	bench.Refuses(t, exit.Data, "cannot be listed", "corpora", filepath.Join(empty, "none"), "--duckdb", module)
+	bench.CheckRefusal(t, exit.Usage, "no FOLDER given", "corpora")
+	bench.CheckRefusal(t, exit.Usage, "npm ci --prefix", "corpora", one, "--duckdb", filepath.Join(empty, "none"))
+	bench.CheckRefusal(t, exit.Usage, "has no file that", "corpora", empty, "--duckdb", module)
+	bench.CheckRefusal(t, exit.Usage, "suites of one name", "corpora", one, one, "--duckdb", module)
+	bench.CheckRefusal(t, exit.Usage, "--give-up", "corpora", one, "--give-up", "0s")
+	bench.CheckRefusal(t, exit.Data, "cannot be listed", "corpora", filepath.Join(empty, "none"), "--duckdb", module)
 }
 
 // TestInterrupted: an interruption ends the run and leaves nothing.
@@ -240,5 +240,5 @@ func TestInterrupted(t *testing.T) {
 	if err := o.runCorpora(ctx, io.Discard); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 }

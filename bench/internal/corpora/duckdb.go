@@ -37,7 +37,7 @@ func (o *duckReader) runStatements(ctx context.Context, statements string, take 
 		const settings = `SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
 			SET enable_external_file_cache = false; SET memory_limit = '2GB'; SET TimeZone = 'UTC'`
 		within, end := context.WithCancel(ctx)
-		s, err := duckdb.Start(within, o.module, "")
+		s, err := duckdb.StartSession(within, o.module, "")
 		if err == nil {
 			_, err = s.Query(settings)
 		}
@@ -48,7 +48,7 @@ func (o *duckReader) runStatements(ctx context.Context, statements string, take 
 		o.session, o.cancel = s, end
 	}
 	stop := time.AfterFunc(o.giveUp, o.cancel)
-	r, err := o.session.Each(statements, take)
+	r, err := o.session.QueryBatches(statements, take)
 	stop.Stop()
 	switch {
 	case ctx.Err() != nil:

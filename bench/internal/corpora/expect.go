@@ -41,7 +41,7 @@ func expectFile(ctx context.Context, f file) expectation {
 	e := expectation{File: path.Join(f.suite, f.name), Outcome: wasRead}
 	r, err := readFile(ctx, f.path)
 	if err != nil {
-		e.Outcome, e.Code = refused, exit.Code(err)
+		e.Outcome, e.Code = refused, exit.CodeOf(err)
 		if a := classifyFailure(e.Code, err.Error(), f.path); a.outcome != refused {
 			e.Outcome = a.outcome
 		}

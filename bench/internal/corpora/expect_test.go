@@ -79,7 +79,7 @@ func TestPinned(t *testing.T) {
 // TestPinnedOrigins: the README names the repository, commit and licence of every suite, and every file; the
 // selection stays small.
 func TestPinnedOrigins(t *testing.T) {
-	readme := benchtest.Read(t, pinned("README.md"))
+	readme := benchtest.ReadText(t, pinned("README.md"))
 	for name := range pinnedFiles(t) {
 		suite, file, _ := strings.Cut(name, "/")
 		if !strings.Contains(readme, "| "+suite+" | `"+file+"` |") {
@@ -103,7 +103,7 @@ func TestPinnedOrigins(t *testing.T) {
 
 // TestPinnedByDuckDB: DuckDB reads the same values today, in Parquet files and in the copies of others.
 func TestPinnedByDuckDB(t *testing.T) {
-	o := &duckReader{module: duckdbtest.Module(t), giveUp: time.Minute}
+	o := &duckReader{module: duckdbtest.ModuleFolder(t), giveUp: time.Minute}
 	defer o.endSession()
 	files, copied := pinnedFiles(t), filepath.Join(t.TempDir(), "copy.parquet")
 	for _, e := range expected(t) {
@@ -147,7 +147,7 @@ func TestExpect(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "expected.jsonl")
 	dir := suite(t, "arrow-testing", map[string]string{strings.TrimPrefix(ipcStream, "arrow-testing/"): ipcStream})
 	runs(t, exit.Done, dir, "--expect", to)
-	if line := benchtest.Read(t, to); !strings.Contains(benchtest.Read(t, pinned("expected.jsonl")), line) {
+	if line := benchtest.ReadText(t, to); !strings.Contains(benchtest.ReadText(t, pinned("expected.jsonl")), line) {
 		t.Errorf("it writes %s", line)
 	}
 	must.Do(t, os.Remove(to))

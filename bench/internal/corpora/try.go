@@ -35,7 +35,7 @@ var goRuntimeWords = regexp.MustCompile(`panic: |fatal error: |runtime error|int
 func (r *run) tryVerb(ctx context.Context, f file, verb string, flags ...string) (attempt, error) {
 	within, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
-	_, _, err := workshop.Child(within, r.shop.Program, append([]string{verb, f.path, "--quiet"}, flags...)...)
+	_, _, err := workshop.RunChild(within, r.shop.Program, append([]string{verb, f.path, "--quiet"}, flags...)...)
 	if ctx.Err() != nil {
 		return attempt{}, ctx.Err()
 	}

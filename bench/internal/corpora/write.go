@@ -25,7 +25,7 @@ func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for end, b := range map[string][]byte{".md": text.Bytes(), ".csv": lines.Bytes()} {
-		if err := results.Write(ctx, filepath.Join(r.results, "corpora"+end), nil, b); err != nil {
+		if err := results.WriteFile(ctx, filepath.Join(r.results, "corpora"+end), nil, b); err != nil {
 			return err
 		}
 	}
@@ -37,7 +37,7 @@ func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := results.Write(ctx, r.expect, nil, b); err != nil {
+	if err := results.WriteFile(ctx, r.expect, nil, b); err != nil {
 		return err
 	}
 	r.printRemark("wrote %s", r.expect)

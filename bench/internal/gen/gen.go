@@ -32,7 +32,7 @@ func New(c *cli.Shared) *cobra.Command {
 any number of rows is made in the same memory, and the bytes do not depend on --threads.
 What grows with a file is its footer; --files bounds it.`,
 	}
-	program.Group(cmd, "kind of table")
+	program.MakeGroup(cmd, "kind of table")
 	cmd.AddCommand(plantedCommand(c), gridCommand(c), sparseCommand(c), emnistCommand(c))
 	return cmd
 }

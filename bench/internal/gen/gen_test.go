@@ -36,7 +36,7 @@ func gen(t *testing.T, name string, args ...string) string {
 // readAnswer reads the answer next to the table at path.
 func readAnswer(t *testing.T, path string, answer any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(benchtest.Read(t, strings.TrimSuffix(path, ".parquet")+".json")), answer); err != nil {
+	if err := json.Unmarshal([]byte(benchtest.ReadText(t, strings.TrimSuffix(path, ".parquet")+".json")), answer); err != nil {
 		t.Fatalf("reading the answer for %s: %v", path, err)
 	}
 }
@@ -51,7 +51,7 @@ func TestGenSameBytesForAnyThreads(t *testing.T) {
 		var texts [2]string
 		for i, threads := range []string{"1", "8"} {
 			path := gen(t, "x.parquet", append(args, "--threads", threads)...)
-			texts[i] = benchtest.Read(t, path) + benchtest.Read(t, filepath.Join(filepath.Dir(path), "x.json"))
+			texts[i] = benchtest.ReadText(t, path) + benchtest.ReadText(t, filepath.Join(filepath.Dir(path), "x.json"))
 		}
 		if texts[0] != texts[1] {
 			t.Errorf("%v: 8 threads make other bytes", args)
@@ -62,7 +62,7 @@ func TestGenSameBytesForAnyThreads(t *testing.T) {
 // Greedy selection takes one column of every group that the answer names, at any
 // shape, with and without classes.
 func TestGenPlantedIsFound(t *testing.T) {
-	w, err := benchtest.Built()
+	w, err := benchtest.BuildOnce()
 	if err != nil {
 		t.Fatalf("building ufs-stream: %v", err)
 	}
@@ -107,13 +107,13 @@ func TestGenPlantedValues(t *testing.T) {
 	args := []string{"planted", "--rows", "103", "--columns", "20", "--label", "--classes", "4", "--seed", "3"}
 	want := planted.New(planted.Options{Rows: 103, Columns: 20, Classes: 4, Seed: 3})
 	for _, more := range [][]string{nil, {"--files", "4"}, {"--files", "103"}} {
-		names, columns := benchtest.Table(t, gen(t, "p", append(args, more...)...), chunkio.Options{})
+		names, columns := benchtest.ReadTable(t, gen(t, "p", append(args, more...)...), chunkio.Options{})
 		if len(columns) != 21 || names[20] != LabelName {
 			t.Fatalf("columns %v", names)
 		}
 		out := make([]float64, 103)
 		for j, x := range columns[:20] {
-			if want.Fill(j, 0, out); !slices.Equal(x, out) || names[j] != want.Columns()[j].Name {
+			if want.FillColumn(j, 0, out); !slices.Equal(x, out) || names[j] != want.Columns()[j].Name {
 				t.Fatalf("%v: column %d differs", more, j)
 			}
 		}
@@ -129,8 +129,8 @@ func TestGenPlantedValues(t *testing.T) {
 func TestGenNulls(t *testing.T) {
 	const n, share = 20000, 0.1
 	args := []string{"planted", "--rows", fmt.Sprint(n), "--columns", "5"}
-	_, whole := benchtest.Table(t, gen(t, "a.parquet", args...), chunkio.Options{})
-	_, holes := benchtest.Table(t, gen(t, "a.parquet", append(args, "--nulls", fmt.Sprint(share))...), chunkio.Options{})
+	_, whole := benchtest.ReadTable(t, gen(t, "a.parquet", args...), chunkio.Options{})
+	_, holes := benchtest.ReadTable(t, gen(t, "a.parquet", append(args, "--nulls", fmt.Sprint(share))...), chunkio.Options{})
 	for j, x := range holes {
 		count := 0
 		for i, v := range x {
@@ -186,7 +186,7 @@ func TestGenRefusals(t *testing.T) {
 		{"emnist -o " + out, exit.Usage, "--from is missing"},
 		{"emnist --from " + dir + "/none.parquet -o " + out, exit.Data, "none.parquet"},
 	} {
-		bench.Refuses(t, c.code, c.say, strings.Fields("gen "+c.args)...)
+		bench.CheckRefusal(t, c.code, c.say, strings.Fields("gen "+c.args)...)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
@@ -217,7 +217,7 @@ func BenchmarkFill(b *testing.B) {
 			out := make([]float64, 8192)
 			for b.Loop() {
 				for j := range f.Columns() {
-					f.Fill(j, 0, out)
+					f.FillColumn(j, 0, out)
 				}
 			}
 			b.ReportMetric(float64(b.N)*float64(len(f.Columns())*len(out))/b.Elapsed().Seconds(), "values/s")

@@ -90,8 +90,8 @@ func uniform01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 // Columns implements Filler.
 func (g *grid) Columns() []stream.Column { return g.columns }
 
-// Fill implements Filler.
-func (g *grid) Fill(j int, from int64, out []float64) {
+// FillColumn implements Filler.
+func (g *grid) FillColumn(j int, from int64, out []float64) {
 	y, x := j/g.width+g.shift, j%g.width+g.shift
 	noise := planted.NewSeries(g.seed, gridPixel+uint64(j))
 	span := uint64(2*g.shift + 1)

@@ -21,7 +21,7 @@ func TestGenGrid(t *testing.T) {
 	path := gen(t, "g.parquet", "grid", "--rows", fmt.Sprint(n), "--shape", "14x10", "--classes", fmt.Sprint(classes), "--seed", "2")
 	var a gridAnswer
 	readAnswer(t, path, &a)
-	names, columns := benchtest.Table(t, path, chunkio.Options{})
+	names, columns := benchtest.ReadTable(t, path, chunkio.Options{})
 	if len(names) != 141 || names[0] != "px_0_0" || names[139] != "px_13_9" || names[140] != LabelName {
 		t.Fatalf("columns %v", names)
 	}
@@ -159,8 +159,8 @@ type memoryColumns struct {
 	data    [][]float64
 }
 
-func (h memoryColumns) Columns() []stream.Column              { return h.columns }
-func (h memoryColumns) Fill(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
+func (h memoryColumns) Columns() []stream.Column                    { return h.columns }
+func (h memoryColumns) FillColumn(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
 
 // Every file has every image, shifted as in its name, and with --float64 as fractions.
 func TestGenEmnist(t *testing.T) {
@@ -201,7 +201,7 @@ func TestGenEmnist(t *testing.T) {
 		for dy := -1; dy <= 1; dy++ {
 			for dx := -1; dx <= 1; dx++ {
 				n++
-				names, columns := benchtest.Table(t, filepath.Join(dir, fmt.Sprintf("%d_dy%+d_dx%+d.parquet", n, dy, dx)), chunkio.Options{})
+				names, columns := benchtest.ReadTable(t, filepath.Join(dir, fmt.Sprintf("%d_dy%+d_dx%+d.parquet", n, dy, dx)), chunkio.Options{})
 				if len(names) != 5*6+1 || names[6] != "px_1_0" || names[30] != "digit" || !slices.Equal(columns[30], p.labels) {
 					t.Fatalf("columns %v, labels %v", names, columns[30])
 				}
@@ -222,6 +222,6 @@ func TestGenEmnist(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"--label", "none"}, {"--label", "px_0_0"}} {
-		bench.Refuses(t, exit.Usage, "--from", append([]string{"gen", "emnist", "--from", source, "-o", source + "2"}, args...)...)
+		bench.CheckRefusal(t, exit.Usage, "--from", append([]string{"gen", "emnist", "--from", source, "-o", source + "2"}, args...)...)
 	}
 }

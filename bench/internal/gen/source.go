@@ -20,7 +20,7 @@ import (
 // Filler makes any piece of any column by itself. Several pieces may be made at once.
 type Filler interface {
 	Columns() []stream.Column
-	Fill(j int, from int64, out []float64)
+	FillColumn(j int, from int64, out []float64)
 }
 
 // filledTable is a source of rows from a Filler. One block is in memory at a time; its columns are made in
@@ -68,7 +68,7 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 			}
 			kernel.Each(s.threads, d, func(j int) {
 				out := c.Col(j)
-				s.Fill(j, from, out)
+				s.FillColumn(j, from, out)
 				if limit > 0 {
 					c.Missing[j].Nulls = s.leaveOut(j, from, out, limit)
 				}

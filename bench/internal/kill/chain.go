@@ -48,7 +48,7 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
 		return p, err
 	}
 	var err error
-	if _, p.aloneCost, err = workshop.Child(ctx, o.shop.Program, args...); err != nil {
+	if _, p.aloneCost, err = workshop.RunChild(ctx, o.shop.Program, args...); err != nil {
 		return p, err
 	}
 	want, err := readOutput(j.out)

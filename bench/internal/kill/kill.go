@@ -49,7 +49,7 @@ Results are --results/kill.md.
   go run ./bench kill
   go run ./bench kill --kills 5 --share 0.2 --runs "out of core"`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.progress, o.command = c.Remarks(), c.CommandLine()
+			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
 			return o.runKill(cmd.Context(), c.Out)
 		},
 	}
@@ -108,6 +108,6 @@ func (o *options) runKill(ctx context.Context, out io.Writer) error {
 }
 
 func (o *options) runProgram(ctx context.Context, args []string) error {
-	_, _, err := workshop.Child(ctx, o.shop.Program, append(args, "--progress", "off")...)
+	_, _, err := workshop.RunChild(ctx, o.shop.Program, append(args, "--progress", "off")...)
 	return err
 }

@@ -46,7 +46,7 @@ func TestKill(t *testing.T) {
 	o := options{kills: 3, share: 0.0005, every: 1, binary: binary, folder: dir, dir: filepath.Join(dir, "work"), progress: t.Output(), generate: bench.Generate}
 	var out strings.Builder
 	err := o.runKill(t.Context(), &out)
-	if err == nil || exit.Code(err) != exit.Fault {
+	if err == nil || exit.CodeOf(err) != exit.Fault {
 		t.Fatalf("running a faulty program: got %v, want exit code %d", err, exit.Fault)
 	}
 	if n := strings.Count(out.String(), "all.ufs.state"); n == 0 {

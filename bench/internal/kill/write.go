@@ -21,7 +21,7 @@ func (o *options) writeResults(ctx context.Context, out io.Writer, points []poin
 	results.TableHead(&text, []string{"run", "alone s", "kills", "runs done", "again for a kill", "wrong"}, 1)
 	faults := 0
 	for _, p := range points {
-		results.TableRow(&text, []string{p.name, results.Seconds(p.aloneCost.Wall.Seconds()), fmt.Sprint(p.kills), fmt.Sprint(p.runs), fmt.Sprintf("%.2f", p.repeatedShare()), fmt.Sprint(len(p.faults))})
+		results.TableRow(&text, []string{p.name, results.FormatSeconds(p.aloneCost.Wall.Seconds()), fmt.Sprint(p.kills), fmt.Sprint(p.runs), fmt.Sprintf("%.2f", p.repeatedShare()), fmt.Sprint(len(p.faults))})
 		faults += len(p.faults)
 	}
 	for _, p := range points {
@@ -33,7 +33,7 @@ func (o *options) writeResults(ctx context.Context, out io.Writer, points []poin
 		fmt.Fprintln(&text)
 	}
 	path := filepath.Join(o.folder, "kill.md")
-	if err := results.Write(ctx, path, nil, text.Bytes()); err != nil {
+	if err := results.WriteFile(ctx, path, nil, text.Bytes()); err != nil {
 		return err
 	}
 	if _, err := out.Write(text.Bytes()); err != nil {

@@ -124,7 +124,7 @@ func (o *options) runOnce(ctx context.Context, program string, args []string, li
 	if limit > 0 {
 		args = slices.Concat(args, []string{"--memory-limit", formatMebibytes(limit) + "MiB"})
 	}
-	_, took, err := workshop.Child(ctx, program, append(args, "--progress", "off")...)
+	_, took, err := workshop.RunChild(ctx, program, append(args, "--progress", "off")...)
 	return took, err
 }
 

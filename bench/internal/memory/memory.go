@@ -55,7 +55,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
   go run ./bench memory --share 0.01 --times 2
   go run ./bench memory ../shared/datasets/*.parquet --tables none`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
+			o.progress, o.command, o.files = c.RemarksWriter(), c.CommandLine(), args
 			return o.runMemory(cmd.Context(), c.Out)
 		},
 	}

@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 	must.Do(t, os.WriteFile(binary, []byte(standIn), 0o755))
 	bench := benchtest.Program{gen.New, New}
 	data := filepath.Join(dir, "data.parquet")
-	bench.Planted(t, data, 50, 3)
+	bench.MakePlanted(t, data, 50, 3)
 	code, out, said := bench.Run(t.Context(), "memory", data, "--tables", "none", "--binary", binary, "--results", dir)
 	if code != exit.Fault || !strings.Contains(said, "2 runs were above their limit and 2 failed") {
 		t.Errorf("exit code %d: %s", code, said)
@@ -68,7 +68,7 @@ func TestMemory(t *testing.T) {
 	for args, say := range map[string]string{
 		"--share 2": "--share 2", "--tables round": "want some of wide, tall", "--give-up 0s": "--give-up", "--times 0.5": "--times",
 	} {
-		bench.Refuses(t, exit.Usage, say, append([]string{"memory"}, strings.Fields(args)...)...)
+		bench.CheckRefusal(t, exit.Usage, say, append([]string{"memory"}, strings.Fields(args)...)...)
 	}
 }
 

@@ -16,7 +16,7 @@ func (o *options) writeResults(ctx context.Context, out io.Writer, points []poin
 	var text bytes.Buffer
 	o.writeMarkdown(&text, points, host, version)
 	path := filepath.Join(o.folder, "memory.md")
-	if err := results.Write(ctx, path, nil, text.Bytes()); err != nil {
+	if err := results.WriteFile(ctx, path, nil, text.Bytes()); err != nil {
 		return err
 	}
 	if _, err := out.Write(text.Bytes()); err != nil {
@@ -64,7 +64,7 @@ func (p point) tableCells() []string {
 	}
 	limit, share, planned := results.NoFigure, results.NoFigure, results.NoFigure
 	if p.limit > 0 {
-		limit, share = formatMebibytes(p.limit), results.Points(float64(p.peak)/float64(p.limit))
+		limit, share = formatMebibytes(p.limit), results.FormatPoints(float64(p.peak)/float64(p.limit))
 	}
 	if p.plannedPeak > 0 {
 		planned = formatMebibytes(p.plannedPeak)

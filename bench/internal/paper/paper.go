@@ -51,7 +51,7 @@ ours, and the difference.
   go run ./bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.progress, o.command = c.Remarks(), c.CommandLine()
+			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
 			return o.runPaper(cmd.Context(), c.Out)
 		},
 	}
@@ -92,7 +92,7 @@ func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 	}
 	var text bytes.Buffer
 	o.writeTables(&text, host, w.Version, outcomes)
-	return results.Write(ctx, o.output, out, text.Bytes())
+	return results.WriteFile(ctx, o.output, out, text.Bytes())
 }
 
 // chooseTables returns the tables in --tables with the sets in --datasets, and with E-MNIST if --emnist names

@@ -47,7 +47,7 @@ func TestPaperTable(t *testing.T) {
 		t.Fatalf("making planted data: %v", err)
 	}
 	o := &options{data: data, quick: true, seed: 1, progress: io.Discard}
-	w, err := benchtest.Built()
+	w, err := benchtest.BuildOnce()
 	if err != nil {
 		t.Fatalf("building ufs-stream: %v", err)
 	}
@@ -127,7 +127,7 @@ func TestPaperUsage(t *testing.T) {
 		{exit.Data, []string{"--data", empty, "--datasets", "ORL"}, "orl.parquet"},
 	} {
 		out := filepath.Join(empty, "paper.md")
-		bench.Refuses(t, c.code, c.say, append([]string{"paper", "-o", out}, c.args...)...)
+		bench.CheckRefusal(t, c.code, c.say, append([]string{"paper", "-o", out}, c.args...)...)
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%v: left a file", c.args)
 		}

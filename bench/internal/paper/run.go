@@ -193,5 +193,5 @@ func writeSelection(ctx context.Context, path string, sel *stream.Selection) err
 	if err := sel.Encode(&text); err != nil {
 		return err
 	}
-	return results.Write(ctx, path, nil, text.Bytes())
+	return results.WriteFile(ctx, path, nil, text.Bytes())
 }

@@ -96,8 +96,8 @@ func (t outcome) writeTimes(w io.Writer) {
 	for _, r := range t.times {
 		cells := []string{
 			r.set.title, fmt.Sprintf("%s × %d", humanize.Comma(r.rows), r.set.features), r.method.title,
-			results.Seconds(r.cost.Wall.Seconds()), results.Seconds(r.timing.Read), results.Seconds(r.timing.Accumulate), results.Seconds(r.timing.Solve),
-			results.Seconds(r.cost.CPU.Seconds()), humanize.IBytes(uint64(r.cost.Peak)),
+			results.FormatSeconds(r.cost.Wall.Seconds()), results.FormatSeconds(r.timing.Read), results.FormatSeconds(r.timing.Accumulate), results.FormatSeconds(r.timing.Solve),
+			results.FormatSeconds(r.cost.CPU.Seconds()), humanize.IBytes(uint64(r.cost.Peak)),
 		}
 		if len(t.table.referenceSeconds) > 0 {
 			cell := results.NoFigure

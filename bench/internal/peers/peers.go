@@ -68,7 +68,7 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
   go run ./bench peers
   go run ./bench peers ../shared/datasets/mnist10k.parquet --rows 1000,4000 --give-up 30s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
+			o.progress, o.command, o.files = c.RemarksWriter(), c.CommandLine(), args
 			return o.runPeers(cmd.Context(), c.Out)
 		},
 	}

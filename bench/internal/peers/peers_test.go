@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 func needsScikitLearn(t *testing.T) {
 	t.Helper()
 	python := defaultOptions().python
-	if _, _, err := workshop.Child(t.Context(), python, "-c", "import sklearn"); err != nil {
+	if _, _, err := workshop.RunChild(t.Context(), python, "-c", "import sklearn"); err != nil {
 		t.Skipf("%s has no scikit-learn, by which this test selects: apt-get install python3-sklearn", python)
 	}
 }
@@ -36,13 +36,13 @@ func tinyPeers(t *testing.T) *options {
 	t.Helper()
 	needsScikitLearn(t)
 	o := defaultOptions()
-	w, err := benchtest.Built()
+	w, err := benchtest.BuildOnce()
 	if err != nil {
 		t.Fatalf("building ufs-stream: %v", err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	path := filepath.Join(t.TempDir(), "small.parquet")
-	bench.Planted(t, path, 250, 30, "--label")
+	bench.MakePlanted(t, path, 250, 30, "--label")
 	o.binary, o.files, o.rows, o.folder, o.progress, o.generate = w.Program, []string{path}, []string{"200"}, t.TempDir(), io.Discard, bench.Generate
 	o.runs, o.threads, o.giveUp = 2, 1, time.Hour
 	return o
@@ -55,12 +55,12 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 	if err := o.runPeers(t.Context(), &out); err != nil {
 		t.Fatalf("running peers: %v", err)
 	}
-	text := benchtest.Read(t, filepath.Join(o.folder, "peers.md"))
+	text := benchtest.ReadText(t, filepath.Join(o.folder, "peers.md"))
 	if text != out.String() {
 		t.Error("peers.md is not what was printed")
 	}
 	benchtest.CheckTables(t, text)
-	lines, err := csv.NewReader(strings.NewReader(benchtest.Read(t, filepath.Join(o.folder, "peers.csv")))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(benchtest.ReadText(t, filepath.Join(o.folder, "peers.csv")))).ReadAll()
 	if err != nil {
 		t.Fatalf("reading peers.csv: %v", err)
 	}
@@ -75,7 +75,7 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 	if len(byName) != len(lines)-1 {
 		t.Error("some points are there twice")
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 	return byName
 }
 
@@ -114,7 +114,7 @@ func TestPeers(t *testing.T) {
 	if ours, theirs := number(lines["ufs-stream:greedy 200"], "explained"), number(lines["scikit-learn:variance 200"], "explained"); ours <= theirs {
 		t.Errorf("greedy explains %v, the features of most variance %v", ours, theirs)
 	}
-	text := benchtest.Read(t, filepath.Join(o.folder, "peers.md"))
+	text := benchtest.ReadText(t, filepath.Join(o.folder, "peers.md"))
 	for _, want := range []string{"scikit-learn 1", "## small: 3 of 30 features", "At 200 rows scikit-learn finished 3 of 3", "on all features k-means has"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
@@ -170,7 +170,7 @@ func TestPeersInterrupted(t *testing.T) {
 	if err := o.runPeers(ctx, io.Discard); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 	if left, _ := os.ReadDir(o.folder); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
@@ -179,11 +179,11 @@ func TestPeersInterrupted(t *testing.T) {
 func TestPeersRefusesTables(t *testing.T) {
 	o := tinyPeers(t)
 	few := filepath.Join(t.TempDir(), "few.parquet")
-	bench.Planted(t, few, 10, 30, "--label")
+	bench.MakePlanted(t, few, 10, 30, "--label")
 	plain := filepath.Join(t.TempDir(), "plain.parquet")
-	bench.Planted(t, plain, 50, 30)
+	bench.MakePlanted(t, plain, 50, 30)
 	holes := filepath.Join(t.TempDir(), "holes.parquet")
-	bench.Planted(t, holes, 50, 30, "--label", "--nulls", "0.1")
+	bench.MakePlanted(t, holes, 50, 30, "--label", "--nulls", "0.1")
 	for _, c := range []struct {
 		path, say string
 		k         int
@@ -201,7 +201,7 @@ func TestPeersUsage(t *testing.T) {
 		{"--seed", "0"}, {"--seed", "4294967296"}, {"--name", "a/b"}, {"--methods", "none"}, {"--memory-limit", "many"},
 		{"--label", "class"}, {"--peer-scale", "unit"}, {"a/x.parquet", "b/x.parquet"},
 	} {
-		bench.Refuses(t, exit.Usage, "", append([]string{"peers"}, args...)...)
+		bench.CheckRefusal(t, exit.Usage, "", append([]string{"peers"}, args...)...)
 	}
 	if code, out, _ := bench.Run(t.Context(), "peers", "--methods", "list"); code != exit.Done || len(strings.Fields(out)) < len(allPeers()) {
 		t.Errorf("it lists %q", out)
@@ -210,17 +210,17 @@ func TestPeersUsage(t *testing.T) {
 
 // If Python or scikit-learn is absent, the command names the packages to install.
 func TestPeersWithoutPython(t *testing.T) {
-	w, err := benchtest.Built()
+	w, err := benchtest.BuildOnce()
 	if err != nil {
 		t.Fatalf("building ufs-stream: %v", err)
 	}
 	absent := filepath.Join(t.TempDir(), "python")
-	bench.Refuses(t, exit.Usage, "apt-get install python3-sklearn", "peers", "--binary", w.Program, "--python", absent)
+	bench.CheckRefusal(t, exit.Usage, "apt-get install python3-sklearn", "peers", "--binary", w.Program, "--python", absent)
 	script := "#!/bin/sh\necho \"No module named 'sklearn'\" >&2\nexit 1\n"
 	if err := os.WriteFile(absent, []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
 		t.Fatalf("writing a false Python: %v", err)
 	}
 	for _, say := range []string{"No module named 'sklearn'", "apt-get install python3-sklearn"} {
-		bench.Refuses(t, exit.Usage, say, "peers", "--binary", w.Program, "--python", absent)
+		bench.CheckRefusal(t, exit.Usage, say, "peers", "--binary", w.Program, "--python", absent)
 	}
 }

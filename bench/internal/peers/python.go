@@ -69,7 +69,7 @@ func (r *run) findPython(ctx context.Context) error {
 	if err := os.WriteFile(r.script, pythonScript, 0o600); err != nil {
 		return &stream.OutputError{Path: r.script, Err: err}
 	}
-	out, _, err := workshop.Child(ctx, r.python, r.script, "check")
+	out, _, err := workshop.RunChild(ctx, r.python, r.script, "check")
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -90,7 +90,7 @@ type pythonChoice struct {
 // runPython selects by a method of the script. The peak is the script's own figure, if its system has one,
 // because the system's figure for a child includes this process as well.
 func (r *run) runPython(ctx context.Context, method string, rows *sampledRows, k int) (pythonChoice, workshop.Cost, error) {
-	out, took, err := workshop.Child(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
+	out, took, err := workshop.RunChild(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
 		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),
 		"--memory-limit", strconv.FormatInt(int64(r.memory), 10))
 	var choice pythonChoice

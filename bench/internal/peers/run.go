@@ -108,7 +108,7 @@ func (r *run) takeTurns(ctx context.Context, points []point, rows *sampledRows) 
 				continue
 			}
 			p.turns = append(p.turns, took)
-			r.printRemark("%s, %d rows, %s: %s s", p.table, p.rows, p.peer.fullName(), results.Seconds(took.Wall.Seconds()))
+			r.printRemark("%s, %d rows, %s: %s s", p.table, p.rows, p.peer.fullName(), results.FormatSeconds(took.Wall.Seconds()))
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) st
 	case !errors.As(err, &failed) || ctx.Err() != nil:
 		return ""
 	case failed.TimedOut:
-		return fmt.Sprintf("ended: more than --give-up %s (cpu %s s)", r.giveUp, results.Seconds(took.CPU.Seconds()))
+		return fmt.Sprintf("ended: more than --give-up %s (cpu %s s)", r.giveUp, results.FormatSeconds(took.CPU.Seconds()))
 	case failed.Code == exit.Memory:
 		return fmt.Sprintf("ended: more than --memory-limit %s", r.memory.String())
 	}

@@ -49,7 +49,7 @@ func askScript(t *testing.T, x [][]float64, args ...string) pythonChoice {
 	if err := os.WriteFile(npy, b.Bytes(), 0o600); err != nil {
 		t.Fatalf("writing the array's file: %v", err)
 	}
-	text, _, err := workshop.Child(t.Context(), defaultOptions().python, append([]string{script, args[0], npy, "--neighbours", strconv.Itoa(twinNeighbours), "--threads", "1"}, args[1:]...)...)
+	text, _, err := workshop.RunChild(t.Context(), defaultOptions().python, append([]string{script, args[0], npy, "--neighbours", strconv.Itoa(twinNeighbours), "--threads", "1"}, args[1:]...)...)
 	if err != nil {
 		t.Fatalf("running the script: %v", err)
 	}

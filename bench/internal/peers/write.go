@@ -26,7 +26,7 @@ func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for end, b := range map[string][]byte{".md": text.Bytes(), ".csv": figures.Bytes()} {
-		if err := results.Write(ctx, filepath.Join(r.folder, r.name+end), nil, b); err != nil {
+		if err := results.WriteFile(ctx, filepath.Join(r.folder, r.name+end), nil, b); err != nil {
 			return err
 		}
 	}
@@ -69,12 +69,12 @@ func (p point) tableCells() []string {
 		return append(cells, p.noChoiceReason, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
 	}
 	took := p.medianTurn()
-	nmi := results.Points(p.nmi)
+	nmi := results.FormatPoints(p.nmi)
 	if !math.IsNaN(p.nmiStd) {
-		nmi += " ± " + results.Points(p.nmiStd)
+		nmi += " ± " + results.FormatPoints(p.nmiStd)
 	}
-	return append(cells, results.Seconds(took.Wall.Seconds()), results.Seconds(took.CPU.Seconds()), fmt.Sprintf("%.0f", toMebibytes(took.Peak)),
-		nmi, results.Points(p.acc), results.Points(p.explained))
+	return append(cells, results.FormatSeconds(took.Wall.Seconds()), results.FormatSeconds(took.CPU.Seconds()), fmt.Sprintf("%.0f", toMebibytes(took.Peak)),
+		nmi, results.FormatPoints(p.acc), results.FormatPoints(p.explained))
 }
 
 func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
@@ -123,16 +123,16 @@ func (r *run) summarySentences(table string) []string {
 			wall, peaks = append(wall, p.medianTurn().Wall), append(peaks, p.medianTurn().Peak)
 		}
 		costs = append(costs, fmt.Sprintf("%s finished %d of %d in %s–%s s and %.0f–%.0f MiB", library, len(done), tried,
-			results.Seconds(slices.Min(wall).Seconds()), results.Seconds(slices.Max(wall).Seconds()), toMebibytes(slices.Min(peaks)), toMebibytes(slices.Max(peaks))))
+			results.FormatSeconds(slices.Min(wall).Seconds()), results.FormatSeconds(slices.Max(wall).Seconds()), toMebibytes(slices.Min(peaks)), toMebibytes(slices.Max(peaks))))
 		top := func(value func(point) float64) point {
 			return slices.MaxFunc(done, func(a, b point) int { return int(math.Copysign(1, value(a)-value(b))) })
 		}
 		nmi, explained := top(func(p point) float64 { return p.nmi }), top(func(p point) float64 { return p.explained })
 		best = append(best, fmt.Sprintf("%s's best NMI × 100 is %s (%s) and best share explained %s %% (%s)",
-			library, results.Points(nmi.nmi), nmi.peer.method, results.Points(explained.explained), explained.peer.method))
+			library, results.FormatPoints(nmi.nmi), nmi.peer.method, results.FormatPoints(explained.explained), explained.peer.method))
 	}
 	if len(best) > 1 {
-		best = append(best, "on all features k-means has "+results.Points(all))
+		best = append(best, "on all features k-means has "+results.FormatPoints(all))
 	}
 	for _, list := range [][]string{costs, best} {
 		if len(list) > 1 {

@@ -46,9 +46,9 @@ func (o *options) readScoringRows(ctx context.Context, s dataset) (*scoringRows,
 	if err := stream.Fold(ctx, ds, stream.FoldOptions{}, j.file, j.standard); err != nil {
 		return nil, err
 	}
-	j.file.Fill(gram.FillMean)
-	j.standard.Fill(gram.FillMean)
-	leftOut, err := j.standard.Scale(gram.ScaleStandard, j.columns)
+	j.file.FillMissing(gram.FillMean)
+	j.standard.FillMissing(gram.FillMean)
+	leftOut, err := j.standard.ScaleColumns(gram.ScaleStandard, j.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -146,15 +146,15 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 		to     *scores
 		gather func(columns []int) kernel.Matrix[float64]
 	}{
-		{&c.scores, j.file.Gather},
-		{c.Standard, j.standard.Gather},
-		{c.Cosine, func(columns []int) kernel.Matrix[float64] { return divideRows(j.file.Gather(columns)) }},
+		{&c.scores, j.file.GatherColumns},
+		{c.Standard, j.standard.GatherColumns},
+		{c.Cosine, func(columns []int) kernel.Matrix[float64] { return divideRows(j.file.GatherColumns(columns)) }},
 	} {
 		var tables []kernel.Matrix[float64]
 		for _, order := range orders {
 			tables = append(tables, version.gather(order[:c.Chosen]))
 		}
-		trials, err := judge.Trials(ctx, j.file.Classes, func(run int) kernel.Matrix[float64] { return tables[run%len(tables)] },
+		trials, err := judge.RunTrials(ctx, j.file.Classes, func(run int) kernel.Matrix[float64] { return tables[run%len(tables)] },
 			judge.TrialOptions{Runs: o.seeds, Restarts: 1, Clusters: j.clusters, Seed: o.seed, Threads: o.threads})
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 		spread := func(s judge.Summary) *stream.Spread {
 			return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
 		}
-		grades := judge.Grade(trials)
+		grades := judge.SummarizeScores(trials)
 		version.to.NMI, version.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
 		var right []float64
 		for _, x := range tables[:min(len(tables), fewOrders)] {

@@ -74,8 +74,8 @@ type storedTable struct {
 // Columns implements gen.Filler.
 func (k *storedTable) Columns() []stream.Column { return k.names }
 
-// Fill implements gen.Filler.
-func (k *storedTable) Fill(j int, from int64, out []float64) { copy(out, k.values[j][from:]) }
+// FillColumn implements gen.Filler.
+func (k *storedTable) FillColumn(j int, from int64, out []float64) { copy(out, k.values[j][from:]) }
 
 // Class implements classedFiller, without classes.
 func (k *storedTable) Class(int64) int { return 0 }
@@ -89,7 +89,7 @@ func telemetrySet() *storedTable {
 	k, source := new(storedTable), planted.Telemetry{}
 	for i := range source.Folders() {
 		at := 0
-		for _, c := range source.File(i) {
+		for _, c := range source.MakeFile(i) {
 			values, ok := c.Values.([]float64)
 			if !ok || slices.Contains(excluded, c.Name) {
 				continue

@@ -39,7 +39,7 @@ func (r *run) writeLakes(w io.Writer, sets []dataset) {
 				cells = append(cells, c.lakeCell(s))
 				covered, explained = append(covered, numberOrNaN(c.Covered)/float64(len(s.answer))), append(explained, 1-float64(c.Error))
 			}
-			results.TableRow(w, append([]string{v.name, results.Points(judge.Summarize(covered).Mean), results.Points(judge.Summarize(explained).Mean)}, cells...))
+			results.TableRow(w, append([]string{v.name, results.FormatPoints(judge.Summarize(covered).Mean), results.FormatPoints(judge.Summarize(explained).Mean)}, cells...))
 		}
 	}
 	writeList(w, r.listLakeDemands(lakes))
@@ -61,7 +61,7 @@ func (c choiceMade) lakeCell(s dataset) string {
 	if c.Chosen != len(s.answer) {
 		count = fmt.Sprintf(" by %d", c.Chosen)
 	}
-	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), count, results.Points(1-float64(c.Error)))
+	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), count, results.FormatPoints(1-float64(c.Error)))
 }
 
 // listLakeDemands returns sentences about the demands on the default for lakes: that the columns of its own
@@ -80,7 +80,7 @@ func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
 		}
 		share, best := 1-float64(c.Error), 1-float64(r.lakeChoice(s, r.variants[greedy], false).Error)
 		if !(share >= shareOfExplained*best) && !math.IsNaN(best) {
-			unexplained = append(unexplained, fmt.Sprintf("%s (%s, greedy %s)", s.name, results.Points(share), results.Points(best)))
+			unexplained = append(unexplained, fmt.Sprintf("%s (%s, greedy %s)", s.name, results.FormatPoints(share), results.FormatPoints(best)))
 		}
 	}
 	return []string{

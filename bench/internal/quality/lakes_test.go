@@ -48,7 +48,7 @@ func correlationOf(x, y []float64) (sum float64) {
 func TestLakes(t *testing.T) {
 	for _, k := range lakeKinds() {
 		s := must.Get(k.writeSet(t.Context(), t.TempDir()))(t)
-		names, columns := benchtest.Table(t, s.path, chunkio.Options{})
+		names, columns := benchtest.ReadTable(t, s.path, chunkio.Options{})
 		column := func(name string) []float64 { return columns[slices.Index(names, name)] }
 		clusters := strings.HasSuffix(k.name, "-clusters")
 		if labelled := slices.Contains(names, "label"); labelled != clusters || s.unranked == clusters || !s.lake {

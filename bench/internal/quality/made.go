@@ -84,8 +84,8 @@ func (t *madeTable) Class(row int64) int {
 	return int(t.newSeries(madeClass).Bits(row) % uint64(t.classes))
 }
 
-// Fill implements gen.Filler.
-func (t *madeTable) Fill(j int, from int64, out []float64) {
+// FillColumn implements gen.Filler.
+func (t *madeTable) FillColumn(j int, from int64, out []float64) {
 	j = t.order[j]
 	c, series := t.columns[j], t.newSeries(madeNoise+uint64(j))
 	for i := range out {

@@ -43,10 +43,10 @@ func TestMadeSetsHideTheirAnswer(t *testing.T) {
 	for _, k := range madeKinds() {
 		s := must.Get(k.writeSet(t.Context(), t.TempDir()))(t)
 		again := must.Get(k.writeSet(t.Context(), t.TempDir()))(t)
-		if benchtest.Read(t, s.path) != benchtest.Read(t, again.path) {
+		if benchtest.ReadText(t, s.path) != benchtest.ReadText(t, again.path) {
 			t.Errorf("%s: other bytes the second time", k.name)
 		}
-		names, columns := benchtest.Table(t, s.path, chunkio.Options{})
+		names, columns := benchtest.ReadTable(t, s.path, chunkio.Options{})
 		label := columns[len(columns)-1]
 		known := slices.Concat(s.answer...)
 		classes := slices.Max(label) + 1
@@ -104,7 +104,7 @@ func TestHalvesAreComplementary(t *testing.T) {
 // rowTexts are the rows of a file as texts, sorted.
 func rowTexts(t *testing.T, path string, opt chunkio.Options) []string {
 	t.Helper()
-	_, columns := benchtest.Table(t, path, opt)
+	_, columns := benchtest.ReadTable(t, path, opt)
 	rows := make([]string, len(columns[0]))
 	for i := range rows {
 		for _, x := range columns {
@@ -147,9 +147,9 @@ func TestFindingsCutOff(t *testing.T) {
 		}
 		must.Do(t, f.appendFinding(finding{Set: fmt.Sprint(i)}))
 		must.Do(t, f.Close())
-		must.Do(t, os.WriteFile(path, []byte(benchtest.Read(t, path)+`{"set":"cut`), 0o666))
+		must.Do(t, os.WriteFile(path, []byte(benchtest.ReadText(t, path)+`{"set":"cut`), 0o666))
 	}
-	if n := strings.Count(benchtest.Read(t, path), "\n"); n != 5 {
+	if n := strings.Count(benchtest.ReadText(t, path), "\n"); n != 5 {
 		t.Errorf("%d lines", n)
 	}
 	if _, err := openFindings(filepath.Join(path, "below", "a file")); err == nil {
@@ -165,7 +165,7 @@ func TestQualityInterruptedEarly(t *testing.T) {
 	if code, _, said := bench.Run(ctx, fewFlags(dir, filepath.Join(t.TempDir(), "q"))...); code != 130 {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 }
 
 // TestProbe: of the methods known best, the probe finds that mcfs alone needs a run for every

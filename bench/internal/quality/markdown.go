@@ -78,7 +78,7 @@ func (r *run) writeTable(w io.Writer, t table) {
 		if !math.IsNaN(v.gap) && v.variant != t.rows[0].variant {
 			gap = fmt.Sprintf("%+.1f ± %.1f", 100*v.gap, 100*v.gapError)
 		}
-		results.TableRow(w, append([]string{v.variant, rank, results.Points(t.meanOver(v, scoreNMI, anyKind)), gap}, t.kindMeans(v, scoreNMI)...))
+		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, anyKind)), gap}, t.kindMeans(v, scoreNMI)...))
 	}
 	t.writeOtherScores(w)
 	for _, part := range []struct {
@@ -108,16 +108,16 @@ func (t table) writeOtherScores(w io.Writer) {
 	for _, v := range t.rows {
 		cells := []string{v.variant}
 		for kind := scoreFile; kind < scoreCount; kind++ {
-			cells = append(cells, results.Points(t.meanOver(v, kind, anyKind)))
+			cells = append(cells, results.FormatPoints(t.meanOver(v, kind, anyKind)))
 		}
 		results.TableRow(w, append(cells, fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)))
 	}
 }
 
 func (t table) kindMeans(row tableRow, of score) []string {
-	cells := []string{results.Points(t.meanOver(row, of, isPublic))}
+	cells := []string{results.FormatPoints(t.meanOver(row, of, isPublic))}
 	for _, kind := range t.kinds {
-		cells = append(cells, results.Points(t.meanOver(row, of, onlyKind(kind))))
+		cells = append(cells, results.FormatPoints(t.meanOver(row, of, onlyKind(kind))))
 	}
 	return cells
 }
@@ -132,7 +132,7 @@ func (t table) writeBySet(w io.Writer) {
 	for i, v := range t.rows {
 		cells := []string{v.variant}
 		for b, nmi := range v.scores[scoreNMI] {
-			cell := results.Points(nmi)
+			cell := results.FormatPoints(nmi)
 			if gap := nmi - t.rows[0].scores[scoreNMI][b]; i > 0 && !math.IsNaN(gap) {
 				cell += fmt.Sprintf(" (%+.1f)", 100*gap)
 			}

@@ -71,7 +71,7 @@ written anew from these lines.
   go run ./bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
   go run ./bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.progress, o.command, o.folders = c.Remarks(), c.CommandLine(), args
+			o.progress, o.command, o.folders = c.RemarksWriter(), c.CommandLine(), args
 			return o.runVerb(cmd.Context(), c.Out)
 		},
 	}
@@ -147,7 +147,7 @@ func (o *options) runVerb(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	scratch, err := workshop.Scratch()
+	scratch, err := workshop.MakeScratch()
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func TestQuality(t *testing.T) {
 	if n := strings.Count(said, "NMI"); n != 10 || !strings.Contains(said, "three.parquet is left out") {
 		t.Errorf("%d findings, want 10:\n%s", n, said)
 	}
-	rows := must.Get(csv.NewReader(strings.NewReader(benchtest.Read(t, out+".csv"))).ReadAll())(t)
+	rows := must.Get(csv.NewReader(strings.NewReader(benchtest.ReadText(t, out+".csv"))).ReadAll())(t)
 	if len(rows) != 1+2*5*2 {
 		t.Errorf("%d lines of CSV", len(rows))
 	}
@@ -68,24 +68,24 @@ func TestQuality(t *testing.T) {
 			t.Errorf("no NMI, error or stability: %q", row)
 		}
 	}
-	summary := benchtest.Read(t, out+".md")
+	summary := benchtest.ReadText(t, out+".md")
 	for _, want := range []string{"## 5 % of the features", "## 20 % of the features", "## All shares", "Friedman over 2 sets", "greedy", "| one | 240 | 40 | 2 8 |"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, summary)
 		}
 	}
 	for _, name := range []string{"5", "20", "all"} {
-		must.Do(t, xml.Unmarshal([]byte(benchtest.Read(t, out+"-ranks-"+name+".svg")), new(struct{})))
+		must.Do(t, xml.Unmarshal([]byte(benchtest.ReadText(t, out+"-ranks-"+name+".svg")), new(struct{})))
 	}
-	if !json.Valid([]byte(benchtest.Read(t, out+".json"))) {
+	if !json.Valid([]byte(benchtest.ReadText(t, out+".json"))) {
 		t.Error("no JSON")
 	}
-	benchtest.NoScratch(t)
-	lines := benchtest.Read(t, out+".jsonl")
+	benchtest.CheckNoScratch(t)
+	lines := benchtest.ReadText(t, out+".jsonl")
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out)...); code != exit.Done || strings.Contains(said, "NMI") {
 		t.Errorf("again: exit %d: %s", code, said)
 	}
-	if benchtest.Read(t, out+".jsonl") != lines || benchtest.Read(t, out+".csv") == "" {
+	if benchtest.ReadText(t, out+".jsonl") != lines || benchtest.ReadText(t, out+".csv") == "" {
 		t.Error("findings were made twice")
 	}
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--fresh", "--methods", "variance", "--sets", "one")...); code != exit.Done || strings.Count(said, "NMI") != 5 {
@@ -110,7 +110,7 @@ func TestQualityHeldOut(t *testing.T) {
 	if strings.Contains(said, "two, greedy: held out") {
 		hidden = "two"
 	}
-	summary := benchtest.Read(t, out+".md")
+	summary := benchtest.ReadText(t, out+".md")
 	chosenOn, rest, ok := strings.Cut(summary, "## 5 % of the features, not chosen on")
 	if !ok || !strings.Contains(chosenOn, "## 5 % of the features, chosen on") {
 		t.Fatalf("no two tables:\n%s", summary)
@@ -146,7 +146,7 @@ func TestQualityGoesOn(t *testing.T) {
 	if code := cli.Run(ctx, fewFlags(dir, out, "--threads", "1"), new(strings.Builder), benchtest.CancelAt{Word: "quality: two, variance", Cancel: cancel}, bench...); code != exit.Interrupted {
 		t.Fatalf("exit %d, want an interruption", code)
 	}
-	text := benchtest.Read(t, out+".jsonl")
+	text := benchtest.ReadText(t, out+".jsonl")
 	if n := strings.Count(text, "\n"); n < 5 || n > 9 {
 		t.Errorf("%d findings are left of the interrupted run", n)
 	}
@@ -164,7 +164,7 @@ func TestQualityGoesOn(t *testing.T) {
 			t.Errorf("%v:\n%s, uninterrupted\n%s", key, a, b)
 		}
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 }
 
 // TestQualityRefusals: a selection that takes too long or too much memory is recorded, and ranks last.
@@ -173,13 +173,13 @@ func TestQualityRefusals(t *testing.T) {
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--timeout", "1ns")...); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	if text := benchtest.Read(t, out+".md"); !strings.Contains(text, "takes more than 1ns") {
+	if text := benchtest.ReadText(t, out+".md"); !strings.Contains(text, "takes more than 1ns") {
 		t.Errorf("%s.md does not mention the timeout:\n%s", out, text)
 	}
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--memory-limit", "1K")...); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	if text := benchtest.Read(t, out+".md"); !strings.Contains(text, "memory") {
+	if text := benchtest.ReadText(t, out+".md"); !strings.Contains(text, "memory") {
 		t.Errorf("%s.md does not mention the memory:\n%s", out, text)
 	}
 }

@@ -102,7 +102,7 @@ func (f finding) progressText(s dataset) string {
 		title, score = "explained", func(c choiceMade) float64 { return 1 - float64(c.Error) }
 	}
 	for _, c := range f.Choices {
-		title += " " + results.Points(score(c))
+		title += " " + results.FormatPoints(score(c))
 	}
 	return title
 }
@@ -210,7 +210,7 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 			for _, order := range halves {
 				sets = append(sets, order[:min(c.K, len(order))])
 			}
-			index := stream.Number(judge.Agreement(sets, s.features).Nogueira)
+			index := stream.Number(judge.MeasureStability(sets, s.features).Nogueira)
 			c.Stability = &index
 		}
 	}

@@ -125,7 +125,7 @@ func (t *table) rankRows() {
 			}
 		}
 	}
-	ranks := judge.Friedman(blocks)
+	ranks := judge.FriedmanTest(blocks)
 	next := 0
 	for i := range t.rows {
 		if t.rows[i].rank = math.Inf(1); t.rows[i].ranked && next < len(ranks.Mean) {

@@ -30,7 +30,7 @@ func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []da
 		if err := plot.WriteSVG(&svg); err != nil {
 			return err
 		}
-		if err := results.Write(ctx, r.output+t.plotName(), nil, svg.Bytes()); err != nil {
+		if err := results.WriteFile(ctx, r.output+t.plotName(), nil, svg.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []da
 		if err := write(&text); err != nil {
 			return err
 		}
-		if err := results.Write(ctx, r.output+end, nil, text.Bytes()); err != nil {
+		if err := results.WriteFile(ctx, r.output+end, nil, text.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []da
 
 // rankPlot draws the mean ranks; ok is false if there is nothing to compare.
 func (t table) rankPlot() (report.RankPlot, bool) {
-	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.Alike()}
+	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.IndistinguishableSets()}
 	for _, row := range t.rows {
 		if row.ranked {
 			p.Names, p.Ranks = append(p.Names, row.variant), append(p.Ranks, row.rank)

@@ -33,8 +33,8 @@ func TableRow(w io.Writer, cells []string) {
 	fmt.Fprintf(w, "| %s |\n", strings.Join(escaped, " | "))
 }
 
-// Seconds writes a time with about three significant digits and no exponent.
-func Seconds(s float64) string {
+// FormatSeconds writes a time with about three significant digits and no exponent.
+func FormatSeconds(s float64) string {
 	switch {
 	case s >= 100:
 		return fmt.Sprintf("%.0f", s)
@@ -46,8 +46,8 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3f", s)
 }
 
-// Points writes a share of 1 in hundredths.
-func Points(share float64) string {
+// FormatPoints writes a share of 1 in hundredths.
+func FormatPoints(share float64) string {
 	if math.IsNaN(share) {
 		return NoFigure
 	}

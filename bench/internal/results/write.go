@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Write writes a result to the file at path, whole or not at all, or to out if path
+// WriteFile writes a result to the file at path, whole or not at all, or to out if path
 // is "".
-func Write(ctx context.Context, path string, out io.Writer, text []byte) error {
+func WriteFile(ctx context.Context, path string, out io.Writer, text []byte) error {
 	if path == "" {
 		_, err := out.Write(text)
 		return err

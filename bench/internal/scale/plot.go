@@ -122,7 +122,7 @@ func (r *scaleRun) writeResults(ctx context.Context) error {
 		if err := p.chart.WriteSVG(&svg); err != nil {
 			return fmt.Errorf("%s: %w", p.file, err)
 		}
-		if err := results.Write(ctx, filepath.Join(r.folder, p.file), nil, svg.Bytes()); err != nil {
+		if err := results.WriteFile(ctx, filepath.Join(r.folder, p.file), nil, svg.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -132,8 +132,8 @@ func (r *scaleRun) writeResults(ctx context.Context) error {
 }
 
 func (r *scaleRun) writeLinesAndSummary(ctx context.Context, summary []byte) error {
-	if err := results.Write(ctx, filepath.Join(r.folder, r.name+".txt"), nil, r.lines.Bytes()); err != nil {
+	if err := results.WriteFile(ctx, filepath.Join(r.folder, r.name+".txt"), nil, r.lines.Bytes()); err != nil {
 		return err
 	}
-	return results.Write(ctx, filepath.Join(r.folder, r.name+".md"), nil, summary)
+	return results.WriteFile(ctx, filepath.Join(r.folder, r.name+".md"), nil, summary)
 }

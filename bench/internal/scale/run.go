@@ -145,7 +145,7 @@ func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string)
 	case decoding:
 		return r.runReader(ctx, r.shop.Decode, p.threads, inputs)
 	case duckDBSum:
-		_, took, err := workshop.Child(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
+		_, took, err := workshop.RunChild(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
 		return turn{cost: took}, err
 	}
 	sel, took, err := r.shop.RunSelect(ctx, slices.Concat(inputs, flags, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
@@ -153,7 +153,7 @@ func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string)
 }
 
 func (r *scaleRun) runReader(ctx context.Context, program string, threads int, inputs []string) (turn, error) {
-	_, took, err := workshop.Child(ctx, program, append([]string{strconv.Itoa(threads)}, inputs...)...)
+	_, took, err := workshop.RunChild(ctx, program, append([]string{strconv.Itoa(threads)}, inputs...)...)
 	return turn{cost: took}, err
 }
 

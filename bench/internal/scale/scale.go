@@ -64,7 +64,7 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
   go run ./bench scale --data emnist --name emnist --label label --methods sfufs,fufs --anchors 2000`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.progress, o.command = c.Remarks(), c.CommandLine()
+			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
 			return o.runScale(cmd.Context(), c.Out)
 		},
 	}

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 
 // tinyScale returns options for tiny points, and sets up a scratch folder for the test.
 func tinyScale(t *testing.T) *options {
-	w, err := benchtest.BuiltReaders()
+	w, err := benchtest.BuildReadersOnce()
 	if err != nil {
 		t.Fatalf("building the programs: %v", err)
 	}
@@ -75,7 +75,7 @@ func TestScale(t *testing.T) {
 	if n := strings.Count(summary, ".svg"); n != 5 {
 		t.Errorf("%d plots, want 5", n)
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 }
 
 // Sparse rows are measured in addition to dense ones, under their own name.
@@ -108,7 +108,7 @@ func TestWideDataIsLists(t *testing.T) {
 func TestScaleRealData(t *testing.T) {
 	o := tinyScale(t)
 	path := filepath.Join(t.TempDir(), "e.parquet")
-	bench.Planted(t, path, 400, 12, "--label")
+	bench.MakePlanted(t, path, 400, 12, "--label")
 	o.data, o.label, o.name, o.methods, o.count = []string{path}, "label", "emnist", []string{"sfufs", "variance"}, 1
 	if err := o.runScale(t.Context(), io.Discard); err != nil {
 		t.Fatalf("running scale on --data: %v", err)
@@ -137,7 +137,7 @@ func TestScaleInterrupted(t *testing.T) {
 	if err := o.runScale(ctx, benchtest.CancelAt{Word: "Benchmark", Cancel: cancel}); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 	if left, _ := os.ReadDir(o.folder); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
@@ -201,7 +201,7 @@ func TestScaleUsage(t *testing.T) {
 		{"--rows", "0"}, {"--rows", "1.5"}, {"--columns", "many"}, {"--threads", "-1"}, {"--count", "0"},
 		{"--keep"}, {"--max-bytes", "many"}, {"--sparse", "0"}, {"--sparse", "10", "--columns", "20"}, {"--sparse", "10", "--data", "a"}, {"--name", "a/b"}, {"more"},
 	} {
-		bench.Refuses(t, exit.Usage, "", append([]string{"scale"}, args...)...)
+		bench.CheckRefusal(t, exit.Usage, "", append([]string{"scale"}, args...)...)
 	}
 }
 
@@ -254,7 +254,7 @@ func checkBenchFormat(t *testing.T, text string) map[string]map[string]float64 {
 
 func readResult(t *testing.T, o *options, name string) string {
 	t.Helper()
-	return benchtest.Read(t, filepath.Join(o.folder, name))
+	return benchtest.ReadText(t, filepath.Join(o.folder, name))
 }
 
 // If the bare reading was given up, there is no ratio to it.

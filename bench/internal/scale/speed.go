@@ -59,7 +59,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
   npm ci --prefix bench/_duckdb && go run ./bench speed --duckdb bench/_duckdb/duckdb.mjs`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.progress, o.command = c.Remarks(), c.CommandLine()
+			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
 			return o.runSpeed(cmd.Context(), c.Out)
 		},
 	}

@@ -22,7 +22,7 @@ func (r *speedRun) findDuckDB(ctx context.Context) error {
 		r.recordSkip("DuckDB's sum: --duckdb %s is not installed: %v", r.duckDB, err)
 		return nil
 	}
-	out, _, err := workshop.Child(ctx, path, duckDBArgs("SELECT version()")...)
+	out, _, err := workshop.RunChild(ctx, path, duckDBArgs("SELECT version()")...)
 	if err != nil {
 		return err
 	}

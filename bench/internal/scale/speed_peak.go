@@ -56,7 +56,7 @@ func wholeProduct() func() {
 	for i := range x {
 		x[i] = float64(i%17) - 8
 	}
-	if ok, _ := kernel.Wholes(x, whole); !ok {
+	if ok, _ := kernel.ToWholes(x, whole); !ok {
 		return nil
 	}
 	c := kernel.RowMajor(make([]float64, peakSide*peakSide), peakSide, peakSide, peakSide)

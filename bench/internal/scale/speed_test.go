@@ -65,14 +65,14 @@ func TestSpeed(t *testing.T) {
 			t.Errorf("the summary does not say %q:\n%s", want, summary)
 		}
 	}
-	benchtest.NoScratch(t)
+	benchtest.CheckNoScratch(t)
 }
 
 // Data of --data is measured under its name, and the results have the name speed.
 func TestSpeedRealData(t *testing.T) {
 	o := tinySpeed(t)
 	path := filepath.Join(t.TempDir(), "my data.parquet")
-	bench.Planted(t, path, 400, 12, "--label")
+	bench.MakePlanted(t, path, 400, 12, "--label")
 	o.data, o.label, o.methods, o.count, o.columns = []string{path}, "label", []string{"variance"}, 1, []string{"7"}
 	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
 		t.Fatalf("running speed on --data: %v", err)
@@ -145,9 +145,9 @@ func TestSpeedUsage(t *testing.T) {
 		{"--rows", "0"}, {"--columns", "many"}, {"--columns", "97"}, {"--columns", "63"}, {"--threads", "-1"}, {"--count", "0"},
 		{"--give-up", "0s"}, {"--anchors", "0"}, {"--keep"}, {"--name", "a/b"}, {"more"},
 	} {
-		bench.Refuses(t, exit.Usage, "", append([]string{"speed"}, args...)...)
+		bench.CheckRefusal(t, exit.Usage, "", append([]string{"speed"}, args...)...)
 	}
-	bench.Refuses(t, exit.Usage, "--give-up", "speed", "--give-up", "-1s")
+	bench.CheckRefusal(t, exit.Usage, "--give-up", "speed", "--give-up", "-1s")
 }
 
 // Threads that share a core do not add up, and every thread's work counts.

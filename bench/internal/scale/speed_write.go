@@ -45,8 +45,8 @@ func (m measuredPoint) speedCells(p peak, operations float64) []string {
 	}
 	return []string{
 		m.data, shortNumber(m.size.rows), shortNumber(int64(m.size.columns)), m.displayName(), fmt.Sprint(m.threads),
-		m.spreadOf(wallSeconds).formatCell(results.Seconds), times,
-		results.Seconds(m.spreadOf(func(t turn) float64 { return t.cost.CPU.Seconds() }).median),
+		m.spreadOf(wallSeconds).formatCell(results.FormatSeconds), times,
+		results.FormatSeconds(m.spreadOf(func(t turn) float64 { return t.cost.CPU.Seconds() }).median),
 		formatGiga(operations), formatGiga(perSecond), formatShare(perSecond, p.double), formatShare(perSecond, p.single), formatShare(perSecond, p.whole),
 	}
 }
@@ -56,7 +56,7 @@ func formatGiga(operations float64) string {
 	if operations == 0 {
 		return results.NoFigure
 	}
-	return results.Seconds(operations / 1e9)
+	return results.FormatSeconds(operations / 1e9)
 }
 
 // formatShare writes part as a percentage of whole; if one of them is 0 it gives no figure.

@@ -66,7 +66,7 @@ func (r *scaleRun) writeSkipped(w io.Writer) {
 
 func (m measuredPoint) summaryCells() []string {
 	wall := m.spreadOf(wallSeconds)
-	median := func(value func(turn) float64) string { return results.Seconds(m.spreadOf(value).median) }
+	median := func(value func(turn) float64) string { return results.FormatSeconds(m.spreadOf(value).median) }
 	times, read, accumulate, solve := results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure
 	if m.method != bareReading {
 		if x := m.spreadOf(timesReading).median; !math.IsInf(x, 1) {
@@ -77,7 +77,7 @@ func (m measuredPoint) summaryCells() []string {
 		solve = median(func(t turn) float64 { return t.timing.Solve })
 	}
 	return []string{
-		wall.formatCell(results.Seconds),
+		wall.formatCell(results.FormatSeconds),
 		times,
 		humanize.SIWithDigits(float64(m.size.rows)/wall.median, 1, ""),
 		read, accumulate, solve,

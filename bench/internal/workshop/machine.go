@@ -24,7 +24,7 @@ type Machine struct {
 
 // ThisMachine describes this machine at this moment.
 func ThisMachine() (Machine, error) {
-	path, err := kernel.Path()
+	path, err := kernel.InstructionSet()
 	load, _ := os.ReadFile("/proc/loadavg")
 	minute, _, _ := strings.Cut(string(load), " ")
 	return Machine{

@@ -18,7 +18,7 @@ func TestCommitIsNamed(t *testing.T) {
 		{"init", "-q"},
 		{"-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "-q", "--no-gpg-sign", "--allow-empty", "-m", "first"},
 	} {
-		if _, _, err := Child(t.Context(), "git", args...); err != nil {
+		if _, _, err := RunChild(t.Context(), "git", args...); err != nil {
 			t.Fatalf("git %v: %v", args, err)
 		}
 	}

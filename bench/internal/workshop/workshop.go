@@ -64,9 +64,9 @@ func (e *ChildError) Error() string {
 
 func (e *ChildError) Unwrap() error { return e.err }
 
-// Child runs a program to its end and returns its output and its cost. When ctx ends the child is interrupted,
+// RunChild runs a program to its end and returns its output and its cost. When ctx ends the child is interrupted,
 // and killed if it does not stop.
-func Child(ctx context.Context, binary string, args ...string) ([]byte, Cost, error) {
+func RunChild(ctx context.Context, binary string, args ...string) ([]byte, Cost, error) {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -95,12 +95,12 @@ func StartSelf(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = Child(ctx, self, args...)
+	_, _, err = RunChild(ctx, self, args...)
 	return err
 }
 
-// Scratch makes a folder in the system's folder for temporary files.
-func Scratch() (string, error) {
+// MakeScratch makes a folder in the system's folder for temporary files.
+func MakeScratch() (string, error) {
 	dir, err := os.MkdirTemp("", "ufs-stream-bench-")
 	if err != nil {
 		return "", &stream.OutputError{Path: os.TempDir(), Err: err}
@@ -119,7 +119,7 @@ type Workshop struct {
 
 // New takes the binary, or builds it into a scratch folder if binary is empty.
 func New(ctx context.Context, binary string) (*Workshop, error) {
-	dir, err := Scratch()
+	dir, err := MakeScratch()
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error
 	if err != nil {
 		return err
 	}
-	out, _, err := Child(ctx, w.Program, "version")
+	out, _, err := RunChild(ctx, w.Program, "version")
 	w.Version = strings.TrimSpace(string(out)) + commit
 	return err
 }
@@ -151,7 +151,7 @@ func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error
 // commitHere names the commit of the current folder, for the version of a program built from it: Go itself
 // records none if GOFLAGS has -buildvcs=false. It is empty without git.
 func commitHere(ctx context.Context) string {
-	out, _, err := Child(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+	out, _, err := RunChild(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
 	if err != nil {
 		return ""
 	}
@@ -184,7 +184,7 @@ func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) 
 
 // goBuild builds pkg, which works in the project's folder only. Its error adds that, and alternative.
 func goBuild(ctx context.Context, pkg, to, alternative string) error {
-	_, _, err := Child(ctx, "go", "build", "-o", to, pkg)
+	_, _, err := RunChild(ctx, "go", "build", "-o", to, pkg)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w\n  (run it inside the project's folder%s)", err, alternative)
 	}
@@ -194,7 +194,7 @@ func goBuild(ctx context.Context, pkg, to, alternative string) error {
 // RunJSON runs a verb of the program and decodes its JSON output into result.
 func (w *Workshop) RunJSON(ctx context.Context, result any, verb string, args ...string) (Cost, error) {
 	args = append([]string{verb}, append(args, "--progress", "off", "--format", "json")...)
-	out, took, err := Child(ctx, w.Program, args...)
+	out, took, err := RunChild(ctx, w.Program, args...)
 	if err != nil {
 		return took, err
 	}

@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestFailedChildNamesCommandAndWhatItSaid(t *testing.T) {
-	_, took, err := workshop.Child(t.Context(), "go", "no such verb")
+	_, took, err := workshop.RunChild(t.Context(), "go", "no such verb")
 	var failed *workshop.ChildError
-	if exit.Code(&workshop.ChildError{Code: exit.Data}) != exit.Data || exit.Code(&workshop.ChildError{Code: exit.Fault}) != exit.Fault || exit.Code(&workshop.ChildError{Code: -1}) != exit.Fault {
+	if exit.CodeOf(&workshop.ChildError{Code: exit.Data}) != exit.Data || exit.CodeOf(&workshop.ChildError{Code: exit.Fault}) != exit.Fault || exit.CodeOf(&workshop.ChildError{Code: -1}) != exit.Fault {
 		t.Error("the exit code of what ufs-stream refuses is lost")
 	}
 	if !errors.As(err, &failed) || failed.Code <= 0 {
@@ -46,7 +46,7 @@ func TestFailedChildNamesCommandAndWhatItSaid(t *testing.T) {
 	if took.Wall <= 0 || took.Peak < 0 {
 		t.Errorf("it took %v", took)
 	}
-	if _, _, err := workshop.Child(t.Context(), filepath.Join(t.TempDir(), "absent")); err == nil {
+	if _, _, err := workshop.RunChild(t.Context(), filepath.Join(t.TempDir(), "absent")); err == nil {
 		t.Error("a program that is not there ran")
 	}
 }
@@ -55,7 +55,7 @@ func TestInterruptEndsChild(t *testing.T) {
 	t.Setenv(sleeping, "1")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, _, err := workshop.Child(ctx, os.Args[0]); err == nil || ctx.Err() == nil {
+	if _, _, err := workshop.RunChild(ctx, os.Args[0]); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v, want an interruption", err)
 	}
 }
@@ -64,22 +64,22 @@ func TestInterruptEndsChild(t *testing.T) {
 // files and folders alike.
 func TestReadersReadAll(t *testing.T) {
 	dir := t.TempDir()
-	bench.Planted(t, filepath.Join(dir, "planted.parquet"), 700, 30)
-	shop, err := benchtest.BuiltReaders()
+	bench.MakePlanted(t, filepath.Join(dir, "planted.parquet"), 700, 30)
+	shop, err := benchtest.BuildReadersOnce()
 	if err != nil {
 		t.Fatalf("building the programs: %v", err)
 	}
 	for _, program := range []string{shop.Bare, shop.Decode} {
 		for _, threads := range []string{"1", "3"} {
 			for _, input := range []string{dir, filepath.Join(dir, "planted.parquet")} {
-				out, _, err := workshop.Child(t.Context(), program, threads, input)
+				out, _, err := workshop.RunChild(t.Context(), program, threads, input)
 				if got, want := strings.TrimSpace(string(out)), strconv.Itoa(700*30); err != nil || got != want {
 					t.Errorf("%s: %s threads, %s: %s values, %v; want %s", program, threads, input, got, err, want)
 				}
 			}
 		}
 		for _, args := range [][]string{{"1", filepath.Join(dir, "planted.json")}, {"0", dir}, {"1"}} {
-			if _, _, err := workshop.Child(t.Context(), program, args...); err == nil {
+			if _, _, err := workshop.RunChild(t.Context(), program, args...); err == nil {
 				t.Errorf("%s read %q", program, args)
 			}
 		}

@@ -42,7 +42,7 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int6
 	s.topLevelSpans = sync.OnceValue(func() map[string]span {
 		return findSpans(len(s.leaf), func(leaf int) string { return s.reader.Schema().Field(s.leaf[leaf].path[0]).Name })
 	})
-	in, err := opened.ForLibrary(heldBytes)
+	in, err := opened.OpenForLibrary(heldBytes)
 	if err != nil {
 		return nil, err
 	}

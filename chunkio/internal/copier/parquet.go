@@ -62,7 +62,7 @@ func (s *parquetSource) topLevel(name string) (found schema.Node, err error) {
 
 func (s *parquetSource) columnsOf(c Column) []int {
 	if c.Kind != FromField {
-		return []int{s.Physical(s.leafAt(c.Leaf))}
+		return []int{s.PhysicalIndex(s.leafAt(c.Leaf))}
 	}
 	return s.topLevelSpans()[c.Name].leafNumbers()
 }

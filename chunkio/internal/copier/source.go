@@ -61,8 +61,8 @@ type Target struct {
 	Skip   []uint64        // bit set: the row of the group is not written; nil for none
 }
 
-// Skips reports whether a row of the group is not written.
-func Skips(skip []uint64, row int) bool { return skip != nil && skip[row/64]>>(row%64)&1 != 0 }
+// SkipsRow reports whether a row of the group is not written.
+func SkipsRow(skip []uint64, row int) bool { return skip != nil && skip[row/64]>>(row%64)&1 != 0 }
 
 // Task is a part of the copying of one row group; Column names it in errors.
 type Task struct {

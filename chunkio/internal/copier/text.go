@@ -43,7 +43,7 @@ func (s *textSource) copyLabels(ctx context.Context, g int, c Target) error {
 	}
 	keptLabels := labels[:0]
 	for r, x := range labels {
-		if !Skips(c.Skip, r) {
+		if !SkipsRow(c.Skip, r) {
 			keptLabels = append(keptLabels, x)
 		}
 	}

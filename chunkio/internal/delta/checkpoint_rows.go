@@ -50,7 +50,7 @@ func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format
 	}
 	file, err := pq.Open(in, r.budget.limit-r.budget.used)
 	if err != nil {
-		return format.Place(place, -1, "", err)
+		return format.PlaceError(place, -1, "", err)
 	}
 	footerBytes := file.HeldBytes()
 	if err := r.budget.reserve(footerBytes, r.name); err != nil {
@@ -59,14 +59,14 @@ func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format
 	defer r.budget.release(footerBytes)
 	at, err := findColumns(file.Schema(), r.state.wantsFiles)
 	if err != nil {
-		return format.Place(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))
+		return format.PlaceError(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))
 	}
 	for g, rows := range file.GroupRows() {
 		if rows/actionsPerByte > in.Size() {
-			return format.Place(place, g, "", fmt.Errorf("claims %d actions in a file of %d bytes", rows, in.Size()))
+			return format.PlaceError(place, g, "", fmt.Errorf("claims %d actions in a file of %d bytes", rows, in.Size()))
 		}
 		if err := r.readRowGroup(ctx, file, g, at); err != nil {
-			return format.Place(place, g, "", err)
+			return format.PlaceError(place, g, "", err)
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ func columnBytes(file *pq.File, g, i int) int64 {
 	const readAtOnce, codec, header = 8 << 20, 1 << 20, 24
 	c := file.Chunk(g, i)
 	n := min(c.Size, readAtOnce) + 2*c.Uncompressed + codec + batchEntries*2*header
-	return n + header/4*min(c.Uncompressed, 8*file.Dictionary(g, i))
+	return n + header/4*min(c.Uncompressed, 8*file.DictionaryBytes(g, i))
 }
 
 // placeAtRow places an error at a row of a file, unless the data are not at fault.

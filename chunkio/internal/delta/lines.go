@@ -70,7 +70,7 @@ func (t *table) errUnreadable(name string, err error) error {
 	if _, placed := errors.AsType[*stream.DataError](err); !placed {
 		err = faultError{err}
 	}
-	return format.Place(t.filePath(name), -1, "", err)
+	return format.PlaceError(t.filePath(name), -1, "", err)
 }
 
 // remedyRestore is the remedy for a damaged file of the log.

@@ -61,7 +61,7 @@ func (t *table) listLog(ctx context.Context) error {
 	found := make(map[partKey]*partsFound)
 	for e, err := range t.folder.List(ctx, logFolder) {
 		if err != nil {
-			return format.Place(t.filePath(logFolder), -1, "", err)
+			return format.PlaceError(t.filePath(logFolder), -1, "", err)
 		}
 		name, inside := strings.CutPrefix(e.Name, logFolder)
 		n := parseName(name)

@@ -92,9 +92,9 @@ var typeNames = map[string]string{
 	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
 }
 
-// Find returns the type that the schema has for the column of a data file with this path: list<…> for a list. ok is
+// ColumnType returns the type that the schema has for the column of a data file with this path: list<…> for a list. ok is
 // false if the schema lacks the column; an empty type cannot be compared.
-func (s *Schema) Find(path []string) (typ string, ok bool) {
+func (s *Schema) ColumnType(path []string) (typ string, ok bool) {
 	var at *Field
 	for _, name := range path {
 		if at != nil {
@@ -117,8 +117,8 @@ func (s *Schema) Find(path []string) (typ string, ok bool) {
 	return at.Type, true
 }
 
-// Place returns the index of a column in the schema; the number of columns if it is absent.
-func (s *Schema) Place(name string) int {
+// ColumnIndex returns the index of a column in the schema; the number of columns if it is absent.
+func (s *Schema) ColumnIndex(name string) int {
 	if at, ok := s.index[strings.ToLower(name)]; ok {
 		return at
 	}

@@ -36,7 +36,7 @@ func TestSchema(t *testing.T) {
 		"A": "int64 true", "a": "int64 true", "d": "decimal(10,2) true", "d0": "decimal(10,0) true", "when": "timestamp_ntz true", "v": " true",
 		"s/x.y": "int8 true", "s/in/z": "bool true", "s/gone": " false", "l": "list<int16> true", "ls/q": " true", "m": " true", "_row-id-col-1": " false", "": " false",
 	} {
-		typ, ok := s.Schema.Find(strings.Split(path, "/"))
+		typ, ok := s.Schema.ColumnType(strings.Split(path, "/"))
 		if got := fmt.Sprint(typ, " ", ok); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
@@ -87,7 +87,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		for _, field := range s.Schema.Fields {
-			if _, ok := s.Schema.Find([]string{field.Name}); !ok {
+			if _, ok := s.Schema.ColumnType([]string{field.Name}); !ok {
 				t.Errorf("the column %q of the schema is not found", field.Name)
 			}
 		}

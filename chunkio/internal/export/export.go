@@ -60,9 +60,9 @@ func (t *Table) batchHeight() int {
 	return min(max(batchCells/max(len(t.columns), 1), leastHeight), greatestHeight)
 }
 
-// Page returns the page size that a file of this number of columns should have, to be read in limit bytes: the open
+// PageSize returns the page size that a file of this number of columns should have, to be read in limit bytes: the open
 // pages take a quarter of the limit, if that is enough for small ones.
-func Page(columns int, limit int64) int64 {
+func PageSize(columns int, limit int64) int64 {
 	return min(max(limit/4/openPages/int64(max(columns, 1)), smallPage), largePage)
 }
 
@@ -77,18 +77,18 @@ func (t *Table) memoryExceptPages(f *pq.File, g int) int64 {
 	return total
 }
 
-// Short reports that the memory is too small, and how much is enough.
-type Short struct{ Need int64 }
+// MemoryTooSmall reports that the memory is too small, and how much is enough.
+type MemoryTooSmall struct{ Need int64 }
 
-func (e *Short) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
+func (e *MemoryTooSmall) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
 
-// Copy writes all rows of f, whose pages have at most the given size, to the sink in at most limit bytes. The output
+// CopyRows writes all rows of f, whose pages have at most the given size, to the sink in at most limit bytes. The output
 // does not depend on either.
-func (t *Table) Copy(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
+func (t *Table) CopyRows(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
 	for g, rows := range f.GroupRows() {
 		otherBytes, pages := t.memoryExceptPages(f, g), int64(len(t.columns))*openPages
 		if otherBytes+pages*page > limit {
-			return &Short{max(otherBytes+pages*smallPage, otherBytes*4/3+1)}
+			return &MemoryTooSmall{max(otherBytes+pages*smallPage, otherBytes*4/3+1)}
 		}
 		if err := t.copyGroup(ctx, f, g, rows, int(page), to); err != nil {
 			return err

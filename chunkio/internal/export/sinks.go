@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Arrow returns a sink of an Arrow IPC file, without compression: readers map it into memory.
-func (t *Table) Arrow(w io.Writer) (Sink, error) {
+// NewArrowSink returns a sink of an Arrow IPC file, without compression: readers map it into memory.
+func (t *Table) NewArrowSink(w io.Writer) (Sink, error) {
 	f, err := ipc.NewFileWriter(&countingWriter{Writer: w}, ipc.WithSchema(t.Schema))
 	if err != nil {
 		return nil, err
@@ -24,10 +24,10 @@ func (t *Table) Arrow(w io.Writer) (Sink, error) {
 	return f, nil
 }
 
-// CSV returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty text is quoted; so
+// NewCSVSink returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty text is quoted; so
 // is the null of the only column, as a blank line is no row. Numbers read back the same, times are ISO 8601, and
 // texts are unchanged: a text that begins with = stays so, and the spreadsheet must take it as text.
-func (t *Table) CSV(w io.Writer) (Sink, error) {
+func (t *Table) NewCSVSink(w io.Writer) (Sink, error) {
 	c := &csvSink{w: w}
 	for i, col := range t.columns {
 		write, err := textWriter(col)
@@ -121,7 +121,7 @@ func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error)
 		return number(func(b []byte, a arrow.Array, i int) []byte { return strconv.AppendBool(b, a.(*array.Boolean).Value(i)) })
 	case *arrow.Float16Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return appendFloat(b, format.Half(a.(*array.Float16).Value(i).Uint16()), 32)
+			return appendFloat(b, format.HalfFloat(a.(*array.Float16).Value(i).Uint16()), 32)
 		})
 	case *arrow.Float32Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Agree decides whether a column of two types in two files is one column: equal types agree, and so do numbers and
+// CommonType decides whether a column of two types in two files is one column: equal types agree, and so do numbers and
 // booleans of any width, and lists of them. The returned type holds every value of both if a type of at most 64 bits
 // can, and is double otherwise: values are delivered as float64 in any case. It does not depend on the order of a and
 // b nor, over several files, on theirs. Text, times and nested types agree only with themselves.
-func Agree(a, b string) (typ string, ok bool) {
+func CommonType(a, b string) (typ string, ok bool) {
 	if a == b {
 		return a, true
 	}
@@ -19,7 +19,7 @@ func Agree(a, b string) (typ string, ok bool) {
 		return "", false
 	}
 	if listX {
-		typ, ok = Agree(strings.TrimSuffix(x, ">"), strings.TrimSuffix(y, ">"))
+		typ, ok = CommonType(strings.TrimSuffix(x, ">"), strings.TrimSuffix(y, ">"))
 		return "list<" + typ + ">", ok
 	}
 	p, okX := parseNumberType(x)

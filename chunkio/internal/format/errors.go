@@ -13,15 +13,15 @@ import (
 func Guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = Recovered(r)
+			err = ErrPanicked(r)
 		}
 	}()
 	return f()
 }
 
-// Recovered returns the error for a panic of a library. The text of Go's runtime is no message for users; [errors.As]
+// ErrPanicked returns the error for a panic of a library. The text of Go's runtime is no message for users; [errors.As]
 // finds it.
-func Recovered(panicked any) error {
+func ErrPanicked(panicked any) error {
 	e, ok := panicked.(error)
 	if !ok {
 		return fmt.Errorf("the library failed: %v", panicked)
@@ -43,10 +43,10 @@ func (e *Fault) Error() string { return e.Text }
 // Unwrap returns the runtime's error.
 func (e *Fault) Unwrap() error { return e.Cause }
 
-// Place makes err a *stream.DataError of the file at path. If err names no row group or column, it gets group and
+// PlaceError makes err a *stream.DataError of the file at path. If err names no row group or column, it gets group and
 // column (-1 and "" if unknown). Errors that are no fault of the data (cancellation, a memory limit, wrong usage)
 // stay unchanged.
-func Place(path string, group int, column string, err error) error {
+func PlaceError(path string, group int, column string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -69,13 +69,13 @@ func Place(path string, group int, column string, err error) error {
 	return &place
 }
 
-// UnevenList is the error of a row whose list has another length than the first rows', which made the column a
+// ErrUnevenList is the error of a row whose list has another length than the first rows', which made the column a
 // vector; the remedy is LeaveOut.
-func UnevenList(list string, width int) error {
+func ErrUnevenList(list string, width int) error {
 	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", list, width)
 }
 
-// LeaveOut is the advice not to read a column.
-func LeaveOut(column string) stream.Text {
+// RemedyLeaveOut is the advice not to read a column.
+func RemedyLeaveOut(column string) stream.Text {
 	return stream.Textf("leave the column out with {exclude} %q", column)
 }

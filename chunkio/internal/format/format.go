@@ -51,8 +51,8 @@ func BusyOf(in Input) *stream.Busy {
 // Extent is a range of a file's bytes.
 type Extent struct{ At, Size int64 }
 
-// Bytes returns the total size of extents.
-func Bytes(extents []Extent) (n int64) {
+// TotalBytes returns the total size of extents.
+func TotalBytes(extents []Extent) (n int64) {
 	for _, e := range extents {
 		n += max(e.Size, 0)
 	}
@@ -244,8 +244,8 @@ type TextKeyed interface {
 	DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *Lists) error
 }
 
-// NotEntries returns the reason why a map of such types cannot be sparse rows; empty if it can.
-func NotEntries(key, value, whyNoValue string) string {
+// WhyNoEntries returns the reason why a map of such types cannot be sparse rows; empty if it can.
+func WhyNoEntries(key, value, whyNoValue string) string {
 	if whyNoValue == "" && (strings.HasPrefix(key, "int") || strings.HasPrefix(key, "uint")) {
 		return ""
 	}
@@ -255,8 +255,8 @@ func NotEntries(key, value, whyNoValue string) string {
 // IsNull distinguishes the mark of a null from the file's own NaN.
 func IsNull(x float64) bool { return math.Float64bits(x) == stream.NullBits }
 
-// Sized returns n elements of any value, in the memory of old if it is large enough.
-func Sized[T any](old []T, n int) []T {
+// Resize returns n elements of any value, in the memory of old if it is large enough.
+func Resize[T any](old []T, n int) []T {
 	if cap(old) < n {
 		return make([]T, n)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// Half converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals: 0x032E gives 9.3e-39 in place of
+// HalfFloat converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals: 0x032E gives 9.3e-39 in place of
 // 4.9e-5.)
-func Half(h uint16) float64 {
+func HalfFloat(h uint16) float64 {
 	exp, frac := uint64(h>>10&31), uint64(h&1023)
 	sign := uint64(h>>15) << 63
 	switch exp {
@@ -28,8 +28,8 @@ func Half(h uint16) float64 {
 var exactPowers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// Scaled returns the float64 nearest to v / 10^scale.
-func Scaled(v int64, scale int) float64 {
+// ScaledFloat returns the float64 nearest to v / 10^scale.
+func ScaledFloat(v int64, scale int) float64 {
 	const exact, powers = 1 << 53, len(exactPowers)
 	if -powers < scale && scale < powers && -exact <= v && v <= exact {
 		if scale < 0 {
@@ -47,8 +47,8 @@ func parseScaled(digits []byte, scale int) float64 {
 	return x
 }
 
-// Decimal is Scaled for a big-endian two's complement number of at least a byte.
-func Decimal(b []byte, scale int) float64 {
+// DecimalFloat is Scaled for a big-endian two's complement number of at least a byte.
+func DecimalFloat(b []byte, scale int) float64 {
 	fill := byte(int8(b[0]) >> 7)                              // 0 or 0xFF
 	for len(b) > 1 && b[0] == fill && b[1]&0x80 == fill&0x80 { // strip copies of the sign
 		b = b[1:]
@@ -60,7 +60,7 @@ func Decimal(b []byte, scale int) float64 {
 	for _, x := range b {
 		v = v<<8 | int64(x)
 	}
-	return Scaled(v, scale)
+	return ScaledFloat(v, scale)
 }
 
 // ShortDecimal reads a number as text writes it, with a sign or without: up to 15 digits, a point among them, no

@@ -12,7 +12,7 @@ import (
 
 func TestHalf(t *testing.T) {
 	for h := range 1 << 16 {
-		if got, want := format.Half(uint16(h)), formattest.NaiveHalf(uint16(h)); !formattest.SameBits(got, want) && (got != 0 || want != 0 || math.Signbit(got) != (h>>15 == 1)) {
+		if got, want := format.HalfFloat(uint16(h)), formattest.NaiveHalf(uint16(h)); !formattest.SameBits(got, want) && (got != 0 || want != 0 || math.Signbit(got) != (h>>15 == 1)) {
 			t.Fatalf("%#04x: %v, want %v", h, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestDecimal(t *testing.T) {
 			}
 			scale := rng.IntN(60) - 20
 			want := formattest.NaiveDecimal(n, scale)
-			if got := format.Decimal(formattest.BigEndian(n, size), scale); got != want {
+			if got := format.DecimalFloat(formattest.BigEndian(n, size), scale); got != want {
 				t.Fatalf("%v·10^%d in %d bytes: %v, want %v", n, -scale, size, got, want)
 			}
 		}

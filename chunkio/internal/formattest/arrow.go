@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Arrow writes records of one schema as an Arrow IPC stream or file. Without records, opts must name the schema.
-func Arrow(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
+// WriteArrow writes records of one schema as an Arrow IPC stream or file. Without records, opts must name the schema.
+func WriteArrow(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
 	t.Helper()
 	if len(records) > 0 {
 		opts = append(opts, ipc.WithSchema(records[0].Schema()))
@@ -67,7 +67,7 @@ func SmallDecimals(t testing.TB, bits, precision, scale int, values []int64) []b
 	for i, name := range []string{"d", "l", "s"} {
 		fields = append(fields, arrow.Field{Name: name, Type: columns[i].DataType(), Nullable: true})
 	}
-	file := Arrow(t, false, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n/2))})
+	file := WriteArrow(t, false, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n/2))})
 	words := func(bits int) (b []byte) {
 		for _, x := range []int{bits, scale, precision} { // as in the table, which omits zeros
 			if x != 0 {

@@ -37,8 +37,8 @@ type Leaf struct {
 	Values   []string // all that are not null
 }
 
-// Column returns the leaf of that dotted path, or nil.
-func (d *Dump) Column(path string) *Leaf {
+// FindLeaf returns the leaf of that dotted path, or nil.
+func (d *Dump) FindLeaf(path string) *Leaf {
 	for i := range d.Leaves {
 		if d.Leaves[i].Path == path {
 			return &d.Leaves[i]
@@ -47,8 +47,8 @@ func (d *Dump) Column(path string) *Leaf {
 	return nil
 }
 
-// Rows returns the values of a flat column, "null" if it or an enclosing group is null.
-func (l *Leaf) Rows() []string {
+// RowTexts returns the values of a flat column, "null" if it or an enclosing group is null.
+func (l *Leaf) RowTexts() []string {
 	if l.max == 0 {
 		return l.Values
 	}
@@ -64,12 +64,12 @@ func (l *Leaf) Rows() []string {
 	return rows
 }
 
-// Numbers returns the values of a flat column of numbers, NaN for null.
-func (l *Leaf) Numbers(t *testing.T) []float64 {
+// RowNumbers returns the values of a flat column of numbers, NaN for null.
+func (l *Leaf) RowNumbers(t *testing.T) []float64 {
 	t.Helper()
 	var numbers []float64
 	unsigned, _ := l.Node.LogicalType().(*schema.IntLogicalType)
-	for _, row := range l.Rows() {
+	for _, row := range l.RowTexts() {
 		word, bits, _ := strings.Cut(row, " ")
 		x := map[string]float64{"null": math.NaN(), "true": 1, "false": 0}[word]
 		if n, err := strconv.ParseUint(bits, 16, 64); err == nil && len(bits) == 16 {
@@ -86,8 +86,8 @@ func (l *Leaf) Numbers(t *testing.T) []float64 {
 	return numbers
 }
 
-// Element returns one element of every row of a list column, "null" if the row has none.
-func (l *Leaf) Element(e int) []string {
+// ElementTexts returns one element of every row of a list column, "null" if the row has none.
+func (l *Leaf) ElementTexts(e int) []string {
 	var rows []string
 	next, at := 0, 0
 	for i, d := range l.Def {
@@ -107,8 +107,8 @@ func (l *Leaf) Element(e int) []string {
 	return rows
 }
 
-// Read reads a file; only, if any are given, are the paths of the columns to read.
-func Read(t *testing.T, path string, only ...string) *Dump {
+// ReadDump reads a file; only, if any are given, are the paths of the columns to read.
+func ReadDump(t *testing.T, path string, only ...string) *Dump {
 	t.Helper()
 	f, err := os.Open(path)
 	Must(t, err)

@@ -86,8 +86,8 @@ type localFile struct {
 
 func (f localFile) Size() int64 { return f.size }
 
-// Open opens a file for a reader to own.
-func Open(t testing.TB, path string) format.Input {
+// OpenFile opens a file for a reader to own.
+func OpenFile(t testing.TB, path string) format.Input {
 	t.Helper()
 	f, err := os.Open(path)
 	Must(t, err)

@@ -21,8 +21,8 @@ const (
 	maxDoubleStars  = 4
 )
 
-// Fault returns the reason why a pattern cannot be matched, or "". valid reports whether it is well-formed.
-func Fault(pattern string, valid bool) string {
+// PatternFault returns the reason why a pattern cannot be matched, or "". valid reports whether it is well-formed.
+func PatternFault(pattern string, valid bool) string {
 	alternatives, nested := countAlternatives(pattern)
 	switch {
 	case !valid:
@@ -42,7 +42,7 @@ func HideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
 
 // ColumnFault is [Fault] for a pattern of columns' names.
 func ColumnFault(pattern string) string {
-	return Fault(pattern, doublestar.ValidatePattern(HideSlash(pattern)))
+	return PatternFault(pattern, doublestar.ValidatePattern(HideSlash(pattern)))
 }
 
 // NamesColumn reports whether a pattern is the name of a column, or of the list that contains it.
@@ -53,7 +53,7 @@ func NamesColumn(pattern, column string) bool {
 
 // MatchesColumn reports whether a pattern names a column, or is a glob that matches it and has no fault.
 func MatchesColumn(pattern, column string) bool {
-	return NamesColumn(pattern, column) || Fault(pattern, true) == "" && doublestar.MatchUnvalidated(HideSlash(pattern), HideSlash(column))
+	return NamesColumn(pattern, column) || PatternFault(pattern, true) == "" && doublestar.MatchUnvalidated(HideSlash(pattern), HideSlash(column))
 }
 
 // countAlternatives counts the patterns without braces that a pattern represents, up to one above maxAlternatives,

@@ -145,7 +145,7 @@ func (r *avroRows) nextPiece(room []byte) (piece, error) {
 		if size > int64(r.maxBlock) {
 			return piece{}, r.errBlockTooLarge(r.row, size)
 		}
-		p := piece{data: format.Sized(room, int(size)), line: r.row, rows: int(count)}
+		p := piece{data: format.Resize(room, int(size)), line: r.row, rows: int(count)}
 		var sync [16]byte
 		if _, err = io.ReadFull(r.from, p.data); err == nil {
 			_, err = io.ReadFull(r.from, sync[:])

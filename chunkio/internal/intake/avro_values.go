@@ -131,7 +131,7 @@ func (v *avroValues) readValue(n *avroNode) error {
 		if len(b) == 0 {
 			return errors.New("a decimal without digits")
 		}
-		return v.setFloat(n, format.Decimal(b, n.scale))
+		return v.setFloat(n, format.DecimalFloat(b, n.scale))
 	}
 	return fmt.Errorf("a value of type %s", n.typ)
 }

@@ -32,9 +32,9 @@ var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".av
 // Packings are the endings of compressed files.
 var Packings = []string{".gz", ".zst", ".bz2"}
 
-// Named returns the format that a file's name indicates.
-func Named(name string) Format {
-	switch Ending(name) {
+// FormatByName returns the format that a file's name indicates.
+func FormatByName(name string) Format {
+	switch FileEnding(name) {
 	case ".csv":
 		return CSV
 	case ".tsv", ".tab":
@@ -49,8 +49,8 @@ func Named(name string) Format {
 	return None
 }
 
-// Ending returns a name's ending in lower case, without a compression's ending.
-func Ending(name string) string {
+// FileEnding returns a name's ending in lower case, without a compression's ending.
+func FileEnding(name string) string {
 	name = strings.ToLower(name)
 	for _, p := range Packings {
 		name = strings.TrimSuffix(name, p)
@@ -61,8 +61,8 @@ func Ending(name string) string {
 // SniffBytes is the length of the head that Sniff needs.
 const SniffBytes = 4 << 10
 
-// Sniff guesses the format from the first bytes of a file.
-func Sniff(head []byte) Format {
+// SniffFormat guesses the format from the first bytes of a file.
+func SniffFormat(head []byte) Format {
 	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"); {
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		return NPY
@@ -76,8 +76,8 @@ func Sniff(head []byte) Format {
 	return CSV
 }
 
-// Packing recognizes the compression from the first bytes: "gz", "zst", "bz2", or "".
-func Packing(head []byte) string {
+// SniffPacking recognizes the compression from the first bytes: "gz", "zst", "bz2", or "".
+func SniffPacking(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1F\x8B")):
 		return "gz"

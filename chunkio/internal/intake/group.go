@@ -118,7 +118,7 @@ func schemaNode(c Column) schema.Node {
 func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 	if g.cells == nil {
 		n := len(g.columns) * g.height
-		g.cells, g.present = room.Make[cell](n), make([]bool, n)
+		g.cells, g.present = room.MakeSlice[cell](n), make([]bool, n)
 	}
 	for from := 0; from < b.rows; {
 		n := min(b.rows-from, g.height-g.rows)
@@ -158,7 +158,7 @@ func (g *gatherer) writeGroup(ctx context.Context) error {
 	if err := g.reserveGroup(); err != nil {
 		return err
 	}
-	room.For(encodingBytes) // the last row group left as much garbage
+	room.EnsureFree(encodingBytes) // the last row group left as much garbage
 	group := g.file.Group(int64(g.rows))
 	for lo := 0; lo < len(g.leaves); lo += columnsAtOnce {
 		if err := ctx.Err(); err != nil {
@@ -200,7 +200,7 @@ func (g *gatherer) reserveGroup() error {
 		g.surplusBatches++
 		g.workers--
 	}
-	g.file.Workers(g.workers)
+	g.file.SetWorkers(g.workers)
 	ahead := 2 * g.groups
 	if g.inputBytes > 0 && g.bytesRead > 0 {
 		ahead = int(math.Ceil(float64(g.groups) * float64(g.inputBytes) / float64(g.bytesRead)))

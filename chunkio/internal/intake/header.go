@@ -17,8 +17,8 @@ type Header struct {
 	Names []string // of that file, if named
 }
 
-// Text returns the value of TextOptions.Header with the same effect; empty before a file has settled it.
-func (h *Header) Text() string {
+// OptionText returns the value of TextOptions.Header with the same effect; empty before a file has settled it.
+func (h *Header) OptionText() string {
 	switch {
 	case h.From == "":
 		return ""

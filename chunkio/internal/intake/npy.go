@@ -133,7 +133,7 @@ func (r *npyRows) nextPiece(room []byte) (piece, error) {
 		return piece{}, io.EOF
 	}
 	rows := min(left, max(int64(r.goal)/max(r.head.size, 1), 1), max(int64(r.goal)/2/int64(len(r.columns)), 1))
-	p := piece{line: r.row, rows: int(rows), data: format.Sized(room, int(rows*r.head.size))}
+	p := piece{line: r.row, rows: int(rows), data: format.Resize(room, int(rows*r.head.size))}
 	if !r.head.fortran {
 		if n, err := io.ReadFull(r.from, p.data); err != nil {
 			return p, r.errReadFailed(err, r.row+int64(n)/max(r.head.size, 1))

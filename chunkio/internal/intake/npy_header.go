@@ -99,7 +99,7 @@ func (f *npyField) parseNumber(raw []byte) (x float64, whole int64) {
 	case 'f':
 		switch f.size {
 		case 2:
-			return format.Half(uint16(bits)), 0
+			return format.HalfFloat(uint16(bits)), 0
 		case 4:
 			return float64(math.Float32frombits(uint32(bits))), 0
 		}

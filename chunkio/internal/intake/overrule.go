@@ -71,8 +71,8 @@ func (o typeRequest) matchesColumn(column string) bool {
 	return glob.NamesColumn(o.pattern, column)
 }
 
-// Unmatched refuses types requested for columns that are not among these.
-func (t TextOptions) Unmatched(columns []string) error {
+// CheckMatches refuses types requested for columns that are not among these.
+func (t TextOptions) CheckMatches(columns []string) error {
 	list, err := t.typeRequests()
 	if err != nil {
 		return err

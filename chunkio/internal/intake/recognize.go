@@ -25,10 +25,10 @@ const (
 // there; more asks for a longer head, which may decide it.
 func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	ends := whole
-	if packing = Packing(head); packing != "" {
+	if packing = SniffPacking(head); packing != "" {
 		head, whole = unpackHead(head, packing, whole)
 	}
-	switch f = Sniff(head); f {
+	switch f = SniffFormat(head); f {
 	case NDJSON, CSV:
 	default:
 		return f, packing, false

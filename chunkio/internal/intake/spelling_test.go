@@ -267,7 +267,7 @@ func TestTypesThatCannotBe(t *testing.T) {
 		{TextOptions{Types: []string{"zip=int", "l=text"}, Text: []string{"g.*"}}, ""},
 		{TextOptions{Types: []string{"zip=int64", "g.phone=double", "l=string"}}, ""},
 	} {
-		err := c.opt.Unmatched(columns)
+		err := c.opt.CheckMatches(columns)
 		if c.says == "" && err != nil || c.says != "" && (!errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%+v: %v, want %q", c.opt, err, c.says)
 		}

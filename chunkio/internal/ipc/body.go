@@ -112,7 +112,7 @@ func (r *bufferReader) Read(p []byte) (n int, err error) {
 	start := time.Now()
 	defer func() {
 		if v := recover(); v != nil {
-			n, err = 0, fmt.Errorf("cannot be decompressed: %w", format.Recovered(v))
+			n, err = 0, fmt.Errorf("cannot be decompressed: %w", format.ErrPanicked(v))
 		}
 		reading := time.Since(start)
 		r.busy.Add(stream.PartRead, reading)

@@ -117,7 +117,7 @@ func (f *field) whyNoEntries() string {
 		types[i] = typ
 		reasons += why
 	}
-	return format.NotEntries(types[0], types[1], reasons)
+	return format.WhyNoEntries(types[0], types[1], reasons)
 }
 
 // numberField returns the field whose array holds the numbers of f: f itself, or the values of a run-end encoded one.

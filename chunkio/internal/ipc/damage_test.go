@@ -84,7 +84,7 @@ func wantClear(t testing.TB, err error) {
 func TestTruncated(t *testing.T) {
 	for name, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := formattest.Arrow(t, isStream, smallRecords(), opts...)
+			b := formattest.WriteArrow(t, isStream, smallRecords(), opts...)
 			if err := readEverything(b, isStream, 1<<20); err != nil {
 				t.Fatalf("%s: reading the undamaged input: %v", name, err)
 			}
@@ -112,7 +112,7 @@ func TestFlipped(t *testing.T) {
 	const limit = 1 << 20
 	for _, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := formattest.Arrow(t, isStream, smallRecords()[:1], opts...)
+			b := formattest.WriteArrow(t, isStream, smallRecords()[:1], opts...)
 			step := 1
 			if opts != nil {
 				step = 5
@@ -145,7 +145,7 @@ func TestStreamScratch(t *testing.T) {
 		opts []ipc.Option
 		more bool
 	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
-		s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords(), c.opts...)), 1<<20, 1<<20, false)
+		s, err := NewStream(bytes.NewReader(formattest.WriteArrow(t, true, smallRecords(), c.opts...)), 1<<20, 1<<20, false)
 		formattest.Must(t, err)
 		for _, l := range s.Leaves() {
 			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
@@ -156,7 +156,7 @@ func TestStreamScratch(t *testing.T) {
 }
 
 func TestStreamEnds(t *testing.T) {
-	whole := formattest.Arrow(t, true, smallRecords())
+	whole := formattest.WriteArrow(t, true, smallRecords())
 	cut := whole[:len(whole)-8]
 	for name, c := range map[string]struct {
 		b    []byte
@@ -166,11 +166,11 @@ func TestStreamEnds(t *testing.T) {
 		"two streams":   {append(bytes.Clone(whole), whole...), "several streams"},
 		"nothing":       {nil, "producer killed"},
 		"marker only":   {whole[len(whole)-8:], "no schema"},
-		"a file":        {formattest.Arrow(t, false, smallRecords()), "give it by its path"},
+		"a file":        {formattest.WriteArrow(t, false, smallRecords()), "give it by its path"},
 		"parquet":       {[]byte("PAR1...."), "give it by its path"},
 		"legacy marker": {append(bytes.Clone(cut), 0, 0, 0, 0), ""},
 		"whole":         {whole, ""},
-		"other codec":   {append(bytes.Clone(cut), afterSchema(formattest.Arrow(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
+		"other codec":   {append(bytes.Clone(cut), afterSchema(formattest.WriteArrow(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
 	} {
 		err := readEverything(c.b, true, 1<<20)
 		if c.want == "" {
@@ -187,7 +187,7 @@ func TestStreamEnds(t *testing.T) {
 
 // Streams from before Arrow 0.15 have no continuation marks.
 func TestLegacyFraming(t *testing.T) {
-	b := formattest.Arrow(t, true, smallRecords())
+	b := formattest.WriteArrow(t, true, smallRecords())
 	var legacy []byte
 	for len(b) > 8 {
 		n := int(binary.LittleEndian.Uint32(b[4:]))
@@ -205,7 +205,7 @@ func TestLegacyFraming(t *testing.T) {
 func TestPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	formattest.Must(t, err)
-	b := formattest.Arrow(t, true, smallRecords())
+	b := formattest.WriteArrow(t, true, smallRecords())
 	go func() {
 		for i := 0; i < len(b); i += 97 {
 			w.Write(b[i:min(i+97, len(b))])
@@ -239,11 +239,11 @@ func TestPipe(t *testing.T) {
 // What a message claims is checked against the limit before it is allocated.
 func TestMemoryLimit(t *testing.T) {
 	var m *stream.MemoryError
-	b := formattest.Arrow(t, true, smallRecords())
+	b := formattest.WriteArrow(t, true, smallRecords())
 	if err := readEverything(b, true, 100); !errors.As(err, &m) || m.Need <= 100 || m.Limit != 100 {
 		t.Errorf("stream: %v", err)
 	}
-	if err := readEverything(formattest.Arrow(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
+	if err := readEverything(formattest.WriteArrow(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
 		t.Errorf("file: %v", err)
 	}
 	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x0F}
@@ -254,7 +254,7 @@ func TestMemoryLimit(t *testing.T) {
 
 // A length that is garbage is called damage: no limit that it asks for would do.
 func TestGarbageLengths(t *testing.T) {
-	b := formattest.Arrow(t, true, smallRecords())
+	b := formattest.WriteArrow(t, true, smallRecords())
 	for at := 0; at+8 <= len(b); at += 4 {
 		for _, length := range []uint64{1 << 47, math.MaxInt64, 0x7FFFFFF0} {
 			garbled := bytes.Clone(b)
@@ -277,7 +277,7 @@ func TestRowsThatNoBytesHold(t *testing.T) {
 	runs := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "run", Type: run.DataType()}}, nil), []arrow.Array{run}, rows)
 	for name, record := range map[string]arrow.Record{"no type": one, "a run": runs} {
 		for _, isStream := range []bool{false, true} {
-			b := formattest.Arrow(t, isStream, []arrow.Record{record})
+			b := formattest.WriteArrow(t, isStream, []arrow.Record{record})
 			claim := func(n int64) []byte {
 				return bytes.ReplaceAll(b, binary.LittleEndian.AppendUint64(nil, rows), binary.LittleEndian.AppendUint64(nil, uint64(n)))
 			}
@@ -300,7 +300,7 @@ func TestRowsThatNoBytesHold(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords())), 1<<20)
+	f, err := Open(formattest.NewMemory(formattest.WriteArrow(t, false, smallRecords())), 1<<20)
 	formattest.Must(t, err)
 	if _, err := f.Open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("opening a group after cancelling: error %v, want context.Canceled", err)
@@ -312,7 +312,7 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("decoding leaf %d after cancelling: error %v, want context.Canceled", i, err)
 		}
 	}
-	s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords()[:1])), 1<<20, 1<<20, false)
+	s, err := NewStream(bytes.NewReader(formattest.WriteArrow(t, true, smallRecords()[:1])), 1<<20, 1<<20, false)
 	formattest.Must(t, err)
 	s.batchesAhead = nil
 	if _, _, err := s.Next(ctx, nil); err == nil {
@@ -322,7 +322,7 @@ func TestCancelled(t *testing.T) {
 
 // An error of the input at any read comes out, with the place.
 func TestReadErrors(t *testing.T) {
-	formattest.FailEveryRead(t, formattest.Arrow(t, false, smallRecords(), ipc.WithZstd()), false, func(in format.Input) error {
+	formattest.FailEveryRead(t, formattest.WriteArrow(t, false, smallRecords(), ipc.WithZstd()), false, func(in format.Input) error {
 		err := eachGroup(in, false, 1<<20, decodeAll)
 		if err != nil {
 			wantClear(t, err)
@@ -333,7 +333,7 @@ func TestReadErrors(t *testing.T) {
 
 func fuzz(f *testing.F, isStream bool) {
 	for _, opts := range compressions {
-		f.Add(formattest.Arrow(f, isStream, smallRecords(), opts...))
+		f.Add(formattest.WriteArrow(f, isStream, smallRecords(), opts...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := readEverything(b, isStream, 1<<20); err != nil {
@@ -348,7 +348,7 @@ func FuzzStream(f *testing.F) { fuzz(f, true) }
 // Columns are decoded from several goroutines at once, with the same result.
 func TestConcurrent(t *testing.T) {
 	for _, opts := range compressions {
-		f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords(), opts...)), 1<<20)
+		f, err := Open(formattest.NewMemory(formattest.WriteArrow(t, false, smallRecords(), opts...)), 1<<20)
 		formattest.Must(t, err)
 		g, err := f.Open(context.Background(), 1, nil)
 		formattest.Must(t, err)

@@ -18,7 +18,7 @@ func BenchmarkDecode(b *testing.B) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		rec := randomRecord(rng, 0.01, rows, slices.Repeat([]arrow.DataType{typ}, cols)...)
 		for name, opts := range compressions {
-			file := formattest.Arrow(b, false, []arrow.Record{rec}, opts...)
+			file := formattest.WriteArrow(b, false, []arrow.Record{rec}, opts...)
 			b.Run(fmt.Sprintf("%v/%s", typ, name), func(b *testing.B) {
 				dst := [][]float64{make([]float64, rows)}
 				b.SetBytes(rows * cols * 8)

@@ -138,7 +138,7 @@ func (f *File) readFooter() ([]byte, error) {
 	if n > f.memory {
 		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: n, Limit: f.memory, AtLeast: true} // parsed, it takes more
 	}
-	footer := room.Make[byte](int(n))
+	footer := room.MakeSlice[byte](int(n))
 	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
 }
 
@@ -171,7 +171,7 @@ func (f *File) readMessage(b block) (m message, body int64, err error) {
 	if need := f.heapBytes + 2*b.meta; need > f.memory { // raw and parsed
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: need, Limit: f.memory}
 	}
-	meta := room.Make[byte](int(b.meta))
+	meta := room.MakeSlice[byte](int(b.meta))
 	if err := format.ReadAt(f.in, meta, b.offset); err != nil {
 		return m, 0, err
 	}
@@ -235,7 +235,7 @@ func (f *File) readBatches() error {
 		for l := range f.schema.columns {
 			c := &f.schema.columns[l]
 			c.addNulls(&g.batch, f.dicts, f.texts)
-			c.Packed = max(c.Packed, format.Bytes(g.columnExtents(c)))
+			c.Packed = max(c.Packed, format.TotalBytes(g.columnExtents(c)))
 			if c.valueField != nil {
 				c.Scratch = max(c.Scratch, c.decodeScratch(&g.batch))
 			}

@@ -29,11 +29,11 @@ func TestEveryType(t *testing.T) {
 			}
 			// A dictionary may be replaced in streams only, and v15 writes one for each batch.
 			t.Run(fmt.Sprintf("%s/nulls=%v/stream", name, nulls), func(t *testing.T) {
-				check(t, formattest.Arrow(t, true, records, opts...), true, records, rng)
+				check(t, formattest.WriteArrow(t, true, records, opts...), true, records, rng)
 			})
 			t.Run(fmt.Sprintf("%s/nulls=%v/file", name, nulls), func(t *testing.T) {
 				for i := range records {
-					check(t, formattest.Arrow(t, false, records[i:i+1], opts...), false, records[i:i+1], rng)
+					check(t, formattest.WriteArrow(t, false, records[i:i+1], opts...), false, records[i:i+1], rng)
 				}
 			})
 		}
@@ -119,7 +119,7 @@ func TestUnknownNulls(t *testing.T) {
 	for _, isStream := range []bool{false, true} {
 		for _, nulls := range []float64{0, 0.3} {
 			rec := randomRecord(rand.New(rand.NewPCG(3, 4)), nulls, rows, types...)
-			whole := formattest.Arrow(t, isStream, []arrow.Record{rec})
+			whole := formattest.WriteArrow(t, isStream, []arrow.Record{rec})
 			var want [][][]float64
 			readGroups(t, whole, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
 				for i, l := range leaves {

@@ -48,7 +48,7 @@ func wideSchemas(n int) map[string]*arrow.Schema {
 func TestSchemaIsCounted(t *testing.T) {
 	const n = 20_000
 	for what, schema := range wideSchemas(n) {
-		in := formattest.NewMemory(formattest.Arrow(t, false, nil, arrowipc.WithSchema(schema)))
+		in := formattest.NewMemory(formattest.WriteArrow(t, false, nil, arrowipc.WithSchema(schema)))
 		before := live()
 		f, err := Open(in, 1<<40)
 		formattest.Must(t, err)

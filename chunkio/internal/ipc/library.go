@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ForLibrary returns the bytes of the file in a form that arrow v15 can read: it does not know decimals of 32 and 64
+// OpenForLibrary returns the bytes of the file in a form that arrow v15 can read: it does not know decimals of 32 and 64
 // bits, and finds integers of the same size, see SmallDecimal. There must be room for the library's copy in addition
 // to the given bytes.
-func (f *File) ForLibrary(otherBytes int64) (io.ReaderAt, error) {
+func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 	if need := otherBytes + f.HeldBytes() + f.LibraryBytes(); need > f.memory {
 		return nil, &stream.MemoryError{What: "the schema of " + f.in.Name(), Need: need, Limit: f.memory}
 	}
-	footer := room.Make[byte](int(f.footerBytes))
+	footer := room.MakeSlice[byte](int(f.footerBytes))
 	at := f.in.Size() - int64(4+len(Magic)) - f.footerBytes
 	if err := format.ReadAt(f.in, footer, at); err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 				continue
 			}
 			if n := r.to - r.from; n != int64(c.Width) {
-				return g.placeValueError(c, first+int64(i), format.UnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.LeaveOut(c.Name))
+				return g.placeValueError(c, first+int64(i), format.ErrUnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.RemedyLeaveOut(c.Name))
 			}
 			if values == nil {
 				if values, err = g.openElements(c, r.from); err != nil {

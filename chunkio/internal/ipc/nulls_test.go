@@ -53,7 +53,7 @@ func TestNullsOfOtherTypes(t *testing.T) {
 	}
 	rec = array.NewRecord(arrow.NewSchema(fields, nil), arrays, 4)
 	want := []int64{4, 2, 6, 4, 6, 2, 2, 8, 4, 2, -1, 0, 2, -1, 0, -1}
-	readGroups(t, formattest.Arrow(t, false, []arrow.Record{rec, rec}), false, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
+	readGroups(t, formattest.WriteArrow(t, false, []arrow.Record{rec, rec}), false, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 		if len(leaves) != len(want) {
 			t.Fatalf("%d leaves", len(leaves))
 		}

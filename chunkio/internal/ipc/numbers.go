@@ -27,7 +27,7 @@ func (f *field) convertNumbers(dst []float64, raw []byte) {
 		}
 	case f.kind == arrowFloat:
 		for i := range dst {
-			dst[i] = format.Half(le.Uint16(raw[2*i:]))
+			dst[i] = format.HalfFloat(le.Uint16(raw[2*i:]))
 		}
 	case f.signed:
 		convertIntegers[int8, int16, int32, int64](dst, raw, size)
@@ -68,11 +68,11 @@ func decimalFloat(b []byte, scale int) float64 {
 		small = small && x == sign
 	}
 	if low := int64(binary.LittleEndian.Uint64(extendSign(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
-		return format.Scaled(low, scale)
+		return format.ScaledFloat(low, scale)
 	}
 	big := slices.Clone(b)
 	slices.Reverse(big)
-	return format.Decimal(big, scale)
+	return format.DecimalFloat(big, scale)
 }
 
 // extendSign returns the first 8 bytes of b, extended by its sign if it is shorter.

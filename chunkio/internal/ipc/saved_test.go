@@ -23,9 +23,9 @@ func TestSavedStream(t *testing.T) {
 	for name, opts := range compressions {
 		rec := randomRecord(rand.New(rand.NewPCG(1, 3)), 0.2, 50, append(types, arrow.BinaryTypes.String, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.PrimitiveTypes.Int64})...)
 		for _, records := range [][]arrow.Record{{rec}, {rec.NewSlice(0, 0), rec}} {
-			saved, err := OpenStream(formattest.NewMemory(formattest.Arrow(t, true, records, opts...)), 1<<30)
+			saved, err := OpenStream(formattest.NewMemory(formattest.WriteArrow(t, true, records, opts...)), 1<<30)
 			formattest.Must(t, err)
-			file, err := Open(formattest.NewMemory(formattest.Arrow(t, false, records, opts...)), 1<<30)
+			file, err := Open(formattest.NewMemory(formattest.WriteArrow(t, false, records, opts...)), 1<<30)
 			formattest.Must(t, err)
 			if !slices.Equal(saved.GroupRows(), file.GroupRows()) || len(saved.Leaves()) != len(file.Leaves()) {
 				t.Fatalf("%s: groups %v of %d columns, want %v of %d", name, saved.GroupRows(), len(saved.Leaves()), file.GroupRows(), len(file.Leaves()))
@@ -62,7 +62,7 @@ func oldStream(b []byte) []byte { return bytes.ReplaceAll(b, []byte(StreamMagic)
 // footer has a version of its own, before V4.
 func TestOldStream(t *testing.T) {
 	rec := fromJSON(t, arrow.PrimitiveTypes.Int32, `[1, 2, null, 4]`, arrow.BinaryTypes.String, `["a", "b", "c", null]`)
-	now := formattest.Arrow(t, true, []arrow.Record{rec, rec})
+	now := formattest.WriteArrow(t, true, []arrow.Record{rec, rec})
 	old := oldStream(now)
 	if len(old) != len(now)-4*4 {
 		t.Fatalf("%d bytes of %d: other magic words than those of messages", len(old), len(now))
@@ -93,7 +93,7 @@ func TestOldStream(t *testing.T) {
 		}
 	}
 	for version, reads := range map[byte]bool{0: true, 2: true, 3: true, 4: true, 5: false} {
-		b := formattest.Arrow(t, false, []arrow.Record{rec})
+		b := formattest.WriteArrow(t, false, []arrow.Record{rec})
 		n := int(binary.LittleEndian.Uint32(b[len(b)-10:]))
 		footer := flatRoot(b[len(b)-10-n : len(b)-10])
 		at, _ := footer.fieldPosition(0)
@@ -118,12 +118,12 @@ func TestSavedDictionaries(t *testing.T) {
 	typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64}
 	rec := randomRecord(rand.New(rand.NewPCG(4, 4)), 0, 20, typ)
 	other := randomRecord(rand.New(rand.NewPCG(5, 5)), 0, 20, typ)
-	f, err := OpenStream(formattest.NewMemory(formattest.Arrow(t, true, []arrow.Record{rec, rec, rec})), 1<<30)
+	f, err := OpenStream(formattest.NewMemory(formattest.WriteArrow(t, true, []arrow.Record{rec, rec, rec})), 1<<30)
 	formattest.Must(t, err)
 	if got := f.GroupRows(); !slices.Equal(got, []int64{20, 20, 20}) {
 		t.Errorf("groups %v", got)
 	}
-	_, err = OpenStream(formattest.NewMemory(formattest.Arrow(t, true, []arrow.Record{rec, other})), 1<<30)
+	_, err = OpenStream(formattest.NewMemory(formattest.WriteArrow(t, true, []arrow.Record{rec, other})), 1<<30)
 	if err == nil || !strings.Contains(err.Error(), "replaces a dictionary") {
 		t.Errorf("another dictionary: %v", err)
 	}
@@ -148,7 +148,7 @@ func readSaved(b []byte, memory int64) error {
 }
 
 func TestSavedStreamDamage(t *testing.T) {
-	b := formattest.Arrow(t, true, smallRecords())
+	b := formattest.WriteArrow(t, true, smallRecords())
 	formattest.Must(t, readSaved(b, 1<<30))
 	for n := range len(b) - 8 {
 		err := readSaved(b[:n], 1<<30)
@@ -170,7 +170,7 @@ func TestSavedStreamDamage(t *testing.T) {
 }
 
 func FuzzSavedStream(f *testing.F) {
-	f.Add(formattest.Arrow(f, true, smallRecords()))
+	f.Add(formattest.WriteArrow(f, true, smallRecords()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := readSaved(b, 1<<26); err != nil {
 			wantClear(t, err)

@@ -83,7 +83,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)
 	for _, isStream := range []bool{false, true} {
-		b := formattest.Arrow(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
+		b := formattest.WriteArrow(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
 		readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
 			if len(leaves) != 2*len(left) {
 				t.Fatalf("%d leaves", len(leaves))
@@ -132,7 +132,7 @@ func TestStructs(t *testing.T) {
 		"c0.in.v": {{3, n, n, n, 8}, {4, n, n, n, n}},
 	}
 	for name, opts := range compressions {
-		readGroups(t, formattest.Arrow(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
+		readGroups(t, formattest.WriteArrow(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
 			if len(leaves) != len(want) {
 				t.Errorf("%d leaves", len(leaves))
 			}
@@ -157,7 +157,7 @@ func TestListLengths(t *testing.T) {
 		fromJSON(t, list, `[]`), fromJSON(t, list, `[null,null]`), fromJSON(t, list, `[[1,2],null]`), fromJSON(t, list, `[[3,4],[5],[]]`),
 	}
 	for _, isStream := range []bool{false, true} {
-		readGroups(t, formattest.Arrow(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+		readGroups(t, formattest.WriteArrow(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			l, want := leaves[0], format.Leaf{Width: 2}
 			if !isStream { // of a file the first rows of all batches are looked at
 				want = format.Leaf{Why: format.WhyVarying}
@@ -187,13 +187,13 @@ func TestListLengths(t *testing.T) {
 			}
 		})
 		long := fromJSON(t, list, "[[1,2]"+strings.Repeat(",[1,2]", widthCheckRows)+"]")
-		readGroups(t, formattest.Arrow(t, isStream, []arrow.Record{long, fromJSON(t, list, `[[3,4],[5],[6,7,8]]`)}), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+		readGroups(t, formattest.WriteArrow(t, isStream, []arrow.Record{long, fromJSON(t, list, `[[3,4],[5],[6,7,8]]`)}), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			_, err := decodeRows(g, leaves[0], 0, 0, rows)
 			if d, ok := errors.AsType[*stream.DataError](err); ok != (i == 1) || ok && (d.Row != widthCheckRows+2 || d.RowGroup != 1) {
 				t.Errorf("batch %d: %v", i, err)
 			}
 		})
-		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
+		readGroups(t, formattest.WriteArrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
 				t.Errorf("the leaf is %+v, want lists of varying length", l)
 			}
@@ -219,7 +219,7 @@ func TestListLengthsBehind(t *testing.T) {
 		{`[[1,2],[1,2,3],[1]]`, "", "a list of 3 values where the rows before have 2"},
 	} {
 		records := []arrow.Record{many, fromJSON(t, list, c.rows)}
-		readGroups(t, formattest.Arrow(t, false, records), false, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+		readGroups(t, formattest.WriteArrow(t, false, records), false, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			l := leaves[0]
 			if l.Why != c.why {
 				t.Fatalf("%s: the reason is %q, want %q", c.rows, l.Why, c.why)
@@ -263,7 +263,7 @@ func TestDictionaries(t *testing.T) {
 			records, want = []arrow.Record{records[3], records[3]}, [][]float64{want[3], want[3]}
 		}
 		var groups []format.Group // all held, so that a replacement must not reach back
-		b := formattest.Arrow(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
+		b := formattest.WriteArrow(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
 		readGroups(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) { groups = append(groups, g) })
 		for i, g := range groups {
 			if got := mustDecode(t, g, format.Leaf{Width: 1}, 0, 0, 4); !sameRows(got, want[i:i+1]) {
@@ -278,7 +278,7 @@ func TestBigEndian(t *testing.T) {
 	schema := rec.Schema().WithEndianness(endian.BigEndian)
 	rec = array.NewRecord(schema, rec.Columns(), 1)
 	for _, isStream := range []bool{false, true} {
-		err := readEverything(formattest.Arrow(t, isStream, []arrow.Record{rec}), isStream, 1<<30)
+		err := readEverything(formattest.WriteArrow(t, isStream, []arrow.Record{rec}), isStream, 1<<30)
 		var d *stream.DataError
 		if !errors.As(err, &d) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("got %v", err)
@@ -304,7 +304,7 @@ func TestNestedDictionaries(t *testing.T) {
 		"struct": {array.MakeFromData(in), [][]float64{{7, format.Null, 9, 7}}},
 	} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: c.column.DataType(), Nullable: true}}, nil)
-		b := formattest.Arrow(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
+		b := formattest.WriteArrow(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
 		readGroups(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
 			if got := mustDecode(t, g, leaves[0], 0, 0, rows); !sameRows(got, c.want) {
 				t.Errorf("%s: %v, want %v", name, got, c.want)

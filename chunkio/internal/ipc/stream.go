@@ -51,11 +51,11 @@ func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error
 	return s, nil
 }
 
-// Limit changes the memory for a single message.
-func (s *Stream) Limit(memory int64) { s.memory = memory }
+// SetMemoryLimit changes the memory for a single message.
+func (s *Stream) SetMemoryLimit(memory int64) { s.memory = memory }
 
-// Measure enables the measurement of decoding for all batches; call it before the first Next.
-func (s *Stream) Measure(b *stream.Busy) {
+// MeasureDecoding enables the measurement of decoding for all batches; call it before the first Next.
+func (s *Stream) MeasureDecoding(b *stream.Busy) {
 	s.busy = b
 	for _, g := range s.batchesAhead {
 		g.body.busy = b

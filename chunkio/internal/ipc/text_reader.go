@@ -114,18 +114,18 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 		}
 		for i, x := range set {
 			t.Text = fmt.Append(t.Text, x)
-			ids[i] = int32(t.End())
+			ids[i] = int32(t.EndValue())
 		}
 	case r.fixed != nil:
 		size := r.field.fixedSize()
 		n = min(len(ids), textTile/size)
-		r.raw = format.Sized(r.raw, n*size)
+		r.raw = format.Resize(r.raw, n*size)
 		if err := r.fixed.readFull(r.raw); err != nil {
 			return 0, err
 		}
 		for i := range n {
 			t.Text = r.field.appendText(t.Text, r.raw[i*size:(i+1)*size])
-			ids[i] = int32(t.End())
+			ids[i] = int32(t.EndValue())
 		}
 	default:
 		if n, err = r.readByteTexts(t, ids); err != nil {
@@ -141,7 +141,7 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 // readByteTexts is readTexts for bytes of any length. It truncates values that are too long for a class, but keeps
 // enough to recognize that.
 func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
-	r.raw = format.Sized(r.raw, int(r.field.offsetSize()))
+	r.raw = format.Resize(r.raw, int(r.field.offsetSize()))
 	for i := range ids {
 		if _, err := io.ReadFull(r.offsetsAhead, r.raw); err != nil {
 			return 0, errDataShort(err)
@@ -161,7 +161,7 @@ func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
 		if _, err := io.CopyN(io.Discard, onlyReader{r.dataAhead}, n-int64(keep)); err != nil {
 			return 0, errDataShort(err)
 		}
-		ids[i] = int32(t.End())
+		ids[i] = int32(t.EndValue())
 		if len(t.Text) >= textTile {
 			return i + 1, nil
 		}

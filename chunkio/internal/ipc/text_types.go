@@ -93,7 +93,7 @@ func (f *field) appendText(b, raw []byte) []byte {
 	case arrowFloat:
 		switch len(raw) {
 		case 2:
-			return text.AppendFloat(b, format.Half(binary.LittleEndian.Uint16(raw)), 32)
+			return text.AppendFloat(b, format.HalfFloat(binary.LittleEndian.Uint16(raw)), 32)
 		case 4:
 			return text.AppendFloat(b, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))), 32)
 		}

@@ -111,7 +111,7 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.Cut(0)
+		t.Truncate(0)
 		n, err := r.readTexts(&t, ids[:min(int64(len(ids)), to-at)])
 		if err != nil {
 			return err

@@ -149,7 +149,7 @@ func TestTextsOfEveryType(t *testing.T) {
 	}
 	for name, opts := range compressions {
 		check := func(isStream bool, records []arrow.Record) {
-			readGroups(t, formattest.Arrow(t, isStream, records, opts...), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+			readGroups(t, formattest.WriteArrow(t, isStream, records, opts...), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 				for l := range leaves {
 					for _, from := range []int64{0, rows / 3} {
 						got, err := formattest.TextRows(g, l, from, rows)

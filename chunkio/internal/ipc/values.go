@@ -120,7 +120,7 @@ func (r *numberReader) decodeTile(dst []float64) error {
 		}
 	} else {
 		n := len(dst) * r.field.bits / 8
-		r.raw = format.Sized(r.raw, n)
+		r.raw = format.Resize(r.raw, n)
 		if err := r.bytes.readFull(r.raw); err != nil {
 			return err
 		}

@@ -39,9 +39,9 @@ func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
 	}
 }
 
-// Shared finds an annotated path that several nodes have, among the given top-level nodes and all below them: an
+// SharedPath finds an annotated path that several nodes have, among the given top-level nodes and all below them: an
 // annotation for one of them would apply to the others too.
-func (a Annotations) Shared(fields schema.FieldList) (path []string, found bool) {
+func (a Annotations) SharedPath(fields schema.FieldList) (path []string, found bool) {
 	if len(a) == 0 {
 		return nil, false
 	}
@@ -57,8 +57,8 @@ func (a Annotations) Shared(fields schema.FieldList) (path []string, found bool)
 	return path, found
 }
 
-// Annotate adds the annotations to a footer that the library has written without them.
-func (a Annotations) Annotate(footer []byte) ([]byte, error) {
+// AnnotateFooter adds the annotations to a footer that the library has written without them.
+func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
 	if len(a) == 0 {
 		return footer, nil
 	}

@@ -136,7 +136,7 @@ func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) for
 		case asDecimal:
 			write := intText(c)
 			meaning = func(v int64) format.Bound {
-				return format.Bound{Known: true, Number: format.Scaled(v, c.scale), Text: write(nil, v)}
+				return format.Bound{Known: true, Number: format.ScaledFloat(v, c.scale), Text: write(nil, v)}
 			}
 		}
 	}
@@ -160,11 +160,11 @@ func (c *column) bytesBound() func([]byte) format.Bound {
 		case (fixed && (c.kind != notNumber || uuid)) && len(raw) != c.size, c.kind == asDecimal && len(raw) == 0:
 			return format.Bound{}
 		case c.kind == asHalf:
-			return numberBound(format.Half(binary.LittleEndian.Uint16(raw)))
+			return numberBound(format.HalfFloat(binary.LittleEndian.Uint16(raw)))
 		}
 		b := format.Bound{Known: true, Text: write(nil, raw)}
 		if c.kind == asDecimal {
-			b.Number = format.Decimal(raw, c.scale)
+			b.Number = format.DecimalFloat(raw, c.scale)
 		}
 		return b
 	}

@@ -26,8 +26,8 @@ func TestBoundsHoldEveryValue(t *testing.T) {
 	every := filepath.Join(t.TempDir(), "every.parquet")
 	formattest.WriteEveryType(t, every, 1, 700, 300)
 	known := map[string]bool{}
-	for _, path := range []string{every, fixtures.Dataset(t, "messy.parquet")} {
-		f := must.Get(parquet.Open(formattest.Open(t, path), 1<<30))(t)
+	for _, path := range []string{every, fixtures.DatasetPath(t, "messy.parquet")} {
+		f := must.Get(parquet.Open(formattest.OpenFile(t, path), 1<<30))(t)
 		for l, leaf := range f.Leaves() {
 			for g := range f.GroupRows() {
 				b := f.Bounds(g, l)

@@ -99,7 +99,7 @@ func int32Floats(c *column) func([]float64, []int32) error {
 	case asDecimal:
 		return func(dst []float64, src []int32) error {
 			for i, x := range src {
-				dst[i] = format.Scaled(int64(x), c.scale)
+				dst[i] = format.ScaledFloat(int64(x), c.scale)
 			}
 			return nil
 		}
@@ -114,7 +114,7 @@ func int64Floats(c *column) func([]float64, []int64) error {
 	case asDecimal:
 		return func(dst []float64, src []int64) error {
 			for i, x := range src {
-				dst[i] = format.Scaled(x, c.scale)
+				dst[i] = format.ScaledFloat(x, c.scale)
 			}
 			return nil
 		}
@@ -126,7 +126,7 @@ func fixedFloats(c *column) func([]float64, []parquet.FixedLenByteArray) error {
 	if c.kind == asHalf {
 		return func(dst []float64, src []parquet.FixedLenByteArray) error {
 			for i, b := range src {
-				dst[i] = format.Half(binary.LittleEndian.Uint16(b))
+				dst[i] = format.HalfFloat(binary.LittleEndian.Uint16(b))
 			}
 			return nil
 		}
@@ -144,7 +144,7 @@ func decimalFloats[T ~[]byte](dst []float64, src []T, scale int) error {
 		if len(b) == 0 {
 			return errors.New("a decimal of no bytes")
 		}
-		dst[i] = format.Decimal(b, scale)
+		dst[i] = format.DecimalFloat(b, scale)
 	}
 	return nil
 }

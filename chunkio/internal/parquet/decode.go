@@ -99,7 +99,7 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
 					RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + uneven.entry/int64(width),
-					Err: format.UnevenList(e.describeLength(ctx, uneven, from), width), Remedy: format.LeaveOut(lf.Name),
+					Err: format.ErrUnevenList(e.describeLength(ctx, uneven, from), width), Remedy: format.RemedyLeaveOut(lf.Name),
 				}
 			}
 			return err
@@ -172,7 +172,7 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 					found[i] = known[id]
 				}
 			}
-			t.Cut(t.Fixed)
+			t.Truncate(t.Fixed)
 		}
 		return e.readLists(ctx, row, from, to, dst)
 	})

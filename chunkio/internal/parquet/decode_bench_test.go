@@ -21,7 +21,7 @@ import (
 // BenchmarkDecode decodes all of MNIST's columns: ours to float64, and bare as the
 // library's own readers do, to their physical type.
 func BenchmarkDecode(b *testing.B) {
-	path := fixtures.Dataset(b, "mnist70k.parquet")
+	path := fixtures.DatasetPath(b, "mnist70k.parquet")
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("ours/threads=%d", threads), func(b *testing.B) { benchDecode(b, path, threads, ourReading) })
 		b.Run(fmt.Sprintf("bare/threads=%d", threads), func(b *testing.B) { benchDecode(b, path, threads, bareReading) })
@@ -44,7 +44,7 @@ func BenchmarkGram(b *testing.B) {
 	for _, name := range []string{"mnist70k.parquet", "coil20.parquet", "isolet.parquet", "usps.parquet"} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
-				path := fixtures.Dataset(b, name)
+				path := fixtures.DatasetPath(b, name)
 				var jobs, bare []time.Duration
 				for b.Loop() {
 					start := time.Now()
@@ -81,7 +81,7 @@ func gramOf(tb testing.TB, path string, threads int) {
 
 // ourReading decodes every column, a row group at a time, and throws the values away.
 func ourReading(tb testing.TB, path string, threads int) (values int64) {
-	f, err := parquet.Open(formattest.Open(tb, path), 1<<30)
+	f, err := parquet.Open(formattest.OpenFile(tb, path), 1<<30)
 	formattest.Must(tb, err)
 	defer f.Close()
 	dst := make([][]float64, threads)

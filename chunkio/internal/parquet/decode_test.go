@@ -19,7 +19,7 @@ import (
 
 func openTest(t testing.TB, path string) *File {
 	t.Helper()
-	f, err := Open(formattest.Open(t, path), 1<<30)
+	f, err := Open(formattest.OpenFile(t, path), 1<<30)
 	formattest.Must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
@@ -72,7 +72,7 @@ func leafNamed(t testing.TB, f *File, name string) int {
 
 // TestMessy compares the decoded messy.parquet with its README.
 func TestMessy(t *testing.T) {
-	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
+	f := openTest(t, fixtures.DatasetPath(t, "messy.parquet"))
 	for _, want := range []struct {
 		name            string
 		typ             string
@@ -143,7 +143,7 @@ func TestMessy(t *testing.T) {
 }
 
 func TestMessyLists(t *testing.T) {
-	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
+	f := openTest(t, fixtures.DatasetPath(t, "messy.parquet"))
 	emb := leafNamed(t, f, "emb")
 	if l := f.leaves[emb]; l.Width != 16 || !l.List || l.Why != "" || l.Type != "list<float>" || l.Nulls != 0 {
 		t.Fatalf("emb: leaf %+v", l)
@@ -216,7 +216,7 @@ func allLists(f *File, l int, step int64) (*format.Lists, error) {
 
 // TestSplits decodes every leaf whole and in ranges: the bits must be the same.
 func TestSplits(t *testing.T) {
-	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
+	f := openTest(t, fixtures.DatasetPath(t, "messy.parquet"))
 	for i, l := range f.leaves {
 		if l.List && l.Why != "" {
 			whole, err := allLists(f, i, 5000)
@@ -257,7 +257,7 @@ func TestDatasets(t *testing.T) {
 	for _, name := range []string{
 		"coil20", "orl", "usps", "isolet", "warppie10p", "mnist10k", "prostate_ge", "basehock", "basehock_sparse",
 	} {
-		f := openTest(t, fixtures.Dataset(t, name+".parquet"))
+		f := openTest(t, fixtures.DatasetPath(t, name+".parquet"))
 		random := rand.New(rand.NewPCG(1, 2))
 		for range 20 {
 			i := random.IntN(len(f.leaves))
@@ -284,7 +284,7 @@ func TestDatasets(t *testing.T) {
 // TestConcurrentDecode decodes one group from many goroutines, in parts: the marks of
 // the pages and the scratch memory are shared.
 func TestConcurrentDecode(t *testing.T) {
-	f := openTest(t, fixtures.Dataset(t, "mnist10k.parquet"))
+	f := openTest(t, fixtures.DatasetPath(t, "mnist10k.parquet"))
 	group, err := f.Open(context.Background(), 1, nil)
 	formattest.Must(t, err)
 	defer group.Close()
@@ -315,7 +315,7 @@ func TestConcurrentDecode(t *testing.T) {
 }
 
 func TestDecodeCancelled(t *testing.T) {
-	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
+	f := openTest(t, fixtures.DatasetPath(t, "messy.parquet"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	g, err := f.Open(ctx, 0, nil)

@@ -99,8 +99,8 @@ func (f *File) Close() error { return f.in.Close() }
 // Schema returns the footer's schema. Its leaves, counted depth first, are the physical columns of ColumnReader.
 func (f *File) Schema() *schema.Schema { return f.footer.schema }
 
-// Physical returns the first physical column of a leaf.
-func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
+// PhysicalIndex returns the first physical column of a leaf.
+func (f *File) PhysicalIndex(leaf int) int { return f.columns[leaf].index }
 
 // Input returns the input of the file.
 func (f *File) Input() format.Input { return f.in }
@@ -118,14 +118,14 @@ func (f *File) ScratchBytes(g, i int) int64 {
 }
 
 func (f *File) placeError(err error, group int, column string) error {
-	return format.Place(f.in.Name(), group, column, err)
+	return format.PlaceError(f.in.Name(), group, column, err)
 }
 
 // Chunk returns the place of column i of group g. The footer was checked.
 func (f *File) Chunk(g, i int) ChunkInfo { return f.footer.groups[g].chunks[i].ChunkInfo }
 
-// Dictionary returns the bytes of the chunk's dictionary page, header included; 0 if it has none.
-func (f *File) Dictionary(g, i int) int64 { return f.footer.groups[g].chunks[i].dictionary }
+// DictionaryBytes returns the bytes of the chunk's dictionary page, header included; 0 if it has none.
+func (f *File) DictionaryBytes(g, i int) int64 { return f.footer.groups[g].chunks[i].dictionary }
 
 // UsesDictionary reports whether the chunk's pages are encoded with a dictionary and its writer did not fall back to
 // plain pages.

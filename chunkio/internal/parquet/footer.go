@@ -180,7 +180,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	if n > memory {
 		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, AtLeast: true} // parsed, it takes more
 	}
-	raw = room.Make[byte](int(n)) // a pass over 50,000 row groups has 40 MB again, in addition to the last one
+	raw = room.MakeSlice[byte](int(n)) // a pass over 50,000 row groups has 40 MB again, in addition to the last one
 	if err := format.ReadAt(in, raw, start); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
 	}

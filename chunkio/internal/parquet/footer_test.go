@@ -79,7 +79,7 @@ func TestOpenMemory(t *testing.T) {
 // asking for several times as much.
 func TestFooterHeap(t *testing.T) {
 	for _, name := range []string{"mnist70k.parquet", "prostate_ge.parquet", "basehock.parquet", "messy.parquet"} {
-		path := fixtures.Dataset(t, name)
+		path := fixtures.DatasetPath(t, name)
 		heap := func() int64 {
 			var m runtime.MemStats
 			runtime.GC()

@@ -145,7 +145,7 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to i
 		name := g.file.leaves[l].Name
 		return &stream.DataError{
 			RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + row,
-			Err: format.UnevenList(fmt.Sprintf("a list of %d values", length), width), Remedy: format.LeaveOut(name),
+			Err: format.ErrUnevenList(fmt.Sprintf("a list of %d values", length), width), Remedy: format.RemedyLeaveOut(name),
 		}
 	}
 	for e.pos < e.end {

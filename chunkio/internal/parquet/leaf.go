@@ -207,8 +207,8 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 	if l.TextKeys = keys == "string"; l.TextKeys {
 		keys, reasons[0] = "int64", ""
 	}
-	if l.NoEntries = format.NotEntries(keys, types[1], reasons[0]+reasons[1]); l.NoEntries != "" {
-		l.NoEntries, l.TextKeys = format.NotEntries(types[0], types[1], reasons[0]+reasons[1]), false
+	if l.NoEntries = format.WhyNoEntries(keys, types[1], reasons[0]+reasons[1]); l.NoEntries != "" {
+		l.NoEntries, l.TextKeys = format.WhyNoEntries(types[0], types[1], reasons[0]+reasons[1]), false
 	} else {
 		l.Entries = types[1]
 		f.entries[len(f.leaves)-1] = inner

@@ -127,7 +127,7 @@ func (r *rawPages) loadNextPage() bool {
 			err = r.pages.loadPage()
 		}
 		if err != nil {
-			r.err = addRemedy(format.Place(r.pages.win.in.Name(), -1, "", err), remedyLeaveOut)
+			r.err = addRemedy(format.PlaceError(r.pages.win.in.Name(), -1, "", err), remedyLeaveOut)
 			return false
 		}
 		if !more {

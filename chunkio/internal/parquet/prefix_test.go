@@ -48,7 +48,7 @@ func TestSharedPrefixes(t *testing.T) {
 	}{
 		"decimals": {decimal, func(r *rand.Rand) parquet.ByteArray {
 			return formattest.BigEndian(big.NewInt(r.Int64N(1<<r.IntN(50)+1)-100), 9)
-		}, func(b []byte) float64 { return format.Decimal(b, 2) }, nil},
+		}, func(b []byte) float64 { return format.DecimalFloat(b, 2) }, nil},
 		"equal decimals": {decimal, func(*rand.Rand) parquet.ByteArray { return make([]byte, 9) }, func([]byte) float64 { return 0 }, nil},
 		"halves": {union(15, thrift{}), func(r *rand.Rand) parquet.ByteArray { return []byte{byte(r.IntN(3)), byte(r.IntN(60))} }, func(b []byte) float64 {
 			return formattest.NaiveHalf(uint16(b[0]) | uint16(b[1])<<8)

@@ -38,7 +38,7 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 		numbers, ids := make([]float64, batchValues), make([]int32, batchValues)
 		for row := from; row < to; {
 			n := int(min(batchValues, to-row))
-			t.Cut(t.Fixed)
+			t.Truncate(t.Fixed)
 			if err := e.read(ctx, numbers[:n]); err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func textConversion[T any](t *text.List, write func([]byte, T) []byte) func([]fl
 	return func(dst []float64, src []T) error {
 		for i, x := range src {
 			t.Text = write(t.Text, x)
-			dst[i] = float64(t.End())
+			dst[i] = float64(t.EndValue())
 		}
 		return nil
 	}
@@ -144,7 +144,9 @@ func bytesText(col *column) func([]byte, []byte) []byte {
 	case asDecimal:
 		return func(b, x []byte) []byte { return text.AppendDecimal(b, text.BigInt(x), col.scale) }
 	case asHalf:
-		return func(b, x []byte) []byte { return text.AppendFloat(b, format.Half(binary.LittleEndian.Uint16(x)), 32) }
+		return func(b, x []byte) []byte {
+			return text.AppendFloat(b, format.HalfFloat(binary.LittleEndian.Uint16(x)), 32)
+		}
 	}
 	if _, ok := col.desc.LogicalType().(schema.UUIDLogicalType); ok {
 		return text.AppendUUID

@@ -59,7 +59,7 @@ func scratchBytes(c ChunkInfo, col *column) int64 {
 }
 
 func resizeBuffer[T any](buf *[]T, n int) []T {
-	*buf = format.Sized(*buf, n)
+	*buf = format.Resize(*buf, n)
 	return *buf
 }
 
@@ -161,7 +161,7 @@ func (v *values) discardValues(n int) error {
 			return err
 		}
 		if t := v.col.texts; t != nil {
-			t.Cut(len(t.Ends) - len(dst))
+			t.Truncate(len(t.Ends) - len(dst))
 		}
 		n -= len(dst)
 	}

@@ -9,8 +9,8 @@ func NewBuilder(name string, spool Spool, limit int64) *Builder {
 	return &Builder{parser{limit: limit, table: &Table{spool: spool, name: name}}}
 }
 
-// Entry adds an entry to the current row; index is at most MaxIndex.
-func (b *Builder) Entry(index uint32, value float64) error { return b.parser.addEntry(index, value) }
+// AddEntry adds an entry to the current row; index is at most MaxIndex.
+func (b *Builder) AddEntry(index uint32, value float64) error { return b.parser.addEntry(index, value) }
 
 // EndRow ends the current row.
 func (b *Builder) EndRow() error {
@@ -18,8 +18,8 @@ func (b *Builder) EndRow() error {
 	return b.parser.writeIfFull()
 }
 
-// Table finishes the table, of an input with the digest.
-func (b *Builder) Table(digest uint64) (*Table, error) {
+// FinishTable finishes the table, of an input with the digest.
+func (b *Builder) FinishTable(digest uint64) (*Table, error) {
 	if err := b.parser.writeGroup(); err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (f *File) Close() error { return f.in.Close() }
 // Open implements format.File.
 func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.groups) {
-		return nil, format.Place(f.in.Name(), -1, "", fmt.Errorf("there is no row group %d", g))
+		return nil, format.PlaceError(f.in.Name(), -1, "", fmt.Errorf("there is no row group %d", g))
 	}
 	return &group{file: f, number: g}, nil
 }

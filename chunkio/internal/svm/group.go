@@ -34,7 +34,7 @@ func (g *group) withExtent(column string, from, to int64, f func(e extent, rows 
 	if 0 <= from && from <= to && to <= rows {
 		err = f(g.file.groups[g.number], rows)
 	}
-	return format.Place(g.file.in.Name(), g.number, column, err)
+	return format.PlaceError(g.file.in.Name(), g.number, column, err)
 }
 
 // eachPiece reads count numbers of size bytes from the spool, and calls f with some of them at a time.
@@ -79,7 +79,7 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 		id, ok := known[x]
 		if !ok {
 			values.Text = text.AppendFloat(values.Text, x, 64)
-			id = int32(values.End())
+			id = int32(values.EndValue())
 			known[x] = id
 		}
 		ids = append(ids, id)

@@ -26,14 +26,14 @@ func (t *List) Value(i int) []byte {
 	return t.Text[start:t.Ends[i]]
 }
 
-// End completes a value whose text has been appended, and returns its number.
-func (t *List) End() int {
+// EndValue completes a value whose text has been appended, and returns its number.
+func (t *List) EndValue() int {
 	t.Ends = append(t.Ends, len(t.Text))
 	return len(t.Ends) - 1
 }
 
-// Cut keeps the first n values.
-func (t *List) Cut(n int) {
+// Truncate keeps the first n values.
+func (t *List) Truncate(n int) {
 	t.Ends = t.Ends[:n]
 	if t.Text = t.Text[:0]; n > 0 {
 		t.Text = t.Text[:t.Ends[n-1]]
@@ -48,7 +48,7 @@ func (t *List) AddAll(ids []int32, values *List) error {
 		} else if t.Null == nil {
 			t.Null = make([]bool, len(t.Ends))
 		}
-		t.End()
+		t.EndValue()
 		if t.Null != nil {
 			t.Null = append(t.Null, id < 0)
 		}

@@ -21,7 +21,7 @@ func BenchmarkRows(b *testing.B) {
 	for range 100 {
 		list.Text = append(list.Text, "2026-01-0"...)
 		list.Text = append(list.Text, byte('1'+rng.IntN(9)))
-		list.End()
+		list.EndValue()
 	}
 	list.Fixed = 100
 	for _, text := range []string{"f > 0", "f in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)", "t >= '2026-01-05'", "day >= '2026-01-05'", "f > 0 and not t in ('2026-01-01', 'x')"} {
@@ -29,16 +29,16 @@ func BenchmarkRows(b *testing.B) {
 			bound := must.Get(Bind(must.Get(condition.Parse(text))(b), kindOf))(b)
 			r, bits := NewRows(bound), make([]uint64, n/64)
 			for b.Loop() {
-				r.Reset(bound.Start(), n)
+				r.Reset(bound.NewState(), n)
 				for _, name := range bound.Columns() {
-					if k, _ := kindOf(name); k.Numeric() {
-						r.Numbers(name, values)
-					} else if !r.Texts(name, 0, 0, ids, list) {
+					if k, _ := kindOf(name); k.IsNumeric() {
+						r.AddNumbers(name, values)
+					} else if !r.AddTexts(name, 0, 0, ids, list) {
 						b.Fatal("not understood")
 					}
 				}
 				clear(bits)
-				r.Skip(bits)
+				r.MarkSkipped(bits)
 			}
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 		})

@@ -52,8 +52,8 @@ func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound
 	return b, nil
 }
 
-// Unbound lists the columns whose kind was not known.
-func (b *Bound) Unbound() []string {
+// UnknownColumns lists the columns whose kind was not known.
+func (b *Bound) UnknownColumns() []string {
 	var names []string
 	for _, c := range b.checks {
 		if !c.isBound {
@@ -202,7 +202,7 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 			c.comparison = condition.Greater
 		}
 	}
-	if c.kind.Numeric() {
+	if c.kind.IsNumeric() {
 		f, _ := new(big.Rat).SetFrac(floor, power).Float64()
 		c.numbers = append(c.numbers, f)
 		return

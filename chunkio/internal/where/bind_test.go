@@ -51,7 +51,7 @@ func TestConstantsThatDoNotFit(t *testing.T) {
 		}
 	}
 	b := must.Get(Bind(must.Get(condition.Parse("x = 1 and i = 2 and y is null"))(t), kindOf))(t)
-	if got := b.Unbound(); !slices.Equal(got, []string{"x", "y"}) {
+	if got := b.UnknownColumns(); !slices.Equal(got, []string{"x", "y"}) {
 		t.Errorf("the unbound columns are %v, want x and y", got)
 	}
 }
@@ -76,7 +76,7 @@ func FuzzBind(f *testing.F) {
 			}
 			return
 		}
-		if o := b.Outcome(b.Start()); len(b.Unbound()) == 0 && o != anyOutcome {
+		if o := b.Outcome(b.NewState()); len(b.UnknownColumns()) == 0 && o != anyOutcome {
 			t.Fatalf("%q is decided by nothing: %v", text, o)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// Bounds adds the statistics of a column of the rows to the state.
-func (b *Bound) Bounds(s State, column string, stats format.Bounds) {
+// AddBounds adds the statistics of a column of the rows to the state.
+func (b *Bound) AddBounds(s State, column string, stats format.Bounds) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == column && !c.kind.IsKey() {
 			s.narrowLeaf(i, c.possibleOutcomes(stats))

@@ -36,8 +36,8 @@ type Kind struct {
 // exactDigits is the largest number of digits of a decimal at which float64 still distinguishes all of them.
 const exactDigits = 15
 
-// Numeric reports whether Rows wants the column as numbers; other columns it wants as text.
-func (k Kind) Numeric() bool {
+// IsNumeric reports whether Rows wants the column as numbers; other columns it wants as text.
+func (k Kind) IsNumeric() bool {
 	switch k.Class {
 	case Float, Integer, Truth, Lists:
 		return true
@@ -50,9 +50,9 @@ func (k Kind) Numeric() bool {
 // IsKey distinguishes keys of paths from columns of files.
 func (k Kind) IsKey() bool { return k.Class == KeyNumber || k.Class == KeyTruth || k.Class == KeyText }
 
-// Alike reports whether a check bound for one kind compares values of the other: integers of any size, and else the
+// ComparesLike reports whether a check bound for one kind compares values of the other: integers of any size, and else the
 // same type.
-func (k Kind) Alike(o Kind) bool {
+func (k Kind) ComparesLike(o Kind) bool {
 	return k.Class == o.Class && k.Bits == o.Bits && k.Precision == o.Precision && k.Scale == o.Scale
 }
 

@@ -48,14 +48,14 @@ func (r *Rows) Reset(s State, n int) {
 	words := (n + 63) / 64
 	for i := range r.leaf {
 		l := &r.leaf[i]
-		l.yes, l.no = format.Sized(l.yes, words), format.Sized(l.no, words)
+		l.yes, l.no = format.Resize(l.yes, words), format.Resize(l.no, words)
 		clear(l.yes)
 		clear(l.no)
 	}
 }
 
-// Numbers adds the values of a column whose kind is numeric, with format.Null for a null.
-func (r *Rows) Numbers(column string, values []float64) {
+// AddNumbers adds the values of a column whose kind is numeric, with format.Null for a null.
+func (r *Rows) AddNumbers(column string, values []float64) {
 	for i := range r.checks {
 		if c := &r.checks[i]; c.isBound && c.column == column {
 			l := &r.leaf[i]
@@ -126,10 +126,10 @@ func (c *check) testNumbers(values []float64) (yes, no uint64) {
 	return yes, all &^ (yes | null) // a null is NaN, which passes no test
 }
 
-// Texts adds the values of some rows of a column whose kind is not numeric, from row at on: their numbers in values,
+// AddTexts adds the values of some rows of a column whose kind is not numeric, from row at on: their numbers in values,
 // -1 for a null. The rows of a column come in order. perSecond is the unit of times stored as integers, 0 for days.
 // It returns false if a value is no time.
-func (r *Rows) Texts(column string, perSecond int64, at int, ids []int32, values *text.List) bool {
+func (r *Rows) AddTexts(column string, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for i := range r.checks {
 		c := &r.checks[i]
 		if !c.isBound || c.column != column {
@@ -210,8 +210,8 @@ func (c *check) testText(value []byte, perSecond int64) (passes, ok bool) {
 	return passes, true
 }
 
-// Skip sets the bits of the rows for which the condition is not true.
-func (r *Rows) Skip(bits []uint64) {
+// MarkSkipped sets the bits of the rows for which the condition is not true.
+func (r *Rows) MarkSkipped(bits []uint64) {
 	yes := r.evaluateNode(r.Root).yes
 	for w := range yes {
 		bits[w] |= ^yes[w]
@@ -267,7 +267,7 @@ func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
 	return l
 }
 
-// Reads reports whether the condition compares a column of files of that name.
-func (b *Bound) Reads(column string) bool {
+// ReadsColumn reports whether the condition compares a column of files of that name.
+func (b *Bound) ReadsColumn(column string) bool {
 	return slices.ContainsFunc(b.checks, func(c check) bool { return c.column == column && !c.kind.IsKey() })
 }

@@ -21,19 +21,19 @@ const (
 	anyOutcome = IsTrue | IsFalse | IsUnknown
 )
 
-// Never reports that no row can match.
-func (o Outcome) Never() bool { return o&IsTrue == 0 }
+// MatchesNone reports that no row can match.
+func (o Outcome) MatchesNone() bool { return o&IsTrue == 0 }
 
-// Always reports that every row matches.
-func (o Outcome) Always() bool { return o == IsTrue }
+// MatchesAll reports that every row matches.
+func (o Outcome) MatchesAll() bool { return o == IsTrue }
 
 func (o Outcome) isDecided() bool { return o&(o-1) == 0 }
 
 // State is the set of possible outcomes of each leaf for some rows, known without reading them.
 type State []Outcome
 
-// Start returns the state without any knowledge.
-func (b *Bound) Start() State { return slices.Repeat(State{anyOutcome}, len(b.checks)) }
+// NewState returns the state without any knowledge.
+func (b *Bound) NewState() State { return slices.Repeat(State{anyOutcome}, len(b.checks)) }
 
 // narrowLeaf restricts the outcomes of a leaf. A contradiction is ignored.
 func (s State) narrowLeaf(leaf int, o Outcome) {
@@ -42,8 +42,8 @@ func (s State) narrowLeaf(leaf int, o Outcome) {
 	}
 }
 
-// Given adds the value of a key of the rows' path to the state; null means that it has none.
-func (b *Bound) Given(s State, key, value string, null bool) {
+// AddKey adds the value of a key of the rows' path to the state; null means that it has none.
+func (b *Bound) AddKey(s State, key, value string, null bool) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == key && c.kind.IsKey() {
 			s.narrowLeaf(i, c.keyOutcome(value, null))
@@ -144,8 +144,8 @@ func (o Outcome) and(p Outcome) (r Outcome) {
 
 func (o Outcome) isFalse() bool { return o == IsFalse }
 
-// Needed lists the columns that still matter to rows of the state.
-func (b *Bound) Needed(s State) (columns []string) {
+// NeededColumns lists the columns that still matter to rows of the state.
+func (b *Bound) NeededColumns(s State) (columns []string) {
 	var visit func(n *condition.Node)
 	visit = func(n *condition.Node) {
 		if s.nodeOutcome(n).isDecided() {

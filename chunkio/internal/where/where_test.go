@@ -45,24 +45,24 @@ func table(rng *rand.Rand, rows int) [][]any {
 // evaluate runs Rows over the table, given the state known beforehand.
 func evaluate(t *testing.T, rng *rand.Rand, b *Bound, r *Rows, s State, data [][]any) []bool {
 	r.Reset(s, len(data))
-	for _, name := range b.Needed(s) {
+	for _, name := range b.NeededColumns(s) {
 		j := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 		c := columns[j]
 		switch {
 		case c.kind.IsKey():
 			t.Fatalf("the key %s is needed though it was given", name)
-		case c.kind.Numeric():
+		case c.kind.IsNumeric():
 			values := make([]float64, len(data))
 			for i := range data {
 				values[i] = asNumber(data[i][j])
 			}
-			r.Numbers(name, values)
+			r.AddNumbers(name, values)
 		default:
 			feedTexts(t, rng, r, name, j, data)
 		}
 	}
 	bits := make([]uint64, (len(data)+63)/64)
-	r.Skip(bits)
+	r.MarkSkipped(bits)
 	stays := make([]bool, len(data))
 	for i := range data {
 		stays[i] = bits[i/64]>>(i%64)&1 == 0
@@ -79,7 +79,7 @@ func feedTexts(t *testing.T, rng *rand.Rand, r *Rows, name string, j int, data [
 	known := map[string]int32{}
 	add := func(v []byte) int32 {
 		list.Text = append(list.Text, v...)
-		return int32(list.End())
+		return int32(list.EndValue())
 	}
 	dictionary := rng.IntN(2) == 0
 	for i := range data {
@@ -93,7 +93,7 @@ func feedTexts(t *testing.T, rng *rand.Rand, r *Rows, name string, j int, data [
 	list.Fixed = len(list.Ends)
 	for at := 0; at < len(data); {
 		n := min(1+rng.IntN(100), len(data)-at)
-		list.Cut(list.Fixed)
+		list.Truncate(list.Fixed)
 		ids := make([]int32, n)
 		for i := range ids {
 			v := data[at+i][j]
@@ -107,7 +107,7 @@ func feedTexts(t *testing.T, rng *rand.Rand, r *Rows, name string, j int, data [
 			}
 			ids[i] = id
 		}
-		if !r.Texts(name, 1e9, at, ids, list) {
+		if !r.AddTexts(name, 1e9, at, ids, list) {
 			t.Fatalf("%s: a value is not understood", name)
 		}
 		at += n
@@ -176,27 +176,27 @@ func TestEvaluatorsAgreeWithTheTwin(t *testing.T) {
 				matches++
 			}
 		}
-		s := b.Start()
+		s := b.NewState()
 		for j, c := range columns {
 			if c.kind.IsKey() {
 				value := data[0][j]
 				if value == nil {
-					b.Given(s, c.name, "", true)
+					b.AddKey(s, c.name, "", true)
 				} else {
-					b.Given(s, c.name, string(writtenKey(value, c.kind)), false)
+					b.AddKey(s, c.name, string(writtenKey(value, c.kind)), false)
 				}
 			}
 		}
 		check := func(what string) {
 			t.Helper()
 			switch o := b.Outcome(s); {
-			case o.Never() && matches > 0:
+			case o.MatchesNone() && matches > 0:
 				t.Fatalf("%s: %s exclude %d of %d rows that match", written, what, matches, len(data))
-			case o.Always() && matches < len(data):
+			case o.MatchesAll() && matches < len(data):
 				t.Fatalf("%s: %s promise %d rows of which %d match", written, what, len(data), matches)
-			case o.Never():
+			case o.MatchesNone():
 				never++
-			case o.Always():
+			case o.MatchesAll():
 				always++
 			default:
 				some++
@@ -208,7 +208,7 @@ func TestEvaluatorsAgreeWithTheTwin(t *testing.T) {
 		check("keys")
 		for j, c := range columns {
 			if !c.kind.IsKey() {
-				b.Bounds(s, c.name, statistics(rng, j, data))
+				b.AddBounds(s, c.name, statistics(rng, j, data))
 			}
 		}
 		check("statistics")
@@ -231,10 +231,10 @@ func TestLargeIntegersAreExact(t *testing.T) {
 		b := must.Get(Bind(must.Get(condition.Parse(text))(t), kindOf))(t)
 		r := NewRows(b)
 		values := []float64{1<<53 - 2, 1<<53 - 1, 1 << 53, float64(int64(1<<53 + 1))}
-		r.Reset(b.Start(), len(values))
-		r.Numbers("i", values)
+		r.Reset(b.NewState(), len(values))
+		r.AddNumbers("i", values)
 		bits := make([]uint64, 1)
-		r.Skip(bits)
+		r.MarkSkipped(bits)
 		want := map[string]uint64{"i > 9007199254740991": 0b0011, "i >= 9007199254740990.5": 0b0001, "i == 9007199254740991": 0b1101}[text]
 		if bits[0] != want {
 			t.Errorf("%s: %04b, want %04b", text, bits[0], want)

@@ -70,8 +70,8 @@ func (e *encoders) dropSurplus() {
 	}
 }
 
-// Workers sets the number of columns that are encoded at once from now on: surplus encoders are dropped.
-func (w *File) Workers(n int) {
+// SetWorkers sets the number of columns that are encoded at once from now on: surplus encoders are dropped.
+func (w *File) SetWorkers(n int) {
 	if w.encoders == nil {
 		return
 	}

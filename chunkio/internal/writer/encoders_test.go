@@ -48,7 +48,7 @@ func TestWorkerBytes(t *testing.T) {
 		t.Errorf("a page of two windows is read back as %d bytes, %v", len(got), err)
 	}
 	for _, most := range []int{workers, 2, 1} {
-		w.Workers(most)
+		w.SetWorkers(most)
 		if n := held() - before; n > int64(most)*WorkerBytes || len(e.idle) != most {
 			t.Errorf("%d encoders for %d workers hold %d bytes, of %d", len(e.idle), most, n, most*WorkerBytes)
 		}

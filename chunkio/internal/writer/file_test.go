@@ -114,7 +114,7 @@ func TestForgedMark(t *testing.T) {
 		if err != nil {
 			t.Fatalf("beginning the file: %v", err)
 		}
-		if err := w.GoOn(io.Discard, 4, [][]byte{[]byte(mark)}); err == nil {
+		if err := w.Resume(io.Discard, 4, [][]byte{[]byte(mark)}); err == nil {
 			t.Errorf("%.40q is gone on with", mark)
 		}
 		if n := allocated() - before; n > 24<<20 {

@@ -137,8 +137,8 @@ func (w *File) Mark() (mark []byte, err error) {
 	return mark, nil
 }
 
-// Unmarked estimates the bytes of the next Mark.
-func (w *File) Unmarked() int { return w.unmarkedBytes }
+// UnmarkedBytes estimates the bytes of the next Mark.
+func (w *File) UnmarkedBytes() int { return w.unmarkedBytes }
 
 // MarkedRows returns the number of rows before the last Mark.
 func (w *File) MarkedRows() int64 { return w.markedRows }
@@ -147,9 +147,9 @@ func (w *File) MarkedRows() int64 { return w.markedRows }
 // mark may claim any size.
 const maxCompression = 200
 
-// GoOn lets a file that was begun on [io.Discard] continue one whose beginning out holds: offset bytes, which end
+// Resume lets a file that was begun on [io.Discard] continue one whose beginning out holds: offset bytes, which end
 // with a Mark. marks are all its marks.
-func (w *File) GoOn(out io.Writer, offset int64, marks [][]byte) error {
+func (w *File) Resume(out io.Writer, offset int64, marks [][]byte) error {
 	w.out, w.Offset = out, offset
 	for _, mark := range marks {
 		most := int64(1<<20 + maxCompression*len(mark))
@@ -201,7 +201,7 @@ func (w *File) writeFooter() error {
 	if _, err := m.WriteTo(&text, nil); err != nil {
 		return err
 	}
-	annotated, err := w.annotations.Annotate(text.Bytes())
+	annotated, err := w.annotations.AnnotateFooter(text.Bytes())
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func TestFooterIsTheLibrarys(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%d columns, %d row groups: beginning the second part: %v", columns, groups, err)
 			}
-			if err := on.GoOn(&first, begun.Offset, marks); err != nil {
+			if err := on.Resume(&first, begun.Offset, marks); err != nil {
 				t.Fatalf("%d columns, %d row groups: going on after a mark: %v", columns, groups, err)
 			}
 			if on.MarkedRows() != begun.Rows || on.Rows != begun.Rows {

@@ -94,7 +94,7 @@ func writeNumbers[T any](c *Chunk, n Number, x []float64, rep []int16, null func
 	}
 	for i, v := range x {
 		switch {
-		case !null(v) && n.Holds(v):
+		case !null(v) && n.HoldsValue(v):
 			values = append(values, convert(v))
 		case !null(v) || !optional:
 			return &ValueError{i, v, n.Name}
@@ -105,8 +105,8 @@ func writeNumbers[T any](c *Chunk, n Number, x []float64, rep []int16, null func
 	return Put(c, values, def, rep)
 }
 
-// Holds reports whether the type can represent the value v; float may round it.
-func (n Number) Holds(v float64) bool {
+// HoldsValue reports whether the type can represent the value v; float may round it.
+func (n Number) HoldsValue(v float64) bool {
 	switch {
 	case n.Physical == parquet.Types.Double:
 		return true

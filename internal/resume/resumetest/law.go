@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Place holds a run's storage, and a hook to interrupt it.
-type Place struct {
+// Storage holds a run's storage, and a hook to interrupt it.
+type Storage struct {
 	Stages  stream.Stages // nil: nothing is saved
 	Scratch stream.Scratch
 	// Block is called by the source before each block, with the number of its pass and of the block in that
@@ -26,11 +26,11 @@ type Place struct {
 // errBrokenOff interrupts a run.
 var errBrokenOff = errors.New("broken off")
 
-// GoesOn interrupts a run in each of its passes, over the source and over scratch files, and after each save,
+// CheckResume interrupts a run in each of its passes, over the source and over scratch files, and after each save,
 // twice, and resumes it: with scratch in files, and in memory. same compares results.
-func GoesOn[R any](t *testing.T, run func(Place) (R, error), same func(what string, got, want R)) {
+func CheckResume[R any](t *testing.T, run func(Storage) (R, error), same func(what string, got, want R)) {
 	t.Helper()
-	want := must.Get(run(Place{Scratch: stream.InMemory{}, Block: func(int, int) error { return nil }}))(t)
+	want := must.Get(run(Storage{Scratch: stream.InMemory{}, Block: func(int, int) error { return nil }}))(t)
 	law := func(before, after bool, pass int) (broken bool) {
 		t.Helper()
 		dir := newFolder(t)
@@ -75,12 +75,12 @@ func newFolder(t *testing.T) string {
 }
 
 // runOnce runs, interrupted in a pass, counted from 1; 0 for none.
-func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Place) (R, error)) (result R, err error) {
+func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Storage) (R, error)) (result R, err error) {
 	t.Helper()
 	folder := must.Get(resume.Open(dir, resume.Options{Every: -1}))(t)
 	defer func() { must.Do(t, folder.Close()) }()
-	r := must.Get(folder.Run(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
-	stages := must.Get(r.Stages(t.Context(), nil))(t)
+	r := must.Get(folder.OpenRun(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
+	stages := must.Get(r.OpenStages(t.Context(), nil))(t)
 	var space stream.Scratch = stream.InMemory{}
 	if files {
 		disk := scratch.New(scratch.Options{Dir: dir})
@@ -88,7 +88,7 @@ func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Pla
 		space = disk
 	}
 	b := &breaker{Stages: stages, passesLeft: pass}
-	return run(Place{Stages: b, Scratch: space, Block: b.beforeBlock})
+	return run(Storage{Stages: b, Scratch: space, Block: b.beforeBlock})
 }
 
 // breaker interrupts a run in one of its passes.

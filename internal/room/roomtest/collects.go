@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Collects fails unless do has garbage collected before it allocates, if there is not enough room. do allocates the
+// CheckCollects fails unless do has garbage collected before it allocates, if there is not enough room. do allocates the
 // given bytes in one piece, and little else.
-func Collects(t *testing.T, bytes int64, do func()) {
+func CheckCollects(t *testing.T, bytes int64, do func()) {
 	t.Helper()
 	if bytes < 8<<20 {
 		t.Fatalf("%d bytes are too few to tell from what else is allocated", bytes)

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Distance returns the largest difference of a and b relative to the largest value of b; NaN if the lengths
+// RelativeDistance returns the largest difference of a and b relative to the largest value of b; NaN if the lengths
 // differ.
-func Distance(a, b []float64) float64 {
+func RelativeDistance(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.NaN()
 	}
@@ -25,8 +25,8 @@ func Distance(a, b []float64) float64 {
 	return off / size
 }
 
-// Refused fails the test unless err is a *stream.UsageError that names all of the faults.
-func Refused(t testing.TB, err error, faults ...string) {
+// CheckRefusal fails the test unless err is a *stream.UsageError that names all of the faults.
+func CheckRefusal(t testing.TB, err error, faults ...string) {
 	t.Helper()
 	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {
 		t.Errorf("got %v, want a usage error that names %q", err, faults)

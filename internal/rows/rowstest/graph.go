@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 )
 
-// Zeros returns an n×d matrix of rows.
-func Zeros(n, d int) [][]float64 {
+// ZeroRows returns an n×d matrix of rows.
+func ZeroRows(n, d int) [][]float64 {
 	t := make([][]float64, n)
 	for i := range t {
 		t[i] = make([]float64, d)
@@ -18,8 +18,8 @@ func Zeros(n, d int) [][]float64 {
 	return t
 }
 
-// Ints returns the numbers below n.
-func Ints(n int) []int {
+// Integers returns the numbers below n.
+func Integers(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -27,9 +27,9 @@ func Ints(n int) []int {
 	return list
 }
 
-// Centred subtracts its mean from every column.
-func Centred(x [][]float64) [][]float64 {
-	out := Zeros(len(x), len(x[0]))
+// CentreColumns subtracts its mean from every column.
+func CentreColumns(x [][]float64) [][]float64 {
+	out := ZeroRows(len(x), len(x[0]))
 	for j := range x[0] {
 		mean := 0.0
 		for i := range x {
@@ -55,7 +55,7 @@ func columnSums(z [][]float64) []float64 {
 
 // Factor returns B = ZΔ^(−1/2), n×m; the column of an unused anchor is 0.
 func Factor(z [][]float64) [][]float64 {
-	delta, b := columnSums(z), Zeros(len(z), len(z[0]))
+	delta, b := columnSums(z), ZeroRows(len(z), len(z[0]))
 	for i, row := range z {
 		for a, v := range row {
 			if v > 0 {
@@ -68,7 +68,7 @@ func Factor(z [][]float64) [][]float64 {
 
 // Laplacian returns L = I − BBᵀ, n×n.
 func Laplacian(z [][]float64) [][]float64 {
-	b, l := Factor(z), Zeros(len(z), len(z))
+	b, l := Factor(z), ZeroRows(len(z), len(z))
 	for i := range l {
 		l[i][i] = 1
 		for j := range l {
@@ -80,9 +80,9 @@ func Laplacian(z [][]float64) [][]float64 {
 	return l
 }
 
-// Graph computes the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
-func Graph(x, z [][]float64) *anchor.Graph {
-	x, b := Centred(x), Factor(z)
+// BuildGraph computes the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
+func BuildGraph(x, z [][]float64) *anchor.Graph {
+	x, b := CentreColumns(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
 	sym := make([]float64, d*d)
 	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: columnSums(z),
@@ -112,7 +112,7 @@ func Graph(x, z [][]float64) *anchor.Graph {
 // until the entries off the diagonal are rounding.
 func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	n := len(symmetric)
-	a, v := Zeros(n, n), Zeros(n, n)
+	a, v := ZeroRows(n, n), ZeroRows(n, n)
 	for i, row := range symmetric {
 		copy(a[i], row)
 		v[i][i] = 1
@@ -137,9 +137,9 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 			}
 		}
 	}
-	order := Ints(n)
+	order := Integers(n)
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a[i][i], a[j][j]) })
-	vectors = Zeros(n, n)
+	vectors = ZeroRows(n, n)
 	for k, j := range order {
 		values = append(values, a[j][j])
 		for i := range n {
@@ -149,10 +149,10 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	return values, vectors
 }
 
-// Factored returns Graph with the rows themselves as G's factor, and Z.
-func Factored(x, z [][]float64) *anchor.Graph {
-	g := Graph(x, z)
-	x = Centred(x)
+// FactoredGraph returns Graph with the rows themselves as G's factor, and Z.
+func FactoredGraph(x, z [][]float64) *anchor.Graph {
+	g := BuildGraph(x, z)
+	x = CentreColumns(x)
 	var r []float64
 	for j := range g.D {
 		for i := range x {
@@ -169,8 +169,8 @@ func Factored(x, z [][]float64) *anchor.Graph {
 	return g
 }
 
-// Permuted returns the graph of g's features in another order, or of some of them only.
-func Permuted(g *anchor.Graph, order []int) *anchor.Graph {
+// PermuteFeatures returns the graph of g's features in another order, or of some of them only.
+func PermuteFeatures(g *anchor.Graph, order []int) *anchor.Graph {
 	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: len(order), Delta: g.Delta, S: g.S}
 	var sym []float64
 	for _, j := range order {

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Heap returns the number of reachable bytes.
-func Heap() int64 {
+// HeapBytes returns the number of reachable bytes.
+func HeapBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)

@@ -2,17 +2,17 @@ package rowstest
 
 import "math/rand/v2"
 
-// Rings returns n rows of d features around m anchors, each row with weights on three adjacent anchors of a
+// RingRows returns n rows of d features around m anchors, each row with weights on three adjacent anchors of a
 // ring, so that the graph is connected and not complete: X and Z.
-func Rings(seed uint64, n, m, d int) (x, z [][]float64) {
+func RingRows(seed uint64, n, m, d int) (x, z [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 5))
-	anchors := Zeros(m, d)
+	anchors := ZeroRows(m, d)
 	for a := range m {
 		for j := range d {
 			anchors[a][j] = r.NormFloat64()
 		}
 	}
-	x, z = Zeros(n, d), Zeros(n, m)
+	x, z = ZeroRows(n, d), ZeroRows(n, m)
 	for i := range n {
 		total := 0.0
 		for range 3 {
@@ -33,10 +33,10 @@ func Rings(seed uint64, n, m, d int) (x, z [][]float64) {
 	return x, z
 }
 
-// Inverse inverts a by Gaussian elimination with the largest pivot.
-func Inverse(a [][]float64) [][]float64 {
+// InvertMatrix inverts a by Gaussian elimination with the largest pivot.
+func InvertMatrix(a [][]float64) [][]float64 {
 	n := len(a)
-	b := Zeros(n, 2*n)
+	b := ZeroRows(n, 2*n)
 	for i := range n {
 		copy(b[i], a[i])
 		b[i][n+i] = 1
@@ -57,7 +57,7 @@ func Inverse(a [][]float64) [][]float64 {
 			}
 		}
 	}
-	out := Zeros(n, n)
+	out := ZeroRows(n, n)
 	for i := range n {
 		for j := range n {
 			out[i][j] = b[i][n+j] / b[i][i]

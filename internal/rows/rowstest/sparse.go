@@ -2,8 +2,8 @@ package rowstest
 
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
-// Sparse returns the graph with this dense Laplacian.
-func Sparse(laplacian [][]float64) *rows.Graph {
+// SparseGraph returns the graph with this dense Laplacian.
+func SparseGraph(laplacian [][]float64) *rows.Graph {
 	g := &rows.Graph{Start: []int{0}}
 	for i, row := range laplacian {
 		for j, v := range row {

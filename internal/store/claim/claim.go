@@ -46,8 +46,8 @@ func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) 
 	return text, true, nil
 }
 
-// Title returns the first line that this run writes, with its line end.
-func (o *Object) Title() []byte { return bytes.Clone(o.title) }
+// TitleLine returns the first line that this run writes, with its line end.
+func (o *Object) TitleLine() []byte { return bytes.Clone(o.title) }
 
 const (
 	mostBytes = 256 << 20              // of a text: a million lines are 200 MB
@@ -60,7 +60,7 @@ func (o *Object) loadText(ctx context.Context) (text []byte, version string, err
 		return nil, "", err
 	}
 	if stored.Size > mostBytes {
-		e := stream.Dataf(stored.Name(), "has %d bytes, which no run writes", stored.Size)
+		e := stream.Dataf(stored.PublicName(), "has %d bytes, which no run writes", stored.Size)
 		e.Remedy = stream.PlainText("delete it")
 		return nil, "", e
 	}
@@ -105,8 +105,8 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 	}
 }
 
-// Owned reports whether this run was the last to write the object.
-func (o *Object) Owned(ctx context.Context) (bool, error) {
+// IsOwned reports whether this run was the last to write the object.
+func (o *Object) IsOwned(ctx context.Context) (bool, error) {
 	stored, err := o.client.Stat(ctx, o.location)
 	title := make([]byte, len(o.title))
 	if err == nil && stored.Size < int64(len(title)) {

@@ -13,12 +13,12 @@ import (
 )
 
 func write(t *testing.T, o *Object, text string) error {
-	return o.Write(t.Context(), append(o.Title(), text...))
+	return o.Write(t.Context(), append(o.TitleLine(), text...))
 }
 
 // Who wrote last goes on, and who wrote before does not, with every store.
 func TestLastWriterOwns(t *testing.T) {
-	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		l := must.Get(store.Parse(s.URL("folder/list")))(t)
 		client := store.New(store.Options{})
 		run := func() *Object { return New(client, l, "run") }
@@ -56,13 +56,13 @@ func TestLastWriterOwns(t *testing.T) {
 		reads("c")
 		owns := func(o *Object, want bool) {
 			t.Helper()
-			if own, err := o.Owned(t.Context()); own != want || err != nil {
+			if own, err := o.IsOwned(t.Context()); own != want || err != nil {
 				t.Errorf("the run owns it: %v, %v, want %v", own, err, want)
 			}
 		}
 		owns(first, false)
 		owns(second, true)
-		s.Put("folder/list", []byte("short"))
+		s.PutObject("folder/list", []byte("short"))
 		owns(second, false)
 		must.Do(t, second.Remove(t.Context()))
 		owns(second, false)
@@ -80,7 +80,7 @@ func TestLostAnswer(t *testing.T) {
 	var puts atomic.Int64
 	lose := func(how func(resp *http.Response)) {
 		puts.Store(0)
-		p.After(func(r *http.Request, resp *http.Response) {
+		p.OnAnswer(func(r *http.Request, resp *http.Response) {
 			if r.Method == http.MethodPut && puts.Add(1) == 1 {
 				how(resp)
 			}
@@ -110,9 +110,9 @@ func TestConflict(t *testing.T) {
 	o := New(store.New(store.Options{}), must.Get(store.Parse(s.URLAt(p.URL, "list")))(t), "run")
 	for _, text := range []string{"a", "b"} { // made, and replaced
 		var puts atomic.Int64
-		p.Before(func(r *http.Request) *http.Response {
+		p.OnRequest(func(r *http.Request) *http.Response {
 			if r.Method == http.MethodPut && puts.Add(1) == 1 {
-				return storetest.Answer(http.StatusConflict, "<Error><Code>ConditionalRequestConflict</Code></Error>")
+				return storetest.NewAnswer(http.StatusConflict, "<Error><Code>ConditionalRequestConflict</Code></Error>")
 			}
 			return nil
 		})

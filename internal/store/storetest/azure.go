@@ -38,8 +38,8 @@ func azureCredentials() map[string]string {
 
 func startAzure(t testing.TB) *Server {
 	t.Helper()
-	program := testtool.Node(t, "azurite-blob", "azurite", "3.35.0")
-	port, dir := freeport.Get(t), t.TempDir()
+	program := testtool.NodeProgram(t, "azurite-blob", "azurite", "3.35.0")
+	port, dir := freeport.FindPort(t), t.TempDir()
 	s := launchServer(t, &Server{
 		Scheme: "azblob", Bucket: "lake", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},
 		query: "endpoint=%s/" + azureAccount,

@@ -10,15 +10,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// Alone isolates a test from the machine's configuration and credentials of stores.
-func Alone(t testing.TB) {
+// IsolateEnvironment isolates a test from the machine's configuration and credentials of stores.
+func IsolateEnvironment(t testing.TB) {
 	t.Helper()
 	setVariables(t, isolatedVariables(t))
 }
 
-// Everywhere runs a test with each kind of store that can be written, as subtests that are parallel to each other:
+// RunEverywhere runs a test with each kind of store that can be written, as subtests that are parallel to each other:
 // the environment has credentials for all, and must not be changed.
-func Everywhere(t *testing.T, test func(t *testing.T, s *Server)) {
+func RunEverywhere(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	setVariables(t, isolatedVariables(t), s3Credentials(), azureCredentials())
 	for name, start := range map[string]func(testing.TB) *Server{"s3": startS3, "gs": startGCS, "azblob": startAzure} {
@@ -45,7 +45,7 @@ func isolatedVariables(t testing.TB) map[string]string {
 	home := t.TempDir()
 	none := filepath.Join(home, "none")
 	must.Do(t, os.WriteFile(none, nil, 0o600))
-	variables := testtool.Kept(t)
+	variables := testtool.CacheEnvironment(t)
 	maps.Copy(variables, map[string]string{
 		"HOME": home, "AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_EC2_METADATA_DISABLED": "true",
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "",

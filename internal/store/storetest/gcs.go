@@ -24,8 +24,8 @@ func GCS(t testing.TB) *Server {
 
 func startGCS(t testing.TB) *Server {
 	t.Helper()
-	program := testtool.Go(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1")
-	port := freeport.Get(t)
+	program := testtool.GoProgram(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1")
+	port := freeport.FindPort(t)
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	s := launchServer(t, &Server{
 		Scheme: "gs", Bucket: "lake", Endpoint: "http://" + address, query: "endpoint=%s&anonymous=true",

@@ -34,23 +34,23 @@ type Proxy struct {
 	requests atomic.Int64
 }
 
-// Before sets a function to call with each request before it is passed on. If it returns an answer, that is sent in
+// OnRequest sets a function to call with each request before it is passed on. If it returns an answer, that is sent in
 // place of the server's.
-func (p *Proxy) Before(f func(*http.Request) *http.Response) {
+func (p *Proxy) OnRequest(f func(*http.Request) *http.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.before = f
 }
 
-// After sets a function to call with each answer before it is sent; it may change the answer.
-func (p *Proxy) After(f func(*http.Request, *http.Response)) {
+// OnAnswer sets a function to call with each answer before it is sent; it may change the answer.
+func (p *Proxy) OnAnswer(f func(*http.Request, *http.Response)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after = f
 }
 
-// Counts returns the requests so far by method, and the bytes of answers' bodies.
-func (p *Proxy) Counts() (requests map[string]int64, bytes int64) {
+// RequestCounts returns the requests so far by method, and the bytes of answers' bodies.
+func (p *Proxy) RequestCounts() (requests map[string]int64, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.count), p.bytes
@@ -63,8 +63,8 @@ func (p *Proxy) Reset() {
 	p.count, p.bytes = map[string]int64{}, 0
 }
 
-// Answer makes an answer for Before's function to return.
-func Answer(status int, body string) *http.Response {
+// NewAnswer makes an answer for Before's function to return.
+func NewAnswer(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
 }
 

@@ -66,8 +66,8 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.answer.ServeHTTP(w, q)
 }
 
-// Requests returns the requests so far: the first line, the host, the headers and the body.
-func (r *Recorder) Requests() []string {
+// RequestTexts returns the requests so far: the first line, the host, the headers and the body.
+func (r *Recorder) RequestTexts() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]string(nil), r.requests...)
@@ -76,7 +76,7 @@ func (r *Recorder) Requests() []string {
 // WantSilence fails the test if anybody connected.
 func (r *Recorder) WantSilence(t testing.TB) {
 	t.Helper()
-	if all := r.Requests(); len(all) > 0 {
+	if all := r.RequestTexts(); len(all) > 0 {
 		t.Errorf("%s was asked, and must not be:\n%s", r.URL, strings.Join(all, "\n"))
 	}
 	r.mu.Lock()
@@ -94,7 +94,7 @@ var credentialMark = regexp.MustCompile(`(?im)^(?:proxy-)?authorization:|^cookie
 // percent-encoded, in base64 or in hexadecimal digits.
 func (r *Recorder) WantNoCredentials(t testing.TB, secrets ...string) {
 	t.Helper()
-	for _, q := range r.Requests() {
+	for _, q := range r.RequestTexts() {
 		if mark := credentialMark.FindString(q); mark != "" {
 			t.Errorf("%s got credentials, %q:\n%s", r.URL, mark, q)
 		}

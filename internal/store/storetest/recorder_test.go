@@ -65,8 +65,8 @@ func TestRecorder(t *testing.T) {
 		if r.WantNoCredentials(j, "another secret", secret); len(j.found) > 0 != test.want {
 			t.Errorf("%s: found %q, want any: %v", name, j.found, test.want)
 		}
-		if r.WantSilence(silent); len(silent.found) != 2 || len(r.Requests()) != 1 {
-			t.Errorf("%s: %d requests, and silence finds %q", name, len(r.Requests()), silent.found)
+		if r.WantSilence(silent); len(silent.found) != 2 || len(r.RequestTexts()) != 1 {
+			t.Errorf("%s: %d requests, and silence finds %q", name, len(r.RequestTexts()), silent.found)
 		}
 	}
 }

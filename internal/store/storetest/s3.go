@@ -40,11 +40,11 @@ func s3Credentials() map[string]string {
 
 func startS3(t testing.TB) *Server {
 	t.Helper()
-	program := testtool.Go(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
+	program := testtool.GoProgram(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
 	root := t.TempDir()
 	bucket := filepath.Join(root, "lake")
 	must.Do(t, os.Mkdir(bucket, 0o755))
-	address := fmt.Sprintf("127.0.0.1:%d", freeport.Get(t))
+	address := fmt.Sprintf("127.0.0.1:%d", freeport.FindPort(t))
 	return launchServer(t, &Server{
 		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{s3Secret},
 		put: func(key string, content []byte) {

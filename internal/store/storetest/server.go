@@ -38,8 +38,8 @@ func (s *Server) URLAt(endpoint, key string) string {
 	return s.Scheme + "://" + s.Bucket + "/" + key + "?" + fmt.Sprintf(s.query, endpoint)
 }
 
-// Put stores an object, without the package under test. With S3 it becomes a file in Dir.
-func (s *Server) Put(key string, content []byte) {
+// PutObject stores an object, without the package under test. With S3 it becomes a file in Dir.
+func (s *Server) PutObject(key string, content []byte) {
 	s.t.Helper()
 	s.put(key, content)
 }

@@ -18,8 +18,8 @@ type State interface {
 	io.ReaderFrom
 }
 
-// Bytes returns the binary form of w.
-func Bytes(tb testing.TB, w io.WriterTo) []byte {
+// EncodeState returns the binary form of w.
+func EncodeState(tb testing.TB, w io.WriterTo) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	if n, err := w.WriteTo(&b); err != nil || n != int64(b.Len()) {
@@ -28,23 +28,23 @@ func Bytes(tb testing.TB, w io.WriterTo) []byte {
 	return b.Bytes()
 }
 
-// Reread checks that empty reads exactly the bytes b, though more follow, and writes the same bytes again.
-func Reread(tb testing.TB, b []byte, empty State) {
+// CheckReread checks that empty reads exactly the bytes b, though more follow, and writes the same bytes again.
+func CheckReread(tb testing.TB, b []byte, empty State) {
 	tb.Helper()
 	more := append(bytes.Clone(b), 1, 2, 3)
 	if n, err := empty.ReadFrom(iotest.OneByteReader(bytes.NewReader(more))); err != nil || n != int64(len(b)) {
 		tb.Fatalf("read %d of %d, err = %v", n, len(b), err)
 	}
-	if !bytes.Equal(b, Bytes(tb, empty)) {
+	if !bytes.Equal(b, EncodeState(tb, empty)) {
 		tb.Error("other bytes after a round trip")
 	}
 }
 
-// Check writes full and reads it into empty states. The same bytes must come back. Bytes that are cut short, of the
+// CheckState writes full and reads it into empty states. The same bytes must come back. Bytes that are cut short, of the
 // next version, or from a broken reader must be refused and change nothing. An error of the writer must be reported.
-func Check(t *testing.T, full State, empty func() State) {
-	b := Bytes(t, full)
-	Reread(t, b, empty())
+func CheckState(t *testing.T, full State, empty func() State) {
+	b := EncodeState(t, full)
+	CheckReread(t, b, empty())
 	for cut := 0; cut < len(b); cut += max(1, len(b)/300) {
 		got := empty()
 		if _, err := got.ReadFrom(bytes.NewReader(b[:cut])); !errors.Is(err, io.ErrUnexpectedEOF) {
