@@ -157,9 +157,9 @@ func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMe
 	return a, a.checkAndDigest(std)
 }
 
-// Given makes anchors of the rows of src, in their order; src has the columns of the table. More than limit rows are
+// FromSource makes anchors of the rows of src, in their order; src has the columns of the table. More than limit rows are
 // a *stream.UsageError.
-func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standardizer) (*Anchors, error) {
+func FromSource(ctx context.Context, src stream.Source, limit int, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	var x []float64
 	for c, err := range src.Chunks(ctx, stream.Range{}) {

@@ -26,7 +26,7 @@ type anchorCase struct {
 // rawAnchors makes anchors of raw rows, unscaled as in the fixtures.
 func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 	t.Helper()
-	return must.Get(Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone)))(t)
+	return must.Get(FromSource(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone)))(t)
 }
 
 // denseZ runs the rows of tab through the statistics' own search and weights.

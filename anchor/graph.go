@@ -93,7 +93,7 @@ func (g *Graph) B(threads int) []float64 {
 	if g.Held != nil {
 		b := make([]float64, g.G.Rank*g.M)
 		copy(b[len(b)-len(g.knownB):], g.knownB)
-		return g.G.Turned(threads, g.M, b)
+		return g.G.RotateToFactor(threads, g.M, b)
 	}
 	b := make([]float64, g.Z.Rows*g.M)
 	for i := range g.Z.Rows {
@@ -103,5 +103,5 @@ func (g *Graph) B(threads int) []float64 {
 			}
 		}
 	}
-	return g.G.Turned(threads, g.M, b)
+	return g.G.RotateToFactor(threads, g.M, b)
 }

@@ -45,8 +45,8 @@ func (s *Sampler) Columns() int { return s.d }
 // Options are the options of s, with defaults filled in.
 func (s *Sampler) Options() SamplerOptions { return s.opt }
 
-// Mapped is a copy of s, with the same rows in the same order, whose values were mapped by f(column, value).
-func (s *Sampler) Mapped(f func(j int, x float64) float64) *Sampler {
+// MapValues is a copy of s, with the same rows in the same order, whose values were mapped by f(column, value).
+func (s *Sampler) MapValues(f func(j int, x float64) float64) *Sampler {
 	o := &Sampler{d: s.d, opt: s.opt, rows: slices.Clone(s.rows)}
 	values := make([]float64, len(s.rows)*s.d)
 	for i := range o.rows {

@@ -137,7 +137,7 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	x.Drop()
 	z.Drop()
 	g.G.R, g.G.Rank = out[:rank*d:rank*d], rank
-	g.Held = gram.Factored(heldRows, d, heldRank)
+	g.Held = gram.FromFactor(heldRows, d, heldRank)
 	return nil
 }
 

@@ -324,12 +324,12 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("%d anchors, %d coordinates, the same %v, err = %v", first.M, len(first.Points), first.Digest == again.Digest, err)
 	}
 	random := tab.random(t, 20, gram.ScaleStandard)
-	fromSource, err := Given(t.Context(), fromRows(tab.own(t, 20)), 20, std)
+	fromSource, err := FromSource(t.Context(), fromRows(tab.own(t, 20)), 20, std)
 	if err != nil || fromSource.Digest != random.Digest {
 		t.Errorf("anchors from the drawn rows differ from the drawn anchors: %v", err)
 	}
 	var usage *stream.UsageError
-	if _, err := Given(t.Context(), tab, 299, std); !errors.As(err, &usage) {
+	if _, err := FromSource(t.Context(), tab, 299, std); !errors.As(err, &usage) {
 		t.Errorf("too many anchors: %v", err)
 	}
 	if _, err := KMeans(t.Context(), tab.sampler(t, 19), 20, std, KMeansOptions{}); !errors.As(err, &usage) {

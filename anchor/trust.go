@@ -26,12 +26,12 @@ const (
 	minBeyond       = 0.02
 )
 
-// Trusted reports whether the choice of Features is better than chance. With few rows in many columns it may be no
+// IsTrusted reports whether the choice of Features is better than chance. With few rows in many columns it may be no
 // better though the graph has structure: see Structured.
-func (t Trust) Trusted() bool { return t.Structured() && isBeyond(trustedRatio, t.Value, t.Chance) }
+func (t Trust) IsTrusted() bool { return t.HasStructure() && isBeyond(trustedRatio, t.Value, t.Chance) }
 
-// Structured reports whether the choice of Few features is better than chance.
-func (t Trust) Structured() bool { return isBeyond(structuredRatio, t.FewValue, t.FewChance) }
+// HasStructure reports whether the choice of Few features is better than chance.
+func (t Trust) HasStructure() bool { return isBeyond(structuredRatio, t.FewValue, t.FewChance) }
 
 func isBeyond(ratio, value, chance float64) bool {
 	return value >= ratio*chance && value >= chance+minBeyond

@@ -36,7 +36,7 @@ func BenchmarkFollow(b *testing.B) {
 	for i := range u {
 		u[i] = random.NormFloat64() / math.Sqrt(rows)
 	}
-	g, products := gram.Factored(r, d, rows), make([]float64, targets*d)
+	g, products := gram.FromFactor(r, d, rows), make([]float64, targets*d)
 	g.AddUps(0, targets, u, products)
 	squares := g.Diagonal(0)
 	for b.Loop() {

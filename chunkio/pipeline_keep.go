@@ -45,8 +45,8 @@ func NewKeep(limit int64) *Keep {
 	return &Keep{limit: limit, groups: map[keptKey]*keptGroup{}}
 }
 
-// Held is the number of row groups that are kept, and their bytes. All methods of a nil Keep do nothing.
-func (k *Keep) Held() (groups int, bytes int64) {
+// HeldGroups is the number of row groups that are kept, and their bytes. All methods of a nil Keep do nothing.
+func (k *Keep) HeldGroups() (groups int, bytes int64) {
 	if k == nil {
 		return 0, 0
 	}

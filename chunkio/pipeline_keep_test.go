@@ -90,7 +90,7 @@ func TestKeepChangesNothing(t *testing.T) {
 			if d := diff(got, want); err == nil && (d != "" || !slices.Equal(got.blocks, want.blocks)) {
 				t.Fatalf("round %d, pass %d, %+v: other blocks: %s", round, pass, opt, d)
 			}
-			groups, bytes := keep.Held()
+			groups, bytes := keep.HeldGroups()
 			if bytes > limit || groups == 0 && bytes > 0 || pass == 3 && bytes > limit/2 {
 				t.Fatalf("round %d: %d bytes of %d are held in %d groups", round, bytes, limit, groups)
 			}
@@ -149,7 +149,7 @@ func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 		keep := NewKeep(limit)
 		ds := must.Get(plain.With(Options{Threads: 1, Keep: keep}))(t)
 		must.Get(collect(ds, stream.Range{}))(t)
-		groups, bytes := keep.Held()
+		groups, bytes := keep.HeldGroups()
 		if groups < promised || most > limit || bytes > limit || limit == all && (groups != of || bytes > most) {
 			t.Errorf("limit %d: %d bytes in %d groups, predicted %d in %d", limit, bytes, groups, most, promised)
 		}
@@ -178,7 +178,7 @@ func TestKeepOfDoubles(t *testing.T) {
 		ds := disk.dataset(t, paths, Options{Threads: 2, Keep: keep})
 		must.Get(collect(ds, stream.Range{}))(t)
 		promised, _, _ := ds.Keeps(1<<30, 1<<30)
-		if groups, bytes := keep.Held(); groups != c.kept || c.kept == 0 && bytes != 0 || promised > groups {
+		if groups, bytes := keep.HeldGroups(); groups != c.kept || c.kept == 0 && bytes != 0 || promised > groups {
 			t.Errorf("%s: %d row groups, %d bytes, promised %d", name, groups, bytes, promised)
 		}
 	}
@@ -220,7 +220,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 			cancel()
 			disk.byPath[paths[0]].fault = nil
 			disk.checkClosed(t)
-			before, _ := keep.Held()
+			before, _ := keep.HeldGroups()
 			if how == "fault" && stop < 5 && (!errors.Is(err, broken) || before < stop || before > stop+2) {
 				t.Errorf("a fault in row group %d: %v, %d are kept", stop, err, before)
 			}
@@ -230,7 +230,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 					t.Errorf("%s after %d: %s", how, stop, d)
 				}
 			}
-			if after, _ := keep.Held(); after != 10 {
+			if after, _ := keep.HeldGroups(); after != 10 {
 				t.Errorf("%s after %d: %d row groups are kept of 10", how, stop, after)
 			}
 		}
@@ -285,7 +285,7 @@ func TestKeepOfPassesAtATime(t *testing.T) {
 			})
 		}
 		passes.Wait()
-		if _, bytes := opt.Keep.Held(); bytes > limit || bytes == 0 {
+		if _, bytes := opt.Keep.HeldGroups(); bytes > limit || bytes == 0 {
 			t.Errorf("%d bytes of %d are held", bytes, limit)
 		}
 	}

@@ -259,5 +259,5 @@ func (d *Dataset) ScratchFor(memory int64) int64 {
 	return int64(p.buffers) * n.fetch
 }
 
-// Spooled is the scratch space of rows since the input was opened, and the most scratch space of passes.
-func (d *Dataset) Spooled() int64 { return d.spool().Most() + d.RowsScratch() }
+// SpoolBytes is the scratch space of rows since the input was opened, and the most scratch space of passes.
+func (d *Dataset) SpoolBytes() int64 { return d.spool().Most() + d.RowsScratch() }

@@ -58,7 +58,7 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 		case stream.MissingDropRow:
 			setBit(s.drop, i)
 		case stream.MissingKeep:
-			x[i] = stream.Missed(v)
+			x[i] = stream.MissingValue(v)
 		case stream.MissingZero:
 			x[i] = 0
 		}

@@ -140,7 +140,7 @@ func (s *span) settleRow(i int, r *columnRead) bool {
 			s.addMissing(i/s.height, col, count)
 			if s.d.opt.Missing == stream.MissingKeep {
 				b.index = append(b.index, int32(col))
-				b.value = append(b.value, stream.Missed(e.value))
+				b.value = append(b.value, stream.MissingValue(e.value))
 			}
 			dropped = dropped || s.d.opt.Missing == stream.MissingDropRow
 		}

@@ -56,7 +56,7 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 					t.Errorf("%s, pass %d: targets %v of rows with %v", c.label, pass, got[:9], rows[:9])
 				}
 			}
-			if groups, _ := opt.Keep.Held(); groups == 0 {
+			if groups, _ := opt.Keep.HeldGroups(); groups == 0 {
 				t.Errorf("%s: nothing was kept", c.label)
 			}
 		}

@@ -41,7 +41,7 @@ func naiveOf(t *table, opt Options, columns []string, sampled []bool) (delivered
 				if opt.Missing == stream.MissingError {
 					return out, fmt.Errorf("row %d, column %q: missing value: %s", i, name, missingKind(v))
 				}
-				v = stream.Missed(v) // which keeps its kind
+				v = stream.MissingValue(v) // which keeps its kind
 			}
 			row[j] = v
 		}

@@ -17,7 +17,7 @@ import (
 
 // factor is the Gram matrix as the centred rows.
 func factor(x [][]float64) *gram.Matrix {
-	return gram.Factored(columns(rowstest.CentreColumns(x)), len(x[0]), len(x))
+	return gram.FromFactor(columns(rowstest.CentreColumns(x)), len(x[0]), len(x))
 }
 
 // narrow is the same of centred values that float32 holds.

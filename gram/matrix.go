@@ -32,8 +32,8 @@ type Matrix struct {
 // Full is the matrix of d×d numbers, row-major with both triangles, which it keeps.
 func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
 
-// Factored is the matrix RᵀR of d features for a factor of rank rows, by features, which it keeps.
-func Factored(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
+// FromFactor is the matrix RᵀR of d features for a factor of rank rows, by features, which it keeps.
+func FromFactor(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
 
 // IsFactor reports whether G is a factor.
 func (m *Matrix) IsFactor() bool { return m.R != nil || m.narrow != nil }
@@ -217,9 +217,9 @@ func (m *Matrix) Rotate(threads int, v []float64) {
 	m.makeDual, m.dual = sync.Once{}, nil
 }
 
-// Turned is VᵀB for a matrix B, r×cols row-major, that belongs to the rows that the factor had at first: the result
+// RotateToFactor is VᵀB for a matrix B, r×cols row-major, that belongs to the rows that the factor had at first: the result
 // belongs to its present rows. Without a rotation it is B itself.
-func (m *Matrix) Turned(threads, cols int, b []float64) []float64 {
+func (m *Matrix) RotateToFactor(threads, cols int, b []float64) []float64 {
 	if m.rotation == nil {
 		return b
 	}

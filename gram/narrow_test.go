@@ -46,7 +46,7 @@ func TestNarrowFactor(t *testing.T) {
 			t.Fatalf("a factor of %d rows, columns %v; want %d, %v", narrow.Rank, narrow.Columns, wide.Rank, wide.Columns)
 		}
 		sameFactor(t, "finished", &narrow.Matrix, &wide.Matrix, 0)
-		centred, want, room := narrow.Centred(2), wide.Centred(2), make([]float64, narrow.Rank)
+		centred, want, room := narrow.CentredMatrix(2), wide.CentredMatrix(2), make([]float64, narrow.Rank)
 		for j := range narrow.D {
 			size := 0.0 // largest absolute value, the scale of the mean's rounding
 			for _, v := range wide.Feature(nil, j) {

@@ -25,7 +25,7 @@ func TestReorder(t *testing.T) {
 				for i := range rows {
 					x[j*rows+i] = float64(rng.IntN(2000)) // of which all sums are exact, in any order
 					if holes && rng.IntN(4) == 0 {
-						x[j*rows+i] = stream.Missed(0)
+						x[j*rows+i] = stream.MissingValue(0)
 						missing[j].Nulls++
 					}
 				}

@@ -182,9 +182,9 @@ func moveToFront[T float32 | float64](x []T, columns []int, capacity, n int) {
 	}
 }
 
-// Centred is a factor with its columns centred: G less Σw·Offset·Offsetᵀ. It is a copy, except for float32 rows,
+// CentredMatrix is a factor with its columns centred: G less Σw·Offset·Offsetᵀ. It is a copy, except for float32 rows,
 // which it shares with g.
-func (g *Gram) Centred(workers int) *Matrix {
+func (g *Gram) CentredMatrix(workers int) *Matrix {
 	if g.narrow != nil {
 		return &Matrix{D: g.D, Rank: g.Rank, narrow: g.narrow.centredBy(g.Offset)}
 	}
@@ -198,5 +198,5 @@ func (g *Gram) Centred(workers int) *Matrix {
 			r[j*g.Rank+i] -= root * g.Offset[j]
 		}
 	})
-	return Factored(r, g.D, g.Rank)
+	return FromFactor(r, g.D, g.Rank)
 }

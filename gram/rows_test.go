@@ -97,8 +97,8 @@ func trace(a []float64, n int) (s float64) {
 	return s
 }
 
-// Rotating the rows does not change G, and Turned rotates matrices that belong to the rows; scaling and keeping
-// features act as on G in full; Centred removes the mean.
+// Rotating the rows does not change G, and RotateToFactor rotates matrices that belong to the rows; scaling and keeping
+// features act as on G in full; CentredMatrix removes the mean.
 func TestFactorLaws(t *testing.T) {
 	tab := sample(5, 40, false, true)
 	g := must.Get(tab.kept(t, 40, 40).Finish(tab.Columns(), FinishOptions{Scale: ScaleUnit}))(t)
@@ -126,7 +126,7 @@ func TestFactorLaws(t *testing.T) {
 		b[2*i], b[2*i+1] = float64(i), 1
 	}
 	before := slices.Clone(g.R)
-	if turned := g.Turned(2, 2, b); !slices.Equal(turned, b) {
+	if turned := g.RotateToFactor(2, 2, b); !slices.Equal(turned, b) {
 		t.Error("rows that were not turned turn others")
 	}
 	g.Dual(2)
@@ -135,14 +135,14 @@ func TestFactorLaws(t *testing.T) {
 	if got, want := trace(g.Dual(2), n), sum(g.Diagonal(2)); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("the dual kept its rows: trace %v, want %v", got, want)
 	}
-	once := g.Turned(2, 2, b)
+	once := g.RotateToFactor(2, 2, b)
 	g.Rotate(2, v) // back again
 	for i, x := range g.R {
 		if math.Abs(x-before[i]) > 1e-12 {
 			t.Fatal("a reflection twice is not the identity")
 		}
 	}
-	for i, x := range g.Turned(2, 2, b) {
+	for i, x := range g.RotateToFactor(2, 2, b) {
 		if math.Abs(x-b[i]) > 1e-12 || i == 0 && once[0] == b[0] {
 			t.Fatal("what belongs to the rows does not turn with them")
 		}
@@ -155,7 +155,7 @@ func TestFactorLaws(t *testing.T) {
 			minmax.Sym[i*minmax.D+j] -= minmax.Weight * minmax.Offset[i] * minmax.Offset[j]
 		}
 	}
-	same("centred", raw.Centred(2), &minmax.Matrix)
+	same("centred", raw.CentredMatrix(2), &minmax.Matrix)
 	wanted := []bool{true, false, true, true, false, true, false, true}
 	factor := make([]float64, 5)
 	for i := range factor {

@@ -275,7 +275,7 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 		copy(heldRows[k*heldCount:], column[rank:])
 	}
 	g.R, g.Rank = all[:g.D*rank:g.D*rank], rank
-	g.Held = Factored(heldRows, g.D, heldCount)
+	g.Held = FromFactor(heldRows, g.D, heldCount)
 	s.Drop()
 	return g, nil
 }

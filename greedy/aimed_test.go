@@ -240,7 +240,7 @@ func TestTargetBlocks(t *testing.T) {
 			rows = append(rows, g.x.At(i, j))
 		}
 	}
-	factor.G = gram.Factored(rows, 18, 60)
+	factor.G = gram.FromFactor(rows, 18, 60)
 	for _, target := range []graphGreedy{{target: targetSmooth, rounds: 2}, {target: targetSmooth}, {target: targetSpectral, clusters: 4}} {
 		fresh := func() *graphGreedy { m := target; m.mode = refineNone; return &m }
 		ones, pairs := blocksBy(slices.Repeat([]int{1}, 18)...), blocksBy(2, 3, 1, 2, 4, 1, 2, 3)

@@ -23,8 +23,8 @@ func selectBlocks(ctx context.Context, m *gramEngine, from gramSource, opt Optio
 		}
 		return runBlocks(ctx, b, opt, perCost)
 	}
-	best, err := choose(opt.Priced())
-	if err != nil || !opt.Priced() || opt.Budget == 0 {
+	best, err := choose(opt.HasCosts())
+	if err != nil || !opt.HasCosts() || opt.Budget == 0 {
 		return best, err
 	}
 	if m, err = from.restartWithout(ctx, nil); err != nil {

@@ -19,7 +19,7 @@ func TestExplainIsSelect(t *testing.T) {
 			table.col[7][i] = 0
 		}
 		full := gram.Full(table.gram(), d)
-		factor := gram.Factored(slices.Concat(table.col...), d, rows)
+		factor := gram.FromFactor(slices.Concat(table.col...), d, rows)
 		var order []int
 		for i := range d {
 			order = append(order, (i*11+2)%d)

@@ -133,7 +133,7 @@ func (g graphed) factored() *anchor.Graph {
 			r = append(r, g.x.At(i, j))
 		}
 	}
-	out.G = gram.Factored(r, d, n)
+	out.G = gram.FromFactor(r, d, n)
 	out.Z = anchor.RowWeights{Rows: n, Count: g.graph.M}
 	for i := range n {
 		for k := range g.graph.M {

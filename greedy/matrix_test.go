@@ -39,7 +39,7 @@ func fromRows(rows [][]float64) matrix {
 func (x matrix) forms() map[string]*gram.Matrix {
 	return map[string]*gram.Matrix{
 		"full":   gram.Full(x.gram(), x.d),
-		"factor": gram.Factored(slices.Concat(x.col...), x.d, x.n),
+		"factor": gram.FromFactor(slices.Concat(x.col...), x.d, x.n),
 	}
 }
 

@@ -98,15 +98,15 @@ func (s Spec) Bind(settings Settings) (*Bound, error) {
 		}
 	}
 	for _, rule := range b.Options.checks {
-		if err := rule(b.Given); err != nil {
+		if err := rule(b.IsGiven); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-// Given reports whether an option was among the settings.
-func (b *Bound) Given(name string) bool {
+// IsGiven reports whether an option was among the settings.
+func (b *Bound) IsGiven(name string) bool {
 	opt := b.Options.Find(name)
 	return opt != nil && opt.isSet
 }

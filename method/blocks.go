@@ -69,8 +69,8 @@ func (c *Choice) Single() bool {
 	return c.Budget == 0 && !slices.ContainsFunc(c.Blocks, func(b Block) bool { return len(b.Members) != 1 || b.Cost != c.Blocks[0].Cost })
 }
 
-// Priced reports whether candidates differ in cost.
-func (c *Choice) Priced() bool {
+// HasCosts reports whether candidates differ in cost.
+func (c *Choice) HasCosts() bool {
 	return slices.ContainsFunc(c.Blocks, func(b Block) bool { return b.Cost != c.Blocks[0].Cost })
 }
 

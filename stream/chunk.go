@@ -24,7 +24,7 @@ const CategoryType = "category"
 // products pack the columns they need.
 //
 // A chunk is dense (Data) or sparse (Sparse), never both. Missing entries (null, NaN, ±Inf in the file) are NaN, as
-// [Missed] makes them; every other value is finite. They occur only under [MissingKeep], and only in columns whose
+// [MissingValue] makes them; every other value is finite. They occur only under [MissingKeep], and only in columns whose
 // Missing count is not zero.
 type Chunk struct {
 	Start  int64     // global position of the block's first row, counted before any row is dropped

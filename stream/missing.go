@@ -11,8 +11,8 @@ const (
 	InfBits = 0x7FF8_696E_6669_0001
 )
 
-// Missed returns the NaN that stands for a missing entry x of a file: a null's mark, a NaN or ±Inf.
-func Missed(x float64) float64 {
+// MissingValue returns the NaN that stands for a missing entry x of a file: a null's mark, a NaN or ±Inf.
+func MissingValue(x float64) float64 {
 	switch {
 	case math.IsInf(x, 0):
 		return math.Float64frombits(InfBits)
@@ -22,7 +22,7 @@ func Missed(x float64) float64 {
 	return math.NaN()
 }
 
-// Add counts an entry returned by [Missed], by its kind.
+// Add counts an entry returned by [MissingValue], by its kind.
 func (m *MissingCount) Add(missed float64) {
 	switch math.Float64bits(missed) {
 	case NullBits:

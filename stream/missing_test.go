@@ -18,7 +18,7 @@ func TestMissedKeepsTheKind(t *testing.T) {
 		{math.Inf(1), MissingCount{Infs: 1}},
 		{math.Inf(-1), MissingCount{Infs: 1}},
 	} {
-		missed := Missed(c.x)
+		missed := MissingValue(c.x)
 		var got MissingCount
 		if got.Add(missed); got != c.want || !math.IsNaN(missed) {
 			t.Errorf("%#x: %v, counted as %+v, want %+v", math.Float64bits(c.x), missed, got, c.want)

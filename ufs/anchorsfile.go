@@ -73,7 +73,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 	if err := checkSameColumns(d.columns, src.Columns()); err != nil {
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.DisplayName(f.File), err)
 	}
-	a, err := anchor.Given(ctx, p.readableRows(src), p.gatherer.anchorRows, std)
+	a, err := anchor.FromSource(ctx, p.readableRows(src), p.gatherer.anchorRows, std)
 	if err != nil { // the error is about the anchors, even if its text mentions distances: no row was read yet
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.DisplayName(f.File)})))
 	}

@@ -64,7 +64,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 		return nil, err
 	}
 	var err error
-	if c.request, err = Recorded(o.Selection, c.Methods); err != nil {
+	if c.request, err = RecordedRequest(o.Selection, c.Methods); err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	// A fresh selection has no groups, costs or forbidden features.

@@ -289,7 +289,7 @@ func TestRecordSelectsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatalf("decoding the selection: %v", err)
 		}
-		again, err := Recorded(read, nil)
+		again, err := RecordedRequest(read, nil)
 		if err != nil {
 			t.Fatalf("reading the recorded request: %v", err)
 		}

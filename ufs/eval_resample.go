@@ -228,7 +228,7 @@ func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, row
 }
 
 func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) (Request, error) {
-	q, err := Recorded(s.Selection, e.Methods)
+	q, err := RecordedRequest(s.Selection, e.Methods)
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
 	}

@@ -46,7 +46,7 @@ func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	if err := t.bindChoice(s.LeftOut, true); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
-	if t.reportsSizes && t.Budget > 0 && t.Priced() {
+	if t.reportsSizes && t.Budget > 0 && t.HasCosts() {
 		return nil, errors.Join(stream.Usagef("path: the choice within {budget} is the better of two for one number of candidates, and the first of it are not the best fewer; leave {budget} out, as the path says what they cost together, or select with each {k}"), t.close(s))
 	}
 	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {

@@ -133,7 +133,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 		x.out.More = stream.Textf("by which chosen features and weights a column is explained, its nearest columns, VIF and exact combinations: add {stats} ALL.ufs, or the INPUT").Spell(o.Spelling)
 		return x.out, x.explainColumns(o.Names, nil)
 	}
-	q, err := Recorded(s, o.Methods)
+	q, err := RecordedRequest(s, o.Methods)
 	if err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}

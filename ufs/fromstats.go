@@ -272,7 +272,7 @@ func (r *run) settleGraph(e *bundle) error {
 	wanted["missing"] = r.Missing
 	isSet := map[string]bool{"scale": r.original.Scale != "", "missing": r.original.Missing != "", "seed": r.original.Seed != 0}
 	for _, option := range []string{"neighbors", "anchors", "anchor-method", "anchors-file"} {
-		isSet[option] = r.Given(option)
+		isSet[option] = r.IsGiven(option)
 	}
 	for _, option := range []string{"scale", "neighbors", "anchors", "anchor-method", "anchors-file", "seed", "missing"} {
 		recorded, known := e.options[option]

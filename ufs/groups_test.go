@@ -78,7 +78,7 @@ func TestGroupsAreWhole(t *testing.T) {
 				t.Errorf("groups %s: %v, want %v", groups, got.Selected, want.Selected)
 			}
 		}
-		again := must.Get(Recorded(want, nil))(t)
+		again := must.Get(RecordedRequest(want, nil))(t)
 		if again.Groups[0] != '{' || again.Costs[0] != '{' {
 			t.Errorf("groups %s and costs %s want their files", again.Groups, again.Costs)
 		}

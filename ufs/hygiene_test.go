@@ -239,7 +239,7 @@ func TestMaxMissing(t *testing.T) {
 		}
 	}
 	q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean", Method: "greedy", K: 3, MaxMissing: 0.6, AutoExclude: true}
-	if again := must.Get(ufs.Recorded(must.Get(ufs.Select(t.Context(), q))(t), nil))(t); again.MaxMissing != 0.6 || !again.AutoExclude {
+	if again := must.Get(ufs.RecordedRequest(must.Get(ufs.Select(t.Context(), q))(t), nil))(t); again.MaxMissing != 0.6 || !again.AutoExclude {
 		t.Errorf("recorded: %+v", again)
 	}
 	for _, q := range []ufs.Request{

@@ -66,7 +66,7 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 		}
 	}
 	p.opt.Keep.Settle(p.plan.Kept - max(more, 0))
-	if groups, bytes := p.opt.Keep.Held(); groups > 0 {
+	if groups, bytes := p.opt.Keep.HeldGroups(); groups > 0 {
 		p.gatherer.note("keeps %s (%s) of the first pass for the second", plural(groups, "row group"), humanize.IBytes(uint64(bytes)))
 	}
 }

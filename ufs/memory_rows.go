@@ -21,7 +21,7 @@ type rowInput interface {
 	MinMemory() int64
 	MemoryFor(memory int64) int64
 	ScratchFor(memory int64) int64
-	Spooled() int64
+	SpoolBytes() int64
 	Close() error
 }
 

@@ -52,8 +52,8 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Name, list)
 }
 
-// Curved reports whether the path of a request is a curve over k rather than a grid.
-func Curved(ctx context.Context, q Request) bool {
+// HasCurve reports whether the path of a request is a curve over k rather than a grid.
+func HasCurve(ctx context.Context, q Request) bool {
 	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return false

@@ -103,7 +103,7 @@ func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 	sparse, fill := p.opt.Sparse != "", p.gatherer.missingFill()
 	d.profile = p.scores.Profile(p.ranks, p.rawProfile, fill, sparse)
 	if d.sample != nil {
-		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
+		d.sample = d.sample.MapValues(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
 	}
 	return d, nil
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Recorded is the request that a selection records: the options that shape the answer, without inputs, limits
+// RecordedRequest is the request that a selection records: the options that shape the answer, without inputs, limits
 // and outputs. list holds the methods to choose from, nil meaning methods.All(). Other records of the selection
 // are ignored; the number of features selected replaces a share that was to be explained.
-func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
+func RecordedRequest(s *stream.Selection, list []method.Spec) (Request, error) {
 	if s == nil {
 		return Request{}, stream.Usagef("no selection given")
 	}

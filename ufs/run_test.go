@@ -94,7 +94,7 @@ func TestObjectiveThatRose(t *testing.T) {
 
 // TestRecordedOfNothing: no selection records no request.
 func TestRecordedOfNothing(t *testing.T) {
-	if _, err := Recorded(nil, nil); !errors.As(err, new(*stream.UsageError)) {
+	if _, err := RecordedRequest(nil, nil); !errors.As(err, new(*stream.UsageError)) {
 		t.Errorf("error %v, want a usage error", err)
 	}
 }

@@ -111,7 +111,7 @@ func (s *sampleGatherer) settleDraw() error {
 	s.Seed = seed
 	all := keptRows >= s.fileBundle.profile.Rows // then there are no others to draw from
 	switch {
-	case !s.Given("sample"):
+	case !s.IsGiven("sample"):
 		s.Sample = limit
 	case all || s.Sample > 0 && s.Sample <= limit:
 	default:
@@ -127,7 +127,7 @@ func (s *sampleGatherer) settleDraw() error {
 	case keptRows >= want:
 	case complete:
 		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(keptRows, want, s.Seed))
-	case s.Given("sample"):
+	case s.IsGiven("sample"):
 		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(keptRows))
 	default:
 		s.Sample = keptRows

@@ -88,7 +88,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		e.warnings = append(e.warnings, r.wholeProfile.coverageWarnings(e.inputs, place.DisplayName(q.Profile))...)
 	}
 	if e.graph != nil {
-		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
+		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.HasStructure() {
 			e.warnings = append(e.warnings, stream.Textf("the graph of the rows in {scale} %s shows no more structure than that of a copy with permuted columns; try another {scale}", r.Scale))
 		}
 	}

@@ -88,7 +88,7 @@ func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *
 	r = g.run
 	var spooled int64
 	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // not read again
-		spooled = e.source.Spooled()
+		spooled = e.source.SpoolBytes()
 		if err := e.close(); err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *
 	}
 	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
 	if e.source != nil {
-		spooled = e.source.Spooled()
+		spooled = e.source.SpoolBytes()
 	}
 	s.Memory.Scratch += spooled
 	s.Transfer = r.Meter.Transfer().Since(fetched)

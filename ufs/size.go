@@ -187,7 +187,7 @@ func (t *trial) centredGram() *subset.Gram {
 			constant[i] = diagonal-t.Gram.Weight*(m*m) <= 1e-10*diagonal
 		}
 		if g.IsFactor() {
-			g.Matrix = t.Gram.Centred(t.Threads)
+			g.Matrix = t.Gram.CentredMatrix(t.Threads)
 			for i, isConstant := range constant {
 				if isConstant {
 					g.Clear(i)

@@ -56,11 +56,11 @@ func (g *gatherer) recordGraphTrust(e *bundle, s *stream.Selection) {
 	}
 	chance := &stream.Chance{
 		Measure: stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Features).Spell(nil),
-		Value:   stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.Trusted(),
+		Value:   stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.IsTrusted(),
 	}
-	trustFew := s.K <= t.Few && t.Structured() // no more features are chosen
+	trustFew := s.K <= t.Few && t.HasStructure() // no more features are chosen
 	chance.Trusted = chance.Trusted || trustFew
-	if !t.Structured() || trustFew {
+	if !t.HasStructure() || trustFew {
 		chance.Measure = stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Few).Spell(nil)
 		chance.Value, chance.Chance = stream.Number(t.FewValue), stream.Number(t.FewChance)
 	}
@@ -70,7 +70,7 @@ func (g *gatherer) recordGraphTrust(e *bundle, s *stream.Selection) {
 	}
 	switch {
 	case chance.Trusted:
-	case t.Structured():
+	case t.HasStructure():
 		warn("few rows for so many columns: on their graph %d features reach an alignment of %.2f, and %.2f on that of a copy with permuted columns; trust the first %d (%.2f against %.2f), and no order behind them, or choose {method} %s",
 			t.Features, t.Value, t.Chance, t.Few, t.FewValue, t.FewChance, methods.Fallback)
 	default:

@@ -53,7 +53,7 @@ func FuzzRecorded(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = Recorded(s, nil)
+		_, _ = RecordedRequest(s, nil)
 		Diff(s, s)
 		_, _ = Explain(t.Context(), ExplainRequest{Selection: s, Names: []string{"a", "b", "c"}})
 	})

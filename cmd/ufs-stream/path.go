@@ -51,7 +51,7 @@ func (c *cli) runPath(cmd *cobra.Command, args []string, o *selectFlags) error {
 		return err
 	}
 	formats := gridFormats()
-	if ufs.Curved(cmd.Context(), q) {
+	if ufs.HasCurve(cmd.Context(), q) {
 		formats = curveFormats()
 	}
 	if err := o.output.resolveFormat(cmd.Context(), formats...); err != nil {

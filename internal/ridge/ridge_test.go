@@ -42,7 +42,7 @@ func TestBothFormsAreTheRegression(t *testing.T) {
 		for j := range d {
 			factor = append(factor, mat.Col(nil, j, x)...)
 		}
-		for name, matrix := range map[string]*gram.Matrix{"full": gram.Full(g.RawMatrix().Data, d), "factor": gram.Factored(factor, d, n)} {
+		for name, matrix := range map[string]*gram.Matrix{"full": gram.Full(g.RawMatrix().Data, d), "factor": gram.FromFactor(factor, d, n)} {
 			var first []float64
 			for _, threads := range []int{1, 8} {
 				s := New(kernel.NewTeam(threads), matrix)
@@ -100,7 +100,7 @@ func naive(g, xy *mat.Dense, root []float64, weight float64) (w *mat.Dense, pena
 // TestLostWeight: a weight below the rounding of G leaves no inverse, in either form.
 func TestLostWeight(t *testing.T) {
 	const big = 1 << 30 // of products whose roots are exact
-	for _, g := range []*gram.Matrix{gram.Full(slices.Repeat([]float64{big}, 16), 4), gram.Factored(slices.Repeat([]float64{big}, 8), 4, 2)} {
+	for _, g := range []*gram.Matrix{gram.Full(slices.Repeat([]float64{big}, 16), 4), gram.FromFactor(slices.Repeat([]float64{big}, 8), 4, 2)} {
 		if err := New(kernel.NewTeam(1), g).SetWeights([]float64{1, 1, 1, 1}, 1e-12); !errors.Is(err, linalg.ErrNotPositiveDefinite) {
 			t.Errorf("factor %t: %v", g.IsFactor(), err)
 		}

@@ -47,7 +47,7 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 
 // The binary form, in 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d, seed, rows to keep,
 // rows n, the n positions in order, the n starts of their row groups, and n times d values; the bits of a NaN determine
-// its kind (see stream.Missed).
+// its kind (see stream.MissingValue).
 
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {

@@ -136,5 +136,5 @@ func (s *Source) MemoryFor(int64) int64 { return s.MinMemory() }
 // ScratchFor is 0: the rows stay in their file.
 func (s *Source) ScratchFor(int64) int64 { return 0 }
 
-// Spooled is 0.
-func (s *Source) Spooled() int64 { return 0 }
+// SpoolBytes is 0.
+func (s *Source) SpoolBytes() int64 { return 0 }

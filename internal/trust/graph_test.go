@@ -44,11 +44,11 @@ func judged(t *testing.T, a *anchor.Anchors, threads int) anchor.Trust {
 // Clusters in some of the columns are structure, and noise of any shape is none.
 func TestClustersAreStructureAndNoiseIsNone(t *testing.T) {
 	for seed := range uint64(3) {
-		if got := judged(t, table(seed, 150, 60, 4, 15), 2); !got.Structured() || !got.Trusted() {
+		if got := judged(t, table(seed, 150, 60, 4, 15), 2); !got.HasStructure() || !got.IsTrusted() {
 			t.Errorf("clusters, seed %d: %+v", seed, got)
 		}
 		for _, shape := range [][2]int{{40, 300}, {200, 30}, {300, 8}} {
-			if got := judged(t, table(seed, shape[0], shape[1], 1, 0), 2); got.Structured() || got.Trusted() {
+			if got := judged(t, table(seed, shape[0], shape[1], 1, 0), 2); got.HasStructure() || got.IsTrusted() {
 				t.Errorf("noise %v, seed %d: %+v", shape, seed, got)
 			}
 		}

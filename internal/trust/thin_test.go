@@ -69,7 +69,7 @@ func TestThinIsJudgedAlike(t *testing.T) {
 			if again := judged(t, thin, 3); again != got {
 				t.Errorf("3 threads: %+v, 1: %+v", again, got)
 			}
-			if got.Structured() != (topics > 0) {
+			if got.HasStructure() != (topics > 0) {
 				t.Errorf("%d topics: %+v", topics, got)
 			}
 			for _, pair := range [][2]float64{{got.Value, want.Value}, {got.Chance, want.Chance}, {got.FewValue, want.FewValue}, {got.FewChance, want.FewChance}} {

@@ -154,7 +154,7 @@ func (t duckExpression) parseValue(text *string) (float64, error) {
 		return 0, fmt.Errorf("DuckDB's text %q is no number", *text)
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
-		x = stream.Missed(x)
+		x = stream.MissingValue(x)
 	}
 	return x, nil
 }

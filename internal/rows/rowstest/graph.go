@@ -159,7 +159,7 @@ func FactoredGraph(x, z [][]float64) *anchor.Graph {
 			r = append(r, x[i][j])
 		}
 	}
-	g.G = gram.Factored(r, g.D, len(x))
+	g.G = gram.FromFactor(r, g.D, len(x))
 	g.Z = anchor.RowWeights{Rows: len(x), Count: g.M}
 	for _, row := range z {
 		for j, v := range row {
