@@ -65,7 +65,7 @@ func ran(t *testing.T, c *cluster, job string, want func(index string) []int) {
 func TestKubernetesStore(t *testing.T) {
 	hurried(t)
 	server, environ := storetest.S3Apart(t)
-	dataset(t, func(name string, content []byte) { server.Put("events/"+name, content) })
+	dataset(t, func(name string, content []byte) { server.PutObject("events/"+name, content) })
 	credentials := "[default]\n"
 	for _, variable := range environ {
 		if name, value, _ := strings.Cut(variable, "="); value != "" && (name == "AWS_ACCESS_KEY_ID" || name == "AWS_SECRET_ACCESS_KEY") {
