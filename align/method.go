@@ -22,7 +22,7 @@ func Specs() []method.Spec {
 			Caution: "it does not see clusters of few rows, nor what columns tell only together (XOR), and a column like no other comes last; without clusters greedy explains more",
 		},
 		From: method.FromGram, Scale: gram.ScalePareto,
-		Takes: method.Takes{Factor: true, Sample: true, Keep: true, Forbid: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
+		Takes: method.Takes{Factor: true, Sample: true, Keep: true, Forbid: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("is a share of the explained variance, but this method follows the graph of the rows")},
 		New:   func() method.Method { return new(alignMethod) },
 	}}
 }
@@ -113,7 +113,7 @@ func (r *Result) warningTexts(columns []stream.Column) (list []stream.Text) {
 		warn("selected features that are multiples of others selected before: %d; nothing else was left", r.Copies)
 	}
 	if r.Faint > 0 {
-		warn("selected features that are nothing next to the largest: %d; column order ranks them, and {scale} pareto or standard lets all count", r.Faint)
+		warn("selected features that are negligible next to the largest: %d; column order ranks them, and {scale} pareto or standard lets all count", r.Faint)
 	}
 	return list
 }

@@ -104,7 +104,7 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 			}
 		}
 		if !l.hasEnded {
-			r.addWarning("target %d: ties among features kept its lasso path from ending", i+1)
+			r.addWarning("target %d: its lasso path did not end, because of ties among features", i+1)
 		} else if features < opt.K {
 			short++
 		}

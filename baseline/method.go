@@ -16,8 +16,8 @@ func Specs() []method.Spec {
 			Time: "d", Caution: "it chooses copies of one loud column, and for clusters on public sets was no better than random features",
 		},
 		"random": {
-			When: "the yardstick: what is not better than this is no choice",
-			Time: "d", Caution: "of the error that is left it does as well as many methods that choose for clusters",
+			When: "the baseline: a method that is not better than this is useless",
+			Time: "d", Caution: "its reconstruction error is as low as that of many methods that choose for clusters",
 		},
 		"laplacian": {
 			When: "a quick score of how smooth each feature is on the graph of the rows, by itself",
@@ -25,7 +25,7 @@ func Specs() []method.Spec {
 		},
 		"mcfs": {
 			When: "clusters, by the features that explain the leading eigenvectors of the graph",
-			Time: "the eigenvectors of an m×m matrix, and k²·d for each", Caution: "behind align at every size that was measured",
+			Time: "the eigenvectors of an m×m matrix, and k²·d for each", Caution: "worse than align at every measured size",
 		},
 	}
 	spec := func(name, about string, from method.From, scale gram.Scale, m method.Method) method.Spec {

@@ -67,7 +67,7 @@ func (m *rowMatches) matchGroup(rows int64) (skip []uint64, kept int64, err erro
 		case err != nil:
 			return nil, 0, err
 		case !more || int64(c.Block) > rows-at:
-			return nil, 0, errors.New("the condition was asked of other rows than are copied")
+			return nil, 0, errors.New("the condition was evaluated on other rows than the copied ones")
 		}
 		for i := range c.Rows {
 			row := at + c.Position(i) - c.Start

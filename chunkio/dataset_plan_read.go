@@ -110,7 +110,7 @@ func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 		single := l.List || l.Why != "" || l.Width == 1
 		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerRow, l.PerSecond) < 0 ||
 			min(l.Before, l.After) < 0 || max(l.Before, l.After) > maxListWidth {
-			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
+			return nil, fmt.Errorf("column %q has an impossible kind", l.Name)
 		}
 		c.leaves = append(c.leaves, leafFromPlan(l))
 		if l.Refused {
@@ -218,7 +218,7 @@ func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error 
 	}
 	if p.Order > 0 {
 		if f.order = t.columnOrder(p.Order, leaves); f.order == nil {
-			return damaged("an order of columns that is none")
+			return damaged("an invalid order of columns")
 		}
 	}
 	if condition {

@@ -24,7 +24,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 	c := d.catalog
 	switch {
 	case c.list.isStdin():
-		return h, stream.Usagef("a stream cannot be planned: who scans by the plan does not have it; save it to a file first")
+		return h, stream.Usagef("a stream cannot be planned, because a scan by the plan could not read it; save it to a file first")
 	case c.plan != nil && c.plan.shard.Of > 0:
 		return h, stream.Usagef("a shard of a plan cannot be planned again")
 	case !d.opt.ForPlan:

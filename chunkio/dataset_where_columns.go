@@ -97,7 +97,7 @@ func (f *filter) checkDecodable(c *catalog, sparse *sparseSpec) error {
 			err.Column = col.name
 			return err
 		case sparse != nil && (col.leaf == sparse.indices || col.leaf == sparse.values):
-			return stream.Usagef("{where}: %s is of the sparse rows; a condition on them is not understood", col.name)
+			return stream.Usagef("{where}: %s belongs to the sparse rows, and conditions on them are not supported", col.name)
 		case l.List && l.Why != "" && col.element >= 0:
 			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.Why)
 		case l.List && col.element >= l.Width:

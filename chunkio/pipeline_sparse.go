@@ -100,7 +100,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	texts := spec.isMap() && c.leaves[spec.indices].TextKeys
 	switch {
 	case texts && p != nil:
-		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a stream passes once; save it to a file first", opt.Sparse)
+		return nil, stream.Usagef("{sparse} %s: its keys are texts, which are numbered from all rows, and a stream can be read only once; save it to a file first", opt.Sparse)
 	case texts && c.plan != nil && c.plan.shard.Of > 0:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a shard of a plan has not all of them; read them without shards", opt.Sparse)
 	case texts:

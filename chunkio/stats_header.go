@@ -140,7 +140,7 @@ func (s *StatsReader) decodeStrictly(ctx context.Context, text []byte, into any)
 		return stream.PlainJSON(err)
 	}
 	if d.InputOffset() < int64(len(text)) {
-		return errors.New("something stands behind it")
+		return errors.New("text follows it")
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (g Grid) checkColumns(columns int) error {
 	seen := make([]bool, cells)
 	for j, cell := range g.Cell {
 		if cell < 0 || cell >= cells || seen[cell] {
-			return stream.Usagef("column %d lies in cell %d of %d, which is taken or none", j, cell, cells)
+			return stream.Usagef("column %d lies in cell %d of %d, which is taken or does not exist", j, cell, cells)
 		}
 		seen[cell] = true
 	}

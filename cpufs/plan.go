@@ -40,7 +40,7 @@ type Plan struct {
 func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	n := src.Rows()
 	if n < 0 {
-		return Plan{}, stream.Usagef("cpufs goes through the rows many times, and a stream can be read once; save it to a file first")
+		return Plan{}, stream.Usagef("cpufs reads the rows many times, but a stream can be read only once; save it to a file first")
 	}
 	d := len(src.Columns())
 	if err := grid.checkColumns(d); err != nil {

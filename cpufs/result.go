@@ -78,7 +78,7 @@ func (s *solver) fillResult(r *Result) {
 		warn("%d of %d features have a score above 0; the others are tied and stand in column order", n, s.d)
 	}
 	if s.looseIterations > 0 {
-		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; choose fewer {clusters}", s.looseIterations, s.c)
+		warn("in %d iterations C was not determined: the rows form fewer than %d distinct clusters; choose fewer {clusters}", s.looseIterations, s.c)
 	}
 	if r.Plan.GramNoRoom {
 		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)

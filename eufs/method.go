@@ -28,7 +28,7 @@ func Specs() []method.Spec {
 		}
 	}
 	return []method.Spec{
-		spec(EUFS, "eufs", "features that the clusters of the rows hang on, by ADMM (Wang, Tang, Liu 2015)"),
+		spec(EUFS, "eufs", "features on which the clusters of the rows depend, by ADMM (Wang, Tang, Liu 2015)"),
 		spec(HUFS, "hufs", "the same with a tree of groups over the features (Wang et al. 2017)"),
 	}
 }
@@ -61,7 +61,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 	}
 	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more where the weights ask for it)").
 		Bound(func() bool { return m.mu > 0 && m.mu-m.mu == 0 }, "want a number above 0")
-	o.Choice(&m.state, "state", "float64", "precision of what is kept a row from one iteration to the next; float32 halves it", "float32", "float64")
+	o.Choice(&m.state, "state", "float64", "precision of the numbers kept for each row between iterations; float32 halves their memory", "float32", "float64")
 	o.Clusters(&m.clusters)
 	m.stopping.Declare(o, "100", "1e-4", "changes")
 }

@@ -48,7 +48,7 @@ func (s *solver) resultWarnings(r *Result) []stream.Text {
 	case slices.Max(r.Scores) == 0:
 		warn("all weights are 0, and features rank by column order; choose smaller penalties")
 	case sparsity >= most: // μ rose too fast for V to vanish
-		warn("%s = %.4g: from %.4g on weights that become 0 stay 0, and what is left here depends on mu alone; choose less, as 0.1x", name, sparsity, most)
+		warn("%s = %.4g: from %.4g on weights that become 0 stay 0, and the remaining ones depend on mu alone; choose less, as 0.1x", name, sparsity, most)
 	}
 	if s.opt.Mu < 10*sparsity {
 		warn("mu = %.4g is below 10·%s = %.4g: the first step wipes out the start; choose a larger {mu}", s.opt.Mu, name, 10*sparsity)

@@ -85,7 +85,7 @@ func (s Setup) Validate(n int64, d int) error {
 		faults.Addf("{clusters} = %d is more than the %d rows", s.Clusters, n)
 	}
 	if s.Start < StartKMeans || s.Start > StartGiven {
-		faults.Addf("start %d is not one there is", s.Start)
+		faults.Addf("unknown start %d", s.Start)
 	}
 	if fromU := s.Start == StartGiven; fromU != (s.U != nil) {
 		faults.Addf("a given start and its U go together")
@@ -103,7 +103,7 @@ func (s Setup) Validate(n int64, d int) error {
 		}
 	case GraphNone:
 	default:
-		faults.Addf("graph %d is not one there is", s.Graph)
+		faults.Addf("unknown graph %d", s.Graph)
 	}
 	return faults.Err("")
 }

@@ -91,7 +91,7 @@ func (v *treeReader) checkNode(n *nodeNames, within map[string]bool, place strin
 		return nil, stream.Usagef("{tree}: %s: %s", place, fmt.Sprintf(format, args...))
 	}
 	if n == nil {
-		return fail("null is no node")
+		return fail("null is not a node")
 	}
 	if depth == mostDepth {
 		return fail("the tree is deeper than %d nodes", mostDepth)
@@ -105,7 +105,7 @@ func (v *treeReader) checkNode(n *nodeNames, within map[string]bool, place strin
 		j, ok := v.number[name]
 		switch {
 		case !ok:
-			return fail("%q is no feature of the input", name)
+			return fail("%q is not a feature of the input", name)
 		case own[name]:
 			return fail("%q is listed twice", name)
 		case within != nil && !within[name]:

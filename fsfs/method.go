@@ -15,7 +15,7 @@ func Specs() []method.Spec {
 		Guide: method.Guide{
 			When:    "one column of each group of copies",
 			Time:    "a test of all d² pairs",
-			Caution: "one flat column stands for all that are flat: for clusters it was worse than random features",
+			Caution: "one nearly constant column replaces all others like it: for clusters it was worse than random features",
 		}, From: method.FromGram,
 		Takes: method.Takes{
 			Turns:  true,
@@ -30,7 +30,7 @@ func Specs() []method.Spec {
 type fsfsMethod struct{ neighbors int }
 
 func (m *fsfsMethod) Options(o *method.Options) {
-	o.Int(&m.neighbors, "neighbors", 0, "features that the first one kept stands for (default: the most that leave as many features as wanted)").
+	o.Int(&m.neighbors, "neighbors", 0, "number of features discarded for the first kept one (default: the largest that leaves as many features as wanted)").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 }
 

@@ -83,7 +83,7 @@ func whyImprecise(centred, about float64) string {
 	case centred < minSquares:
 		return "its centred sum of squares underflows"
 	case centred <= roundingShare*about:
-		return "it varies less than rounding shows"
+		return "its variation is below rounding error"
 	}
 	return ""
 }

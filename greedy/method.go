@@ -45,7 +45,7 @@ func Specs() []method.Spec {
 				Caution: "what it calls explained is of the smoothed data; of the data themselves greedy explains more",
 			},
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
+			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts the explained share of the data, but this method explains another target")},
 			New:   func() method.Method { return &graphGreedy{} },
 		},
 	}

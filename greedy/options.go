@@ -73,7 +73,7 @@ func (o Options) Validate(d int) error {
 		faults.Addf("groups and {partitions} belong to the partition-based algorithm")
 	}
 	if o.Refine && (o.Most > 0 || !o.Single()) {
-		faults.Addf("{refine} swap exchanges single features; leave it out where groups, costs or a budget bind the choice")
+		faults.Addf("{refine} swap exchanges single features; leave it out if groups, costs or a budget restrict the choice")
 	}
 	if o.MinGain > 0 && o.Partitioned && !o.Single() {
 		faults.Addf("{min-gain} counts what is explained of the data, and the partition-based algorithm chooses groups for sums of it; use {k}, or {method} greedy")

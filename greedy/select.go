@@ -64,7 +64,7 @@ func selectTarget(ctx context.Context, g *gram.Matrix, t *target, opt Options) (
 		return nil, err
 	}
 	if opt.Partitioned {
-		return nil, stream.Usagef("a target of one's own excludes the partition-based one")
+		return nil, stream.Usagef("a given target cannot be combined with the partition-based algorithm")
 	}
 	if err := g.Check(); err != nil {
 		return nil, err

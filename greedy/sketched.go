@@ -227,7 +227,7 @@ func (s *sketchSelection) addEstimateWarnings(r *Result) {
 	e := r.Estimate
 	outside := stream.Textf("a feature outside came to %.0f %% of a chosen one's score at most, by the sketch", 100*float64(e.Outside))
 	if e.Outside == 0 {
-		outside = stream.Textf("no feature outside came near, by the sketch")
+		outside = stream.Textf("by the sketch, no other feature came near a chosen one")
 	}
 	r.Warnings = append(r.Warnings, stream.Textf("chosen among %d candidates that a sketch of %d rows named: their scores and shares are exact; %v, whose scores are off by %.1f %%",
 		e.Candidates, e.SketchRows, outside, 100*float64(e.Deviation)))

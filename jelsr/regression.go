@@ -40,7 +40,7 @@ func (r *regression) setRowWeights(norm []float64) error {
 		}
 	}
 	if err := r.SetWeights(r.root, r.weight); err != nil {
-		return stream.Errorf("{"+r.name+"} = %v is lost to rounding beside the features' sums of squares: want %.0e or more: %w", r.weight, 1e-12*r.Trace, err)
+		return stream.Errorf("{"+r.name+"} = %v is lost to rounding next to the features' sums of squares: want %.0e or more: %w", r.weight, 1e-12*r.Trace, err)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		r.addWarning("graph and features span only %d dimensions of {clusters} %d: the others choose no feature", emb.c-last.freeColumns, opt.Clusters)
 	}
 	if last.isTied {
-		r.addWarning("eigenvalues %d and %d of the embedding are equal to rounding: another embedding costs as little and may rank otherwise; try another {clusters}", emb.c, emb.c+1)
+		r.addWarning("eigenvalues %d and %d of the embedding are equal to rounding: another embedding has the same cost and may give another ranking; try another {clusters}", emb.c, emb.c+1)
 	}
 	r.rankByNorm()
 	return r, nil

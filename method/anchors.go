@@ -38,7 +38,7 @@ func (a *Anchors) DeclareFile(o *Options) {
 		Bound(func() bool { return a.File != "-" }, "a stream; save it to a Parquet file first")
 	o.Check(func(isSet func(string) bool) error {
 		if a.File != "" && (isSet("anchors") || isSet("anchor-method")) {
-			return stream.Usagef("{anchors-file} says which anchors; {anchors} and {anchor-method} do not go with it")
+			return stream.Usagef("{anchors-file} sets the anchors; it cannot be combined with {anchors} or {anchor-method}")
 		}
 		return nil
 	})

@@ -71,7 +71,7 @@ func (s Spec) Declare() *Bound {
 		b.Anchors.DeclareFile(b.Options)
 	case FromRows:
 		b.Options.Int64(&b.Sample, "sample", DefaultSample,
-			"iterate over a seeded sample of `N` rows; 0: all rows, in memory where they fit, else out of core, with the same result; sparse rows are made dense; from statistics: all rows that they keep, or N of them").
+			"iterate over a seeded sample of `N` rows; 0: all rows, in memory where they fit, else out of core, with the same result; sparse rows are converted to dense ones; from statistics: all sampled rows in them, or N of these").
 			Bound(func() bool { return b.Sample >= 0 }, "want a number of rows, 0 for all")
 	}
 	if s.Takes.Sample {

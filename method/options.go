@@ -116,7 +116,7 @@ func (o *Options) Choice(target *string, name, value, usage string, allowed ...s
 func (o *Options) Weights(target *Weights, name, usage string) *Option {
 	*target = nil
 	return o.addOption(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: target.Set,
-		Syntax: "a number, or where the method knows it a share of what leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
+		Syntax: "a number, or for some methods a share of the weight that leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
 // PlainWeights is Weights for a method without a reference value, which takes no shares.

@@ -12,9 +12,9 @@ import (
 // Specs declares RUFS.
 func Specs() []method.Spec {
 	return []method.Spec{{
-		Name: "rufs", About: "features that tell clusters which stray rows do not disturb (Qian, Zhai 2013)",
+		Name: "rufs", About: "features that determine clusters, robustly against outlying rows (Qian, Zhai 2013)",
 		Guide: method.Guide{
-			When:    "clusters that few of many columns tell, the others being louder",
+			When:    "clusters that only a few of many columns show, while the others vary more",
 			Time:    "n²·d for the neighbours of n rows in memory, then n·d·min(n, d) in each round",
 			Caution: "on public sets random features did better",
 		},
@@ -69,7 +69,7 @@ func (m *rufsMethod) Cost(s method.Shape) (method.Cost, error) {
 	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // first loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
+		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all of them must fit into memory, and {sample} sets their number")},
 		Iterations: opt.WithDefaults(s.Rows).MaxIter,
 	}, nil
 }

@@ -16,7 +16,7 @@ func Specs() []method.Spec {
 		return method.Spec{
 			Name: m.String(), About: about,
 			Guide: method.Guide{
-				When:    "clusters that few of many columns tell, the others being louder; a table of the paper",
+				When:    "clusters that only a few of many columns show, while the others vary more; a table of the paper",
 				Time:    "m·d² once, then eigenvectors of a d×d matrix in each iteration",
 				Caution: caution,
 			}, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true, NoCross: true}, Scale: gram.ScaleStandard,

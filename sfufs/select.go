@@ -178,7 +178,7 @@ func (e *engine) addWarnings(r *Result, last *update, gamma float64) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	l := e.solver.l
 	if n := len(r.Costless); n > 0 {
-		warn("%d features hardly vary beyond what the graph explains (%s): they cost next to nothing and rank high for that",
+		warn("%d features hardly vary beyond what the graph explains (%s): they cost almost nothing and therefore rank high",
 			n, e.featureNames(r.Costless))
 	}
 	switch {

@@ -27,7 +27,7 @@ func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
 	switch syntax := (*json.SyntaxError)(nil); {
 	case !errors.As(err, &syntax):
 	case strings.HasSuffix(err.Error(), "after top-level value"):
-		return errors.New("something stands behind the JSON")
+		return errors.New("there is more text after the JSON value")
 	case syntax.Offset >= int64(len(text)) && len(bytes.TrimSpace(text)) == 0:
 		err = io.EOF
 	case syntax.Offset >= int64(len(text)) && strings.HasPrefix(err.Error(), "unexpected end"):
@@ -62,7 +62,7 @@ func PlainJSON(err error) error {
 		if kind.Field != "" {
 			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // the fields before the last may be Go types
 		}
-		return &jsonError{fmt.Sprintf("%s is of JSON's kind %s, which it cannot be", place, what), err}
+		return &jsonError{fmt.Sprintf("%s has the JSON type %s, which is not allowed here", place, what), err}
 	case strings.HasSuffix(err.Error(), "exceeded max depth"): // both of Go's JSON packages word it so
 		return &jsonError{"values are nested more than 10,000 deep", err}
 	}

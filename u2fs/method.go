@@ -11,7 +11,7 @@ import (
 // Specs declares U2FS.
 func Specs() []method.Spec {
 	return []method.Spec{{
-		Name: "u2fs", About: "the features without which the clusters of the graph are regressed worst (Villa et al. 2021)",
+		Name: "u2fs", About: "the features whose removal most increases the error of regressing the clusters of the graph (Villa et al. 2021)",
 		Guide: method.Guide{
 			When:    "clusters, with few features",
 			Time:    "the eigenvectors of an m×m matrix, and 4·d³ or n·d² operations",

@@ -12,7 +12,7 @@ import (
 // Specs declares UDFS.
 func Specs() []method.Spec {
 	return []method.Spec{{
-		Name: "udfs", About: "features that tell each row's neighbourhood apart (Yang, Shen, Ma, Huang, Zhou 2011)",
+		Name: "udfs", About: "features that distinguish each row from its neighbourhood (Yang, Shen, Ma, Huang, Zhou 2011)",
 		Guide: method.Guide{
 			When:    "a table of the paper",
 			Time:    "n²·d for the neighbours of n rows in memory, then eigenvectors of a d×d matrix in each iteration",
@@ -59,7 +59,7 @@ func (m *udfsMethod) Cost(s method.Shape) (method.Cost, error) {
 	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // first loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
+		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all of them must fit into memory, and {sample} sets their number")},
 		Iterations: opt.WithDefaults(s.Rows, d).MaxIter,
 	}, nil
 }

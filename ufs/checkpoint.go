@@ -99,7 +99,7 @@ func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 		if long < cmp.Or(r.longRun, longRun) {
 			return nil
 		}
-		r.note("this run is predicted to take %v or more: what it comes to is saved in %s until its result is there; {checkpoint} none does without", long.Round(time.Minute), path)
+		r.note("this run is predicted to take %v or more: its progress is saved in %s until the result is written; {checkpoint} none does without", long.Round(time.Minute), path)
 	}
 	folder, err := resume.Open(path, r.resumeOptions(true))
 	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it

@@ -131,7 +131,7 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 		return stream.Usagef("of the rows that {decay} has made count less %s keeps no sample, which method %s looks at", r.Stats, r.Name)
 	}
 	if !file.Has(sampleSection) {
-		return stream.Usagef("%s keeps no sample of the rows, which method %s looks at; scan again without {method}, or with {method} %[2]s", r.Stats, r.Name)
+		return stream.Usagef("%s keeps no sample of the rows, and method %s needs one; scan again without {method}, or with {method} %[2]s", r.Stats, r.Name)
 	}
 	if err := e.readSample(file, limit); err != nil {
 		return err

@@ -71,7 +71,7 @@ func checkTotals(first, f *mergedFile) error {
 	if first.decay == "" {
 		total, other = f, first
 	}
-	return stream.Usagef("%s is a total of days that weigh less the older they are ({decay} %s), and %s is not; merge them with {decay} %[2]s: the total is then that of the days before",
+	return stream.Usagef("%s is a total of days that weigh less the older they are ({decay} %s), and %s is not; merge them with {decay} %[2]s: the total then covers the days before",
 		total.name, total.decay, other.name)
 }
 

@@ -82,7 +82,7 @@ func TestUnmeasuredIsNotTold(t *testing.T) {
 			if s.Trust != nil && s.Trust.Dependence != nil {
 				t.Errorf("%s, method %q: dependence %v", name, method, *s.Trust.Dependence)
 			}
-			if told := strings.Join(s.Warnings, "\n"); strings.Contains(told, "independent ones do") {
+			if told := strings.Join(s.Warnings, "\n"); strings.Contains(told, "than independent ones") {
 				t.Errorf("%s, method %q: %s", name, method, told)
 			}
 		}

@@ -136,7 +136,7 @@ func TestSampleGoesWithStatistics(t *testing.T) {
 				t.Errorf("without a sample: method %s: %q", s.Method, s.Why)
 			}
 			named := selected(t, Request{Inputs: []string{in}, K: 3, Method: methods.Recommended})
-			if warned := strings.Contains(strings.Join(named.Warnings, "\n"), "independent ones do"); warned == named.Trust.Dependence.Trusted || warned != (name == "noise") {
+			if warned := strings.Contains(strings.Join(named.Warnings, "\n"), "than independent ones"); warned == named.Trust.Dependence.Trusted || warned != (name == "noise") {
 				t.Errorf("dependence trusted %v, warnings %q", named.Trust.Dependence.Trusted, named.Warnings)
 			}
 		})

@@ -38,7 +38,7 @@ func recordSampleTrust(g *gatherer, e *bundle, s *stream.Selection) {
 	}
 	switch {
 	case d != nil && !d.Trusted:
-		warn("the columns go together no more than independent ones do: no choice of them stands for the others")
+		warn("the columns are no more correlated than independent ones: no choice of them can represent the others")
 	case c != nil && !c.Trusted && g.Takes.Sample:
 		warn("the rows show no clusters beyond what the covariances of the columns explain, and method %s goes by clusters: choose {method} %s", g.Name, methods.Fallback)
 	}

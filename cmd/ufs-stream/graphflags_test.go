@@ -51,7 +51,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"plan --method sfufs --neighbors 300 " + in, exit.Usage, "only 300 rows: lower --neighbors"},
 		{"select --method sfufs " + tiny, exit.Usage, "lower --neighbors"},
 		{read + " --rows 5", exit.Usage, "lower --neighbors"},
-		{read + " --anchors 20 --anchors-file " + few, exit.Usage, "do not go with it"},
+		{read + " --anchors 20 --anchors-file " + few, exit.Usage, "cannot be combined with"},
 		{read + " --anchors-file " + few, exit.Usage, "at least 6"},
 		{"plan --method sfufs --anchors-file " + few + " " + in, exit.Usage, "at least 6"},
 		{read + " --anchors-file " + strange, exit.Usage, "--anchors-file"},

@@ -31,7 +31,7 @@ func TestLeaksOfATextLabel(t *testing.T) {
 	must(t, "convert", at("in.csv"), "-o", at("in.parquet"))
 	must(t, "select", at("in.parquet"), "--method", "variance", "-k", "4", "-o", at("all.json"))
 	must(t, "apply", at("in.parquet"), "--selection", at("all.json"), "--also", "answer", "-o", at("in.arrow"))
-	const warning = "warning: 1 column nearly determines the label answer: score (thresholds tell its classes apart); --exclude score or --auto-exclude leaves it out"
+	const warning = "warning: 1 column nearly determines the label answer: score (thresholds separate its classes); --exclude score or --auto-exclude leaves it out"
 	for _, name := range []string{"in.csv", "in.parquet", "in.arrow"} {
 		place := stream.PositionAt(3)
 		if name == "in.arrow" { // which has the columns by their variance
@@ -43,7 +43,7 @@ func TestLeaksOfATextLabel(t *testing.T) {
 				t.Errorf("%s, %s: exit code %d: %s", name, method, r.code, r.err)
 			}
 			s := decoded[stream.Selection](t, "select", append(args, "--auto-exclude")...)
-			out := stream.LeftOut{Name: "score", Why: "nearly determines the label answer (thresholds tell its classes apart)", Column: place}
+			out := stream.LeftOut{Name: "score", Why: "nearly determines the label answer (thresholds separate its classes)", Column: place}
 			if s.Features != 3 || !slices.Contains(s.LeftOut, out) || s.Suspects != nil {
 				t.Errorf("%s, %s: %d features, left out %v, suspects %v", name, method, s.Features, s.LeftOut, s.Suspects)
 			}

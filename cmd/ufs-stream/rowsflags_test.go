@@ -94,7 +94,7 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --mu 0.001", exit.Done, "wipes out the start"},
 		{eufs + " --beta 50 --mu 20", exit.Done, "ill-conditioned"},
 		{eufs + " --alpha 1.5x --mu 1 --max-iter 100", exit.Done, "all weights become 0"},
-		{eufs + " --alpha 1e12", exit.Done, "depends on mu alone"},
+		{eufs + " --alpha 1e12", exit.Done, "depend on mu alone"},
 	}, in, dir)
 }
 

@@ -54,7 +54,7 @@ func openOrCreateTempDir(path string) (d *Dir, err error) {
 		shown := filepath.Join(filepath.Dir(path), temp)
 		lock, busy, err := lockStale(in, temp, isDir)
 		if errors.Is(err, ownfile.ErrForeign) {
-			remarks = append(remarks, fmt.Sprintf("%s stays, and nothing in it is used: %v", shown, err))
+			remarks = append(remarks, fmt.Sprintf("%s is left alone and not used: %v", shown, err))
 		}
 		switch {
 		case busy && isDir:
@@ -72,7 +72,7 @@ func openOrCreateTempDir(path string) (d *Dir, err error) {
 				d = &Dir{path: path, parent: in, name: name, temp: temp, folder: folder, lock: lock}
 				continue
 			}
-			remarks = append(remarks, fmt.Sprintf("what an interrupted run has left in %s is not gone on with: %v", shown, err))
+			remarks = append(remarks, fmt.Sprintf("the interrupted run in %s cannot be continued: %v", shown, err))
 		}
 		lock.Close()
 	}
@@ -97,7 +97,7 @@ func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 		err = errors.New("other users can write there")
 	}
 	if err == nil && !isTemp(folder) {
-		err = errors.New("it is none that a run has made")
+		err = errors.New("no run of this program made it")
 	}
 	if err != nil {
 		folder.Close()

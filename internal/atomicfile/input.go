@@ -48,7 +48,7 @@ func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string]
 
 // ErrReplacesInput is the error of [NotInput] for an output at this place.
 func ErrReplacesInput(path string) error {
-	return stream.Usagef("{o} %s: this would replace the input", place.DisplayName(path))
+	return stream.Usagef("{o} %s: the output would replace the input", place.DisplayName(path))
 }
 
 // noFileIsInput is NotInput for local files. Most outputs do not exist yet, and then no input is examined.

@@ -33,7 +33,7 @@ func TestSinkRefusesNames(t *testing.T) {
 		build(t, d, "a/y", "text")
 		for _, name := range outside {
 			f, err := d.Create(t.Context(), name)
-			if out, ok := errors.AsType[*stream.OutputError](err); !ok || out.Remedy.Format == "" || !strings.Contains(err.Error(), "no name of a file below a folder") {
+			if out, ok := errors.AsType[*stream.OutputError](err); !ok || out.Remedy.Format == "" || !strings.Contains(err.Error(), "cannot name a file in a folder") {
 				t.Errorf("%q in %s: error %v, want that it is no name below a folder", name, folder, err)
 			}
 			if f != nil {

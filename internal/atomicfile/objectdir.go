@@ -207,7 +207,7 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	if o.list == nil { // a folder that is not empty is also refused when the store answers again
 		err, remedy = errors.New(err.Error()), stream.PlainText("delete it")
 	}
-	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, err), Remedy: remedy}
+	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the run failed, and its uploads could not be deleted: %s: %w", names, err), Remedy: remedy}
 }
 
 // silentStoreError is the error if the store does not answer deletions.

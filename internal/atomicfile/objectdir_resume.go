@@ -140,7 +140,7 @@ func (o *objectDir) checkContents(ctx context.Context) error {
 			was.unchanged = true
 			o.objects[found.Key] = was
 		case !ok && !strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "."):
-			return o.errForeignWrite("another has written %s meanwhile", found.Location, "delete that object")
+			return o.errForeignWrite("another program has written %s in the meantime", found.Location, "delete that object")
 		}
 	}
 	return o.checkUnlisted(ctx)
@@ -171,7 +171,7 @@ func (o *objectDir) checkUnlisted(ctx context.Context) error {
 				return failed[i]
 			}
 			if !same[i] {
-				return o.errForeignWrite("another has changed or removed %s meanwhile", o.location.WithKey(key), "see that no other run writes there")
+				return o.errForeignWrite("another program has changed or removed %s in the meantime", o.location.WithKey(key), "see that no other run writes there")
 			}
 		}
 	}
@@ -181,5 +181,5 @@ func (o *objectDir) checkUnlisted(ctx context.Context) error {
 func (o *objectDir) errForeignWrite(format string, object store.Location, remedy string) error {
 	o.foreignWriter = true
 	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf(format, object.PublicName()),
-		Remedy: stream.PlainText(remedy + ", and run the same command again, which goes on with the rest")}
+		Remedy: stream.PlainText(remedy + ", and run the same command again: it continues with the rest")}
 }

@@ -55,7 +55,7 @@ func TestPlantedTemporaries(t *testing.T) {
 		{"of another user", func(t *testing.T, temp, victim string) bool {
 			plantFolder(t, temp, 0o755, func(at string) error { return os.Symlink(victim, at) })
 			return giveAway(t, temp)
-		}, true, "stays, and nothing in it is used: it belongs to another user"},
+		}, true, "is left alone and not used: it belongs to another user"},
 		{"of another user, who lets all write", func(t *testing.T, temp, _ string) bool {
 			plantFolder(t, temp, 0o777, func(at string) error { return os.WriteFile(at, []byte("planted"), 0o600) })
 			return giveAway(t, temp)
@@ -76,7 +76,7 @@ func TestPlantedTemporaries(t *testing.T) {
 			must.Do(t, os.Mkdir(temp, 0o755))
 			must.Do(t, os.WriteFile(filepath.Join(temp, "results"), []byte("results"), 0o600))
 			return true
-		}, true, "it is none that a run has made"},
+		}, true, "no run of this program made it"},
 		{"links", func(t *testing.T, temp, victim string) bool {
 			plantFolder(t, temp, 0o700, func(at string) error { return os.Symlink(victim, at) })
 			return true

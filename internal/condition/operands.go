@@ -59,7 +59,7 @@ func (p *condParser) columnName(n syntax) (string, error) {
 	case *ast.CallNode:
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		if !ok || p.tokenOf(callee).value != "col" {
-			return "", p.errAt(t.at, "functions are no part of conditions")
+			return "", p.errAt(t.at, "conditions cannot contain functions")
 		}
 		if len(n.Arguments) == 1 {
 			if name, ok := n.Arguments[0].(*ast.StringNode); ok && p.tokenOf(name).value != "" {

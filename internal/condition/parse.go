@@ -22,7 +22,7 @@ const example = `a condition compares columns with constants, as in: day >= "202
 // The operators of arithmetic, and their error.
 const (
 	operators    = "+-**/%^.."
-	noArithmetic = "arithmetic is no part of conditions"
+	noArithmetic = "conditions cannot contain arithmetic"
 )
 
 // syntax is a node of expr's tree.
@@ -112,7 +112,7 @@ func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)
 	if begin := p.unquotedDateStart(at); begin >= 0 {
-		at, what = begin, "a date wants quotes"
+		at, what = begin, "write a date in quotes"
 	}
 	place := "at the end"
 	if at < len(p.runes) {
@@ -163,11 +163,11 @@ func (p *condParser) errNoCondition(n syntax) error {
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
 		return p.errAtNode(n, "a constant alone is no condition")
 	case *ast.ArrayNode, *ast.MapNode, *ast.SliceNode:
-		return p.errAtNode(n, "a list is understood only after in, and of constants only")
+		return p.errAtNode(n, "a list may only follow in, and may only contain constants")
 	case *ast.ConditionalNode:
-		return p.errAtNode(n, "choices (if, ?) are no part of conditions")
+		return p.errAtNode(n, "conditions cannot contain if or ?")
 	}
-	return p.errAtNode(n, "this is no part of conditions")
+	return p.errAtNode(n, "conditions cannot contain this")
 }
 
 func notNode(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
@@ -195,7 +195,7 @@ func (p *condParser) convertBinary(n *ast.BinaryNode) (*Node, error) {
 	if strings.Contains(operators, n.Operator) {
 		return nil, p.errAtNode(n, noArithmetic)
 	}
-	return nil, p.errAtNode(n, "the operator %s is no part of conditions", n.Operator)
+	return nil, p.errAtNode(n, "conditions cannot contain the operator %s", n.Operator)
 }
 
 func (p *condParser) flattenConnective(op Connective, n *ast.BinaryNode) (*Node, error) {

@@ -112,11 +112,11 @@ func (f *Facts) decodeFacts(r *words.Reader) *Facts {
 			c.distinct = decodeSketch(r, n-1)
 		}
 		if c.distinct != nil && (c.isNotID || got.tooManyIDs) || got.candidates > mostSketched {
-			r.Fail("a sketch that is not wanted")
+			r.Fail("an unexpected sketch")
 		}
 		if flags&withEnds != 0 && r.Err() == nil {
 			if j >= mostEndColumns {
-				r.Fail("ends that are not wanted")
+				r.Fail("unexpected ends")
 			}
 			if got.ends == nil {
 				got.ends = make([]columnEnds, min(d, mostEndColumns))
@@ -164,7 +164,7 @@ func decodeLabel(r *words.Reader, d int) *label {
 	r.Floats(l.values)
 	for k, y := range l.values {
 		if y != y || slices.Contains(l.values[:k], y) {
-			r.Fail("class %d is %g, which is none or there twice", k, y)
+			r.Fail("class %d is %g, which is not a number or repeated", k, y)
 		}
 	}
 	r.Expect(9 * int64(d))

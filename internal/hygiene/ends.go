@@ -189,7 +189,7 @@ func decodeEnds(r *words.Reader) (e columnEnds) {
 		*to = extremeValue{valueTimes: r.Count("times", words.MostRows), nextTimes: r.Count("times", words.MostRows), value: r.Float(), next: r.Float()}
 		one, two := to.valueTimes > 0 && to.value-to.value == 0, to.nextTimes > 0 && to.next > to.value && to.next-to.next == 0
 		if to.valueTimes+to.nextTimes > e.seen || !one || !two && (to.nextTimes != 0 || to.next != 0) {
-			r.Fail("ends that no values have")
+			r.Fail("ends that no values can have")
 		}
 	}
 	return e

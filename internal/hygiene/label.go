@@ -247,7 +247,7 @@ func (l *label) describeLeak(j int) string {
 			switch {
 			case r*r < leakShare:
 			case l.codes:
-				return "at least " + formatPercent(r*r) + " of its variance lies between the classes"
+				return "at least " + formatPercent(r*r) + " of its variance is between the classes"
 			default:
 				return "correlation " + strconv.FormatFloat(r, 'f', 3, 64)
 			}
@@ -270,11 +270,11 @@ func (l *label) describeLeak(j int) string {
 		return ""
 	}
 	if least >= leastOfClass && areDisjoint(cells) {
-		return "thresholds tell its classes apart"
+		return "thresholds separate its classes"
 	}
 	// η² minus its expectation by chance, as Kelley's ε².
 	if share := 1 - (1-between/total)*float64(p.n-1)/(float64(p.n)-classes); share >= leakShare {
-		return formatPercent(share) + " of its variance lies between the classes"
+		return formatPercent(share) + " of its variance is between the classes"
 	}
 	return ""
 }

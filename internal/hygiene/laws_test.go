@@ -196,7 +196,7 @@ func TestLabelIsThatOfTheRows(t *testing.T) {
 				want = r*r >= leakShare
 			}
 			// Few rows of a class, and ranges apart, are other tests'.
-			if apart := got == "thresholds tell its classes apart"; !apart && c.n >= leastOfClass*found && want != (got != "") {
+			if apart := got == "thresholds separate its classes"; !apart && c.n >= leastOfClass*found && want != (got != "") {
 				t.Errorf("%d classes, %s: %q, η² %v, r %v", classes, tab.names[j], got, eta, r)
 			}
 		}

@@ -19,7 +19,7 @@ func CheckName(name string) error {
 	default:
 		return nil
 	}
-	return stream.Errorf("%q is no name of a file below a folder", name)
+	return stream.Errorf("%q cannot name a file in a folder", name)
 }
 
 // hasShortened reports whether Windows would read a part of the name as another one: it drops dots and spaces

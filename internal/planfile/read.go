@@ -122,7 +122,7 @@ func (r *Reader) checkEnd() error {
 		}
 	}
 	if _, err := r.in.Token(); err != io.EOF {
-		return errors.New("there is something behind its end")
+		return errors.New("there is text after its end")
 	}
 	if r.filesRead != r.Header.Count {
 		return fmt.Errorf("it has %d files, and its header says %d", r.filesRead, r.Header.Count)
@@ -139,7 +139,7 @@ func (r *Reader) expectDelimiter(want json.Delim) error {
 		return explainJSONError(err)
 	}
 	if got != want {
-		return fmt.Errorf("it is no plan: %v where %v should be", got, want)
+		return fmt.Errorf("it is no plan: %v instead of %v", got, want)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (o Options) Validate() error {
 		faults.Addf("a number is negative")
 	}
 	if o.Columns > 0 && o.Noise > 0 {
-		faults.Addf("the columns of noise follow from the number of all columns; give one of both")
+		faults.Addf("the columns of noise follow from the number of all columns; give only one of the two")
 	}
 	if need := informativeColumns(max(o.Factors, 1)) + o.Constant; o.Columns > 0 && o.Columns < need {
 		faults.Addf("%d columns are too few: %d factors and %d constants need %d, since a factor shows in at least 3 redundant columns",

@@ -31,7 +31,7 @@ func TestColumns(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, o := range map[string]Options{
 		"negative":                 {Rows: -1},
-		"give one of both":         {Columns: 9, Noise: 2},
+		"give only one of the two": {Columns: 9, Noise: 2},
 		"need 3,":                  {Columns: 1},
 		"4 constants need 7":       {Columns: 6, Factors: 1, Constant: 4},
 		"want a power of two":      {Classes: 12},

@@ -38,7 +38,7 @@ func CheckDuckDB(file, format, packing string) error {
 
 func (r *Recipe) checkDuckDB() error {
 	if len(r.Batches) == 0 {
-		return stream.Usagef("{format} sql: nothing tells which files the query is to read; use apply with them, or select FROM a table that has them with {from} TABLE")
+		return stream.Usagef("{format} sql: the files that the query should read are unknown; use apply with them, or select FROM a table that has them with {from} TABLE")
 	}
 	for _, b := range r.Batches {
 		for _, file := range b.Files {

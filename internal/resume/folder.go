@@ -174,7 +174,7 @@ func (f *Folder) removeStates() (failed error) {
 // may be full, and the result needs it.
 func (f *Folder) disableSaving(why error) {
 	f.savingDisabled = true
-	f.addRemark("nothing more is saved for an interruption: %v", why)
+	f.addRemark("the run no longer saves checkpoints: %v", why)
 	if err := f.removeStates(); err != nil {
 		f.addRemark("%v", err)
 	}

@@ -84,7 +84,7 @@ func (r *Run) openLog() (*log, error) {
 	}
 	if info, err := file.Stat(); err == nil && info.Size() > l.end {
 		if l.end > 0 {
-			r.folder.addRemark("the end of %s is not as it was written: what it held is made again", path)
+			r.folder.addRemark("the end of %s is damaged: its contents are computed again", path)
 		}
 		if err := file.Truncate(l.end); err != nil {
 			file.Close()
@@ -104,7 +104,7 @@ func (l *log) readStates(digest string) error {
 		return err
 	}
 	if string(head) != logMagic+digest {
-		return ErrDamaged(l.file.Name(), stream.Errorf("it is of another run than its folder"))
+		return ErrDamaged(l.file.Name(), stream.Errorf("it belongs to another run than its folder"))
 	}
 	l.end = int64(len(head))
 	for {

@@ -92,11 +92,11 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	}
 	var saved Identity
 	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != containerKind || err != nil {
-		return nil, why, ErrDamaged(path, stream.Errorf("it does not say which run it is of"))
+		return nil, why, ErrDamaged(path, stream.Errorf("it does not identify its run"))
 	}
 	saved.Inputs, saved.Columns = h.Inputs, h.Columns
 	if why = id.firstDifference(&saved); why.Format == "" {
-		return nil, why, ErrDamaged(path, stream.Errorf("it says two things of the run that it is of"))
+		return nil, why, ErrDamaged(path, stream.Errorf("it describes its run in two contradictory ways"))
 	}
 	return r, why, nil
 }
@@ -107,7 +107,7 @@ func ErrDamaged(path string, err error) error {
 	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
 		dataErr.Err = inner.Err
 	}
-	dataErr.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and what it held is made again")
+	dataErr.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and its contents are computed again")
 	return dataErr
 }
 
@@ -239,7 +239,7 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 		return nil, ErrDamaged(path, err)
 	}
 	if file.Header.Kind != containerKind || file.Header.Options[digestEntry] != r.digest {
-		return nil, errors.Join(ErrDamaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
+		return nil, errors.Join(ErrDamaged(path, stream.Errorf("it belongs to another run than its folder")), file.Close())
 	}
 	s := &State{Marks: make(map[string]string), Path: path, file: file}
 	for entry, value := range file.Header.Options {

@@ -130,7 +130,7 @@ func formatSteps(steps int) string { return strconv.Itoa(steps) }
 func parseSteps(mark string) (int, error) {
 	n, err := strconv.Atoi(mark)
 	if err != nil || n < 0 {
-		return 0, stream.Errorf("it does not say how many steps were made")
+		return 0, stream.Errorf("it does not record its number of steps")
 	}
 	return n, nil
 }

@@ -156,11 +156,11 @@ func parseFiles(mark string) (files []fileMark, err error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal([]byte(mark), &files); err != nil {
-		return nil, stream.Errorf("it does not say which scratch files it has")
+		return nil, stream.Errorf("it does not list its scratch files")
 	}
 	for _, f := range files {
 		if f.Bytes < 1 || f.Record < 1 || f.File != filepath.Base(f.File) || !strings.HasSuffix(f.File, dataSuffix) {
-			return nil, stream.Errorf("it names a scratch file that cannot be, %q", f.File)
+			return nil, stream.Errorf("it lists an impossible scratch file, %q", f.File)
 		}
 	}
 	return files, nil
@@ -290,7 +290,7 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 	}
 	for _, f := range st.loadedFiles {
 		if _, err := run.folder.dir.Lstat(f.File); os.IsNotExist(err) {
-			run.folder.addRemark("%s has lost a file of the checkpoint, %s: that part is made again", run.folder.path, f.File)
+			run.folder.addRemark("%s lacks a file of the checkpoint, %s: that part is computed again", run.folder.path, f.File)
 			st.loadedFiles = nil
 			return stream.StageNew, run.Drop(st.name)
 		}

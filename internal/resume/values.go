@@ -162,7 +162,7 @@ func getFixed[T any](r io.Reader, x []T) error {
 		return err
 	}
 	if n != uint64(len(x)) {
-		return stream.Errorf("it has %d numbers where %d are wanted", n, len(x))
+		return stream.Errorf("it has %d numbers instead of %d", n, len(x))
 	}
 	return getRaw(r, x)
 }

@@ -78,7 +78,7 @@ func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 	// The section's checksum is verified at its end.
 	var one [1]byte
 	if _, err := io.ReadFull(in, one[:]); !errors.Is(err, io.EOF) {
-		return p.errDamaged(errors.Join(err, errors.New("the sample is longer than its rows")))
+		return p.errDamaged(errors.Join(err, errors.New("there are data after the last row of the sample")))
 	}
 	if p.rows == 0 {
 		return nil

@@ -137,7 +137,7 @@ func (h *sampleHead) readRow(r *words.Reader, row []float64) {
 	for j := range row {
 		x := r.Float()
 		if math.IsInf(x, 0) || x != x && canonicalBits(x) != math.Float64bits(x) {
-			r.Fail("a row has a value that is none")
+			r.Fail("a row has an invalid value")
 		}
 		row[j] = x
 	}

@@ -73,7 +73,7 @@ func DefaultRates() Rates {
 		{partTime, 0.004, Seconds, Measured, "a part, whatever its size"},
 		// plan of 64 files of 1,000 columns and one row group 0.34 s, of E-MNIST (9 files of 901
 		// columns and 9 row groups) 0.19 s: 5 and 2.3 µs.
-		{footerTime, 4e-6, Seconds, Measured, "reading what a footer says of one column of one row group"},
+		{footerTime, 4e-6, Seconds, Measured, "reading one column of one row group in a footer"},
 		{startTime, 10, Seconds, Assumed, "until a scheduler has started a machine's work, each round"},
 		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; a plan asks for 16 footers at a time, a scan opens files one after another"},
 		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},

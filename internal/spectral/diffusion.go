@@ -53,7 +53,7 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 	}
 	c := len(e.Values)
 	if c == 0 {
-		k.addWarning("the anchor graph has no eigenvector but the constant one, so that it tells nothing of the features: column order decides; lower {neighbors}, or take {method} greedy")
+		k.addWarning("the anchor graph has no eigenvector but the constant one, so it carries no information about the features: column order decides; lower {neighbors}, or take {method} greedy")
 		return k, nil
 	}
 	roots := make([]float64, c)

@@ -49,7 +49,7 @@ func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 		e.Narrow = all - len(vectors)
 	}
 	if len(parts) > 1 {
-		e.addWarning("the anchor graph falls into %d unconnected parts: the first targets tell them apart", len(parts))
+		e.addWarning("the anchor graph falls into %d unconnected parts: the first targets separate them", len(parts))
 	}
 	vectors = vectors[:min(len(vectors), c)]
 	for range vectors {

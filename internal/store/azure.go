@@ -109,14 +109,14 @@ func (a *azure) explainRefusal(l Location, r *refusal) error {
 		return errMissingKey()
 	case "AuthenticationFailed", "InvalidAuthenticationInfo":
 		return faultf("check AZURE_STORAGE_ACCOUNT, AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, and this machine's clock",
-			"the credentials are not those of the account, or no longer valid: %w", r)
+			"the credentials do not belong to the account, or have expired: %w", r)
 	}
 	switch r.status {
 	case http.StatusNotFound:
 		return errMissingKey()
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict:
 		if a.key == nil && a.sas == nil && a.token == nil {
-			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
+			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access without credentials is denied: %w", r)
 		}
 		if r.status != http.StatusConflict {
 			return faultf("check that the credentials (AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or another's) are the account's and may do this to the container, and that its firewall lets this machine in",

@@ -181,9 +181,9 @@ func (g *gs) explainRefusal(l Location, r *refusal) error {
 		return errMissingKey()
 	case http.StatusUnauthorized:
 		if g.readTokens == nil {
-			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
+			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access without credentials is denied: %w", r)
 		}
-		return faultf("sign in again (gcloud auth application-default login), or check GOOGLE_APPLICATION_CREDENTIALS", "the credentials are not or no longer valid: %w", r)
+		return faultf("sign in again (gcloud auth application-default login), or check GOOGLE_APPLICATION_CREDENTIALS", "the credentials are not valid, or have expired: %w", r)
 	case http.StatusForbidden:
 		return faultf("check that the credentials may do this to the bucket "+l.Bucket, "access is denied: %w", r)
 	}

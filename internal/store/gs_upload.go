@@ -101,7 +101,7 @@ func (t *gsTransfer) sendPart(ctx context.Context, i int, body *section) error {
 		err := t.c.sendWithRetries(ctx, t.gs, r, func(resp *http.Response) error {
 			end, err := strconv.ParseInt(strings.TrimPrefix(resp.Header.Get("Range"), "bytes=0-"), 10, 64)
 			if err != nil || end+1 <= at+stored {
-				return &lostRequest{errors.New("the store kept nothing of what it was sent")}
+				return &lostRequest{errors.New("the store kept none of the data")}
 			}
 			stored = min(end+1-at, body.Size())
 			return nil

@@ -124,7 +124,7 @@ func TestWebServerWithoutRanges(t *testing.T) {
 func TestOddWebServers(t *testing.T) {
 	content, tag := noise(1000, 1), ""
 	for want, change := range map[string]func(http.ResponseWriter, *http.Request) bool{
-		"how long": func(w http.ResponseWriter, _ *http.Request) bool {
+		"the file's length": func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Transfer-Encoding", "chunked")
 			w.(http.Flusher).Flush()
 			return true

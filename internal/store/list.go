@@ -85,7 +85,7 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 		for after, more := "", true; more; more = after != "" {
 			objects, next, err := c.fetchPage(ctx, d, store, l, after)
 			if err == nil && next != "" && next == after {
-				err = faultf("", "the store's listing does not end: it tells the same next page again")
+				err = faultf("", "the store's listing does not end: it names the same next page again")
 			}
 			if err != nil {
 				yield(Object{}, dataError(ctx, l, c.explainError(ctx, d, l, err)))

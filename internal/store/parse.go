@@ -50,7 +50,7 @@ func Parse(arg string) (Location, error) {
 		return Location{}, stream.Usagef("a URL of %s:// without a bucket: write %s://BUCKET/KEY", scheme, scheme)
 	case !bucketName.MatchString(l.Bucket):
 		// The text is not repeated: it may be KEY:SECRET@bucket.
-		return Location{}, stream.Usagef("what stands behind %s:// is not the name of a bucket (letters, digits, dots, hyphens); "+
+		return Location{}, stream.Usagef("the text after %s:// is not the name of a bucket (letters, digits, dots, hyphens); "+
 			"credentials do not belong into a URL, they are taken from the environment and from the store's own configuration files", scheme)
 	}
 	l.query, err = parseParameters(scheme, query)
@@ -101,7 +101,7 @@ func parseParameters(scheme, query string) (url.Values, error) {
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, stream.Usagef("the part of the URL of %s:// behind ? cannot be read: write name=value&name=value, with %%26 for & in a value and %%25 for %%", scheme)
+		return nil, stream.Usagef("the part of the URL of %s:// after ? cannot be read: write name=value&name=value, with %%26 for & in a value and %%25 for %%", scheme)
 	}
 	for name, all := range values {
 		value := all[0]
@@ -172,7 +172,7 @@ func parseWeb(scheme, rest string) (Location, error) {
 	rest, l.raw, _ = strings.Cut(rest, "?")
 	l.Bucket, l.Key, _ = strings.Cut(rest, "/")
 	if !validHost(l.Bucket) {
-		return Location{}, stream.Usagef("what stands behind %s:// is not HOST or HOST:PORT; a name and a password cannot be given before the host", scheme)
+		return Location{}, stream.Usagef("the text after %s:// is not HOST or HOST:PORT; a name and a password before the host are not supported", scheme)
 	}
 	if strings.Contains(l.Key, "#") || strings.Contains(l.raw, "#") {
 		return Location{}, stream.Usagef("a URL of %s:// with #, which no server gets to see: write %%23 if it belongs to the file's name", scheme)

@@ -17,8 +17,8 @@ const noneOfAWS = "no EC2 IMDS role found"
 // errNoCredentials names the places that were searched, and the fault of the credentials that were found.
 func errNoCredentials(where string, err error) error {
 	if isProviderBusy(err) {
-		return &unavailableError{faultf("trying again later may help; if it does not, see that what gives out the credentials works, or read public data without them: {anonymous}, or anonymous=true in the URL",
-			"no credentials now of %s: %s", where, providerText(err)), true}
+		return &unavailableError{faultf("trying again later may help; if it does not, check the service that gives out the credentials, or read public data without them: {anonymous}, or anonymous=true in the URL",
+			"%s gives out no credentials at the moment: %s", where, providerText(err)), true}
 	}
 	const remedy = "set them, or read public data without them: {anonymous}, or anonymous=true in the URL"
 	if strings.Contains(err.Error(), noneOfAWS) {

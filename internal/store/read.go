@@ -14,7 +14,7 @@ import (
 func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	to := at + int64(len(b))
 	if at < 0 || to < at || to > o.Size {
-		return dataError(ctx, o.Location, fmt.Errorf("the bytes %d to %d are asked for of %d", at, to, o.Size))
+		return dataError(ctx, o.Location, fmt.Errorf("bytes %d to %d were requested of an object of %d bytes", at, to, o.Size))
 	}
 	return c.fetchRange(ctx, o, at, to, func(body io.Reader) (int64, error) {
 		n, err := io.ReadFull(body, b)
@@ -169,7 +169,7 @@ func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64
 			return nil, errChanged()
 		}
 		if from > mostSkipped+done {
-			return nil, faultf("download the file and read it from there", "the server sends whole files only, not the parts of them that are asked for")
+			return nil, faultf("download the file and read it from there", "the server sends whole files only, not the requested parts")
 		}
 		if _, err := io.CopyN(io.Discard, resp.Body, from); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -179,7 +179,7 @@ func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64
 		}
 		return io.LimitReader(resp.Body, to-from), nil
 	case !ok || first != from || last > to:
-		return nil, faultf("download the file and read it from there", "the server sends another part of the file than it was asked for")
+		return nil, faultf("download the file and read it from there", "the server sent another part of the file than requested")
 	case total >= 0 && total != o.Size:
 		return nil, errChanged()
 	}
@@ -187,5 +187,5 @@ func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64
 }
 
 func errChanged() error {
-	return faultf("run again, when nobody writes to it", "%w", ErrChanged)
+	return faultf("run again while nobody writes to it", "%w", ErrChanged)
 }

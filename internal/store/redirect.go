@@ -195,7 +195,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return &permanentError{faultf("check the address", "the server redirects for ever")}
 	case r.URL.Scheme != "https" && r.URL.Scheme != "http":
-		return &permanentError{faultf("check the address", "the server redirects to an address that is none of a web server")}
+		return &permanentError{faultf("check the address", "the server redirects to an address that is not of a web server")}
 	case r.URL.Scheme == "https":
 	case slices.ContainsFunc(via, func(before *http.Request) bool { return before.URL.Scheme == "https" }):
 		return &permanentError{faultf("check the address", "the server redirects to an address without encryption")}

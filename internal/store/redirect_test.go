@@ -109,7 +109,7 @@ func TestRedirectsStay(t *testing.T) {
 		"https://[::ffff:169.254.7.7]/": "link-local",
 		"http://169.254.7.7/a":          "another host", "http://metadata.google.internal/": "another host", other.URL + "/a": "another host",
 		"http://localhost" + otherHost[strings.LastIndexByte(otherHost, ':'):] + "/a": "another host",
-		"ftp://host/a": "none of a web server", "file:///etc/passwd": "none of a web server",
+		"ftp://host/a": "not of a web server", "file:///etc/passwd": "not of a web server",
 	} {
 		place = to
 		_, err := c.Stat(t.Context(), at(t, first.URL+"/file?sig=1"))

@@ -64,7 +64,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 	}
 	inner, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	dog := &watchdog{wait: wait, timer: time.AfterFunc(wait, func() { cancel(&lostRequest{fmt.Errorf("no byte came or went for %v", wait)}) })}
+	dog := &watchdog{wait: wait, timer: time.AfterFunc(wait, func() { cancel(&lostRequest{fmt.Errorf("no byte was sent or received for %v", wait)}) })}
 	defer dog.timer.Stop()
 	sent := newSending(r.body, dog)
 	defer sent.stopReading()
@@ -89,7 +89,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 	resp, err := client.Do(req) // drainAndClose closes it
 	if err != nil {
 		if failed := sent.sourceError(); failed != nil {
-			return fmt.Errorf("what is to be written cannot be read: %w", failed)
+			return fmt.Errorf("the data to be written cannot be read: %w", failed)
 		}
 		return networkError(ctx, inner, err)
 	}
@@ -109,7 +109,7 @@ func (r request) buildHTTP(ctx context.Context, sent *sendingBody) (*http.Reques
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), body)
 	if err != nil {
-		return nil, errors.New("the address cannot be asked for: it has characters that no URL may have")
+		return nil, errors.New("the address has characters that no URL may have")
 	}
 	exact := *r.url
 	req.URL = &exact

@@ -96,7 +96,7 @@ func (s *s3) signRequest(ctx context.Context, r *http.Request, body *section) er
 	case r.URL.Scheme == "http":
 		sum := sha256.New()
 		if _, err := io.Copy(sum, io.NewSectionReader(body, 0, body.Size())); err != nil {
-			return fmt.Errorf("what is to be written cannot be read: %w", err)
+			return fmt.Errorf("the data to be written cannot be read: %w", err)
 		}
 		hash = hex.EncodeToString(sum.Sum(nil))
 	}
@@ -152,7 +152,7 @@ func (*s3) readPage(p *page, l Location) (after string, err error) {
 	case err != nil || !truncated:
 		return "", err
 	case after == "":
-		return "", fmt.Errorf("a page is not the last, and names no next")
+		return "", fmt.Errorf("a page is not the last one, but names no next page")
 	}
 	return after, nil
 }

@@ -17,14 +17,14 @@ func (s *s3) explainRefusal(l Location, r *refusal) error {
 	case "InvalidAccessKeyId", "XAdminUserNotFound": // the second is versitygw's
 		return faultf("check AWS_ACCESS_KEY_ID, AWS_PROFILE and the endpoint", "the store does not know the access key: %w", r)
 	case "SignatureDoesNotMatch":
-		return faultf("check AWS_SECRET_ACCESS_KEY, or what the profile says instead", "the secret key is not that of the access key: %w", r)
+		return faultf("check AWS_SECRET_ACCESS_KEY, or the profile's setting", "the secret key does not belong to the access key: %w", r)
 	case "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
 		return faultf("sign in again, or get a new AWS_SESSION_TOKEN", "the session token is not or no longer valid: %w", r)
 	case "RequestTimeTooSkewed":
 		return faultf("set this machine's clock", "this machine's clock and the store's differ too much for signatures: %w", r)
 	case "AccessDenied", "AllAccessDisabled", "AccountProblem":
 		if s.credentials == nil {
-			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
+			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access without credentials is denied: %w", r)
 		}
 		return faultf("check that the credentials may do this to the bucket, and the key too: a store does not say that an object is missing to those who may not list the bucket",
 			"access is denied: %w", r)

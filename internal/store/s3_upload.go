@@ -163,7 +163,7 @@ func (t *s3Transfer) isListed(ctx context.Context) bool {
 // is known; GCS may have kept a part of the last bytes only, and ignores that part when they are sent again.
 func readFinalAnswer(resp *http.Response) (body []byte, err error) {
 	if resp.StatusCode == http.StatusPermanentRedirect {
-		return nil, &lostRequest{errors.New("the store kept only a part of what it was sent")}
+		return nil, &lostRequest{errors.New("the store kept only a part of the data")}
 	}
 	body, err = io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {

@@ -194,7 +194,7 @@ func TestRefusals(t *testing.T) {
 	put(t, client(nil), s.URL("object"), nil)
 	right := os.Getenv("AWS_SECRET_ACCESS_KEY")
 	for what, test := range map[string]struct{ id, secret, url, want string }{
-		"wrong secret": {"", "wrong-secret-of-this-key", s.URL("object"), "the secret key is not that of the access key"},
+		"wrong secret": {"", "wrong-secret-of-this-key", s.URL("object"), "the secret key does not belong to the access key"},
 		"wrong key":    {"AKIAWRONG00000000000", right, s.URL("object"), "does not know the access key"},
 		"anonymous":    {"", right, s.URL("object") + "&anonymous=true", "leave anonymous"},
 	} {

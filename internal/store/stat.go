@@ -67,7 +67,7 @@ func (c *Client) statByRead(ctx context.Context, d dialect, l Location) (o Objec
 }
 
 func errNoSize() error {
-	return faultf("download the file and read it from there", "the server does not say how long it is")
+	return faultf("download the file and read it from there", "the server does not report the file's length")
 }
 
 // contentRange reads "bytes 0-9/100", "bytes 0-9/*" and "bytes */100"; total is -1 for *.

@@ -125,7 +125,7 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 		defer cancel()
 		if left := t.abortUpload(last); left != nil {
 			// Not wrapped: the first failure decides whether another try is worthwhile.
-			err = errors.Join(err, stream.Errorf("and its parts could not be removed from the store: %v", left))
+			err = errors.Join(err, stream.Errorf("also, its parts could not be removed from the store: %v", left))
 		}
 	}()
 	g, inner := errgroup.WithContext(ctx)

@@ -99,7 +99,7 @@ func (s *Survey) decideScale(t *Table, name string) error {
 	s.Unit = decideUnit(t)
 	if name != "" {
 		scale, err := gram.ParseScale(name)
-		s.Scale, s.Why = scale, stream.Textf("scale %s as asked for", name)
+		s.Scale, s.Why = scale, stream.Textf("scale %s as requested", name)
 		s.Cosine = s.Unit == Counts && scale == gram.ScaleNone
 		return err
 	}

@@ -160,7 +160,7 @@ func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []b
 	})
 }
 
-var errRequiredNull = errors.New("a null in a column that the schema says has none")
+var errRequiredNull = errors.New("a null in a column that the schema declares without nulls")
 
 func (b *arrowBatch) addValue(at int, level int16) {
 	b.places, b.def = append(b.places, at), append(b.def, level)

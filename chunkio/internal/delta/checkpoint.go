@@ -41,7 +41,7 @@ func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	// A missing file may have been cleaned up, with the table, since it was listed.
 	retry := ""
 	if errors.Is(err, fs.ErrNotExist) {
-		retry = "read the table again; where that ends here as well, "
+		retry = "read the table again; if that fails here too, "
 	}
 	e.Remedy = stream.Textf(retry + "restore the checkpoint from a copy")
 	if t.isCompleteWithout(c) {
@@ -94,7 +94,7 @@ func (r *checkpointReader) readJSON(ctx context.Context, f logFile) error {
 
 func (r *checkpointReader) checkVersion(version int64) error {
 	if version != r.version {
-		return fmt.Errorf("says that it is the checkpoint of version %d", version)
+		return fmt.Errorf("claims to be the checkpoint of version %d", version)
 	}
 	return nil
 }

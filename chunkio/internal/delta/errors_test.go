@@ -126,9 +126,9 @@ func TestGaps(t *testing.T) {
 
 	// A file that goes between listing and reading.
 	_, err = Read(t.Context(), vanishing{m, fmt.Sprintf(checkpoint, 3)}, "shop/orders", Options{})
-	wantData(t, "gone", err, fmt.Sprintf(checkpoint, 3), "is gone", "read the table again")
+	wantData(t, "gone", err, fmt.Sprintf(checkpoint, 3), "is missing", "read the table again")
 	_, err = Read(t.Context(), vanishing{m, commitName(5)}, "shop/orders", Options{})
-	wantData(t, "gone", err, commitName(5), "is gone", "read the table again")
+	wantData(t, "gone", err, commitName(5), "is missing", "read the table again")
 }
 
 // A commit that is cut off between two lines is not taken for a whole one, read in one go
@@ -205,11 +205,11 @@ func TestDamagedCheckpoints(t *testing.T) {
 		half := func(b []byte) []byte { return b[:len(b)/2] }
 		spoil("cut off", shapeClassic, name, half, "PAR1")
 		spoil("cut off sidecar", shapeJSONSidecars, side, half, "bytes where the log says")
-		spoil("no sidecar", shapeUUIDSidecars, side, func([]byte) []byte { return nil }, "is gone")
+		spoil("no sidecar", shapeUUIDSidecars, side, func([]byte) []byte { return nil }, "is missing")
 		spoil("cut off JSON", shapeJSONSidecars, uuid, half, "line")
 		spoil("of another version", shapeJSONSidecars, uuid, func(b []byte) []byte {
 			return []byte(strings.ReplaceAll(string(b), `{"version":4}`, `{"version":3}`))
-		}, "line 1 says that it is the checkpoint of version 3")
+		}, "line 1 claims to be the checkpoint of version 3")
 		spoil("other columns", shapeClassic, name, func([]byte) []byte {
 			return writeRows(t, checkpointFields(false)[1:2], []row{{"add": row{"path": "x"}}}, 9)
 		}, "without its path or size")

@@ -63,8 +63,8 @@ func (e faultError) Unwrap() error { return e.error }
 
 func (t *table) errUnreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		e := stream.Dataf(t.filePath(name), "is gone, though the log was listed with it or names it: %w", err)
-		e.Remedy = stream.Textf("read the table again; where that ends here as well, restore the file from a copy")
+		e := stream.Dataf(t.filePath(name), "is missing, though the listing or the log names it: %w", err)
+		e.Remedy = stream.Textf("read the table again; if that fails here too, restore the file from a copy")
 		return e
 	}
 	if _, placed := errors.AsType[*stream.DataError](err); !placed {

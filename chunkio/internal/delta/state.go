@@ -145,7 +145,7 @@ func (s *state) removeFile(table, raw, vector string) error {
 }
 
 func errAddedAndRemoved(raw string) error {
-	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; which of them holds cannot be told", raw)
+	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; the log does not decide between them", raw)
 }
 
 // liveFiles returns the live files of a replayed state, which it gives up.

@@ -148,11 +148,11 @@ func parseNPY(text string) (h npyHeader, err error) {
 		return h, errors.New("the header is no dictionary")
 	}
 	if h.fortran, ok = dict["fortran_order"].(bool); !ok {
-		return h, errors.New("the header does not tell fortran_order")
+		return h, errors.New("the header lacks fortran_order")
 	}
 	shape, ok := dict["shape"].([]any)
 	if !ok {
-		return h, errors.New("the header does not tell a shape")
+		return h, errors.New("the header lacks a shape")
 	}
 	dims := make([]int64, len(shape))
 	for i, x := range shape {
@@ -202,7 +202,7 @@ func (h *npyHeader) readElementType(descr any) error {
 	case []any:
 		return h.readFields(d)
 	}
-	return errors.New("the header does not tell a descr")
+	return errors.New("the header lacks a descr")
 }
 
 // readFields reads the fields of a structured type: (name, type) or (name, type, shape).

@@ -69,7 +69,7 @@ func (e *entries) startPage(p *page) (err error) {
 		*e.values = values{col: e.col, buf: e.buf, dict: dictionary{plain: e.pages.dict, size: e.pages.dictSize}}
 	}
 	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.independentPages {
-		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not tell")
+		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not list")
 	}
 	skip := min(int(e.pos-p.entriesBefore), p.header.Values)
 	present := skip

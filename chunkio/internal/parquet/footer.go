@@ -90,7 +90,7 @@ func (f *footer) parse(shape footerShape) (err error) {
 	})
 	f.rows = fields[3]
 	if set&(1<<3) == 0 {
-		c.fail(errors.New("it does not tell the number of rows"))
+		c.fail(errors.New("the number of rows is missing"))
 	}
 	return errors.Join(err, c.err)
 }

@@ -70,7 +70,7 @@ func (c *compact) rowGroups(shape footerShape) []groupMeta {
 			return true
 		})
 		if set&(1<<3) == 0 {
-			c.fail(errors.New("a row group does not tell its rows"))
+			c.fail(errors.New("a row group lacks its number of rows"))
 		}
 		g.rows, g.chunks = fields[3], chunks[first:len(chunks):len(chunks)]
 		groups = append(groups, g)

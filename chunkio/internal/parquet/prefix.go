@@ -18,7 +18,7 @@ func (p *page) expandSharedPrefixes(size int, most int64, buf *[]byte) error {
 	n, front := p.present, p.raw[:len(p.raw)-len(p.values)]
 	whole := int64(len(front)) + int64(n)*int64(size)
 	if whole > most {
-		return fmt.Errorf("%d values of %d bytes are encoded DELTA_BYTE_ARRAY, which the footer does not tell", n, size)
+		return fmt.Errorf("%d values of %d bytes are encoded DELTA_BYTE_ARRAY, which the footer does not list", n, size)
 	}
 	var shared, rests deltas
 	if n > 0 { // of none, nothing was checked

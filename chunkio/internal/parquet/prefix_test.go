@@ -139,7 +139,7 @@ func TestSharedPrefixesDamaged(t *testing.T) {
 		"longer":        {1 << 20, func(x *madeColumn) { x.length = 10 }, "value 0 shares 0 bytes and has 9 of its own, where the type has 10"},
 		"shorter":       {1 << 20, func(x *madeColumn) { x.length = 8 }, "has 9 of its own, where the type has 8"},
 		"several pages": {200, func(*madeColumn) {}, "with one of the page before, which cannot be decoded; copy or write the file again"},
-		"untold":        {1 << 20, func(x *madeColumn) { x.encodings = []int64{0} }, "which the footer does not tell"},
+		"untold":        {1 << 20, func(x *madeColumn) { x.encodings = []int64{0} }, "which the footer does not list"},
 	} {
 		x := sharingColumn(t, parquet.DataPageV1, values, c.page)
 		x.annotate = decimal

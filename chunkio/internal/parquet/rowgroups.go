@@ -37,7 +37,7 @@ func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error
 		chunks, more, hasRows := c.skipRowGroup()
 		switch {
 		case !hasRows:
-			c.fail(errors.New("a row group does not tell its rows"))
+			c.fail(errors.New("a row group lacks its number of rows"))
 		case chunks != columns:
 			c.fail(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
 		}
