@@ -11,16 +11,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockPasses supplies blocks and columns of G without a G in memory, for a target in memory. One pass computes G
-// within the blocks; others fetch the columns of the chosen blocks and of the blocks that are worth most after them.
+// blockPasses supplies blocks and columns of G if the target is in memory but G is not. One pass computes the parts of
+// G within the blocks. Other passes fetch columns of G for the chosen block and for the blocks of the next highest
+// value.
 type blockPasses struct {
 	*streamEngine
 	columnRoom  int               // capacity of columnCache
 	columnCache map[int][]float64 // columns of G, by feature
 }
 
-// selectBlocks chooses blocks from rows, for a target in memory, with room for the given number of columns of G. Half
-// of the room is for columnCache, because each column is copied so that it can be freed alone.
+// selectBlocks chooses blocks from rows, for a target in memory, with memory for room columns of G. Half of this
+// memory is for columnCache, because each column is copied so that it can be freed alone.
 func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
 	return selectBlocks(ctx, s.target, &blockPasses{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
 }
@@ -77,7 +78,8 @@ func (s *blockPasses) restartWithout(ctx context.Context, excluded []bool) (*gra
 	return s.target, err
 }
 
-// addBlockGrams adds a block of rows to G within blocks of features, below the diagonal. Cost n·Σb².
+// addBlockGrams adds the contribution of the rows of b to the entries below the diagonal of G_gg for each block g. It
+// costs n·Σb² flops for n rows and blocks of b features.
 func (r *reader) addBlockGrams(b *block, list []method.Block, to [][]float64) {
 	kernel.Each(r.workers, len(list), func(i int) {
 		members := list[i].Members
@@ -131,8 +133,8 @@ func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
 // twice, each time with one pass for the criterion and one for G within blocks.
 const blockStarts = 3
 
-// streamedBlocksBytes is the extra memory for choosing blocks of at most `largest` features from rows, for a target
-// of `rows` rows.
+// streamedBlocksBytes returns the memory that is needed in addition if blocks of at most `largest` features are chosen
+// from rows, for a target of `rows` rows.
 func streamedBlocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0
