@@ -71,8 +71,8 @@ func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64
 // one operation for each entry that x and an anchor share. Most anchors are ruled out by ‖y‖² − 2xᵀy, whose error is
 // bounded, and the others are compared by Σ(x_i − y_i)².
 //
-// A feature that many anchors share is stored as a column of all anchors, which is added without index look-ups: 20
-// times as fast an entry.
+// A feature that many anchors share is stored as a column of all anchors. Such a column is added without index
+// look-ups, which is 20 times as fast for each entry.
 type thinSearch struct {
 	m, d, count int
 

@@ -10,7 +10,7 @@ type directions struct {
 	team   *kernel.Team
 	data   []float64 // rows×k, column by column
 	rows   int
-	isZero []bool // by row of the last call: all zeros
+	isZero []bool // by row of the last call: the row is all zeros
 }
 
 func newDirections(team *kernel.Team, rows, k int) *directions {
@@ -20,8 +20,8 @@ func newDirections(team *kernel.Team, rows, k int) *directions {
 // stripe is the number of rows that a worker scales together.
 const stripe = 64
 
-// normalizeRows returns the rows of x, at most d.rows, with length 1, lent until the next call. Rows of zeros stay
-// zeros; rows with a NaN or an infinity have a NaN.
+// normalizeRows returns the rows of x, at most d.rows, scaled to length 1. They are valid until the next call. Rows of
+// zeros stay zeros; rows with a NaN or an infinity get a NaN.
 func (d *directions) normalizeRows(x matrix) matrix {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
 	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {

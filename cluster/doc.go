@@ -11,7 +11,7 @@
 //  3. [Compare] gives accuracy, normalized mutual information, purity and the adjusted
 //     Rand index of a clustering.
 //
-// Spherical k-means takes rows by their direction alone (for text).
+// Spherical k-means uses only the direction of each row (for text).
 //
 // Sources: Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28 (1982);
 // Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007 (its

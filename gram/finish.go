@@ -67,16 +67,16 @@ type Gram struct {
 	Warnings []string
 }
 
-// Finish turns m into the Gram matrix of the filled and scaled columns, in place and
-// in O(d²): with u = fill value - pilot, y = x̃ + m·u and b = Σ w y,
+// Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). With u = fill value -
+// pilot, y = x̃ + m·u and b = Σ w y,
 //
 //	Yᵢⱼ = G̃ᵢⱼ + uⱼAⱼᵢ + uᵢAᵢⱼ + uᵢuⱼNᵢⱼ            filled
 //	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred
 //	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     a = (y - shift)·f, c = mean of y - shift
 //
-// So raw values come from centred ones: columns that differ little from their mean keep their digits. m is consumed:
-// only its Profile may be used afterwards, even on error. cols are the profile's columns. No rows or no usable column
-// is a *stream.DataError.
+// So even raw values are computed from centred ones, and columns that differ little from their mean keep their digits.
+// m is consumed: only its Profile may be used afterwards, even on error. cols are the columns of the profile. If there
+// are no rows, or no usable column, Finish fails with a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	d := len(m.Columns)
 	m.scratch = new(scratch)

@@ -16,8 +16,8 @@ import (
 type Rows struct {
 	Profile
 	threads      int
-	capacity     int       // number of rows kept
-	n            int       // rows kept
+	capacity     int       // number of rows that fit
+	n            int       // number of rows kept
 	x            []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
 	narrowValues []float32 // values in place of x, if all of them are exact as float32
 	root         []float64 // √w of each row; nil for rows without weights

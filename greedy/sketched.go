@@ -99,8 +99,8 @@ type sketchSelection struct {
 	gram          *gram.Gram
 	opt           Options
 	isCandidate   []bool // by feature
-	candidates    []int  // largest length of candidates
-	maxCandidates int    // for candidates
+	candidates    []int  // in the order in which they were named
+	maxCandidates int    // largest length of candidates
 
 	// These are for each turn of the last selectBySketch, in shares of ‖A‖².
 	scores      [][]float64 // of the candidates named by then, parallel to candidates

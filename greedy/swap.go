@@ -245,7 +245,7 @@ func (x *exchanger) makeExchanges(ctx context.Context) error {
 	return nil
 }
 
-// likelyBest judges places again, the most promising first, until one keeps most of its gain.
+// likelyBest judges places again, the most promising first, until one of them keeps most of its gain.
 func (x *exchanger) likelyBest() exchangePair {
 	for range x.ranking {
 		best := x.bestRanked()
