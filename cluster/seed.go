@@ -94,7 +94,7 @@ func (s *seeder) drawFirst() error {
 		var nonzero float64
 		for i := range s.squares {
 			if s.isZeroRow(i) {
-				s.squares[i] = 0 // never drawn, as it stays the least
+				s.squares[i] = 0 // never drawn, because 0 stays the least
 			} else {
 				nonzero++
 			}

@@ -6,14 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graph is a normalized Laplacian L of the rows: one of the two fields is set. It is read-only; each run has its own
-// laplacianProducts.
+// graph is a normalized Laplacian L of the rows. Exactly one of the two fields is set. It is read-only; each run has
+// its own laplacianProducts.
 type graph struct {
 	anchored   *rows.AnchoredGraph // rows that share anchors
 	neighbours *rows.Graph         // nearest rows
 }
 
-// anchorFile holds the rows of B; nil for nearest rows.
+// anchorFile returns the file with the rows of B, or nil for a graph of nearest rows.
 func (g *graph) anchorFile() stream.ScratchFile {
 	if g == nil || g.anchored == nil {
 		return nil
@@ -30,8 +30,8 @@ const (
 	fields
 )
 
-// laplacianProducts computes L·U and L·Z. These need all rows of U and Z: the rows are gathered, block by block in
-// order, before any row of the product is computed.
+// laplacianProducts computes L·U and L·Z. These products need all rows of U and Z. So the rows are gathered first,
+// block by block in order, before any row of the product is computed.
 type laplacianProducts struct {
 	*graph
 	layout
@@ -58,7 +58,7 @@ func (p *laplacianProducts) graphFile() stream.ScratchFile {
 	return p.graph.anchorFile()
 }
 
-// gatherBlock adds the rows of block b of A; block 0 begins anew.
+// gatherBlock adds the rows of block b of A. Block 0 starts a new matrix.
 func (p *laplacianProducts) gatherBlock(f field, b int, rec []byte, a []float64) {
 	if p.neighbours != nil {
 		copy(p.gathered[f][b*p.block*p.k:], a)
@@ -71,8 +71,8 @@ func (p *laplacianProducts) gatherBlock(f field, b int, rec []byte, a []float64)
 	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.gathered[f], z.Cols, p.k, p.k))
 }
 
-// laplacianTo writes the rows of L·A from row from of block b on; a has the same rows of A. Calls may run at the same
-// time.
+// laplacianTo writes rows of L·A, beginning with row `from` of block b. a has the same rows of A. Calls may run at the
+// same time.
 func (p *laplacianProducts) laplacianTo(dst []float64, f field, b int, rec []byte, from int, a []float64) {
 	h := len(a) / p.k
 	if p.neighbours != nil {
