@@ -43,8 +43,8 @@ func newLayout(n int64, d, k, blockRows int) layout {
 
 func (l layout) rowsOfBlock(b int) int { return int(min(int64(l.block), l.n-int64(b)*int64(l.block))) }
 
-// state is a view of the numbers of each row in a block: U, then V (the n of pass B and later the previous U), Z and
-// Y₁, h×k each, and s, h numbers. s gives row i of E as a multiple of w: E = s·w.
+// state is a view of the numbers of each row in a block: U, the n of pass B, which the previous U later replaces, Z
+// and Y₁, h×k each, and s, h numbers. With s, row i of E is a multiple of w: E = s·w.
 type state struct{ u, v, z, y, s []float64 }
 
 func (l layout) stateWords() int { return 4*l.k + 1 }
