@@ -26,18 +26,16 @@ const (
 	maxRows    = MostSampled
 )
 
-// The binary form of Statistics, 8-byte little-endian words; equal states give equal
-// bytes: "ufsanch2", m, K, D, rows, the anchors' digest (4 words), the Trust's fields (6 words),
-// then D times column, centre, factor and fill, then Δ, ZᵀX by rows, and the upper
-// triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
+// The binary form of Statistics, 8-byte little-endian words; equal states give equal bytes: "ufsanch2", m, K, D, rows,
+// the anchors' digest (4 words), the Trust's fields (6 words), then D times column, centre, factor and fill, then Δ,
+// ZᵀX by rows, and the upper triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
 
 const (
 	headWords  = 4 + len(Digest{})/8 // after the magic
 	trustWords = 6
 )
 
-// WriteTo writes the binary form of s through a buffer of 64 KiB. It implements
-// io.WriterTo.
+// WriteTo writes the binary form of s through a buffer of 64 KiB. It implements io.WriterTo.
 func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	if s.brokenErr != nil {
 		return 0, s.brokenErr

@@ -7,10 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Graph is the anchor graph of n rows and d scaled features, in the small matrices
-// that selectors work from. With Z the n×m weights of rows on anchors (each row sums
-// to 1), Δ = diag(Zᵀ1), B = ZΔ^(−1/2), A = BBᵀ the n×n affinity and L = I − A its
-// Laplacian (eq. 2.6 of SFUFS gives D = I), and X̃ the centred features,
+// Graph is the anchor graph of n rows and d scaled features, in the small matrices that selectors work from. With Z
+// the n×m weights of rows on anchors (each row sums to 1), Δ = diag(Zᵀ1), B = ZΔ^(−1/2), A = BBᵀ the n×n affinity and
+// L = I − A its Laplacian (eq. 2.6 of SFUFS gives D = I), and X̃ the centred features,
 //
 //	G = X̃ᵀX̃   C = BᵀX̃   S = BᵀB
 //

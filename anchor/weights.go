@@ -15,8 +15,7 @@ func (w *scratch) weighRows(rows, k int) int {
 	return -1
 }
 
-// Weights writes the weights of a row on its K nearest anchors, from the squared
-// distances of K+1 in ascending order:
+// Weights writes the weights of a row on its K nearest anchors, from the squared distances of K+1 in ascending order:
 //
 //	z_j = (d_{K+1} − d_j) / (K·d_{K+1} − Σ_{i≤K} d_i)   // eq. (2.13)
 //

@@ -1,6 +1,5 @@
-// Package cluster groups rows by k-means, in memory or in passes over a stream, and scores
-// a clustering against known classes. It serves to judge selections of features, and to
-// place anchors.
+// Package cluster groups rows by k-means, in memory or in passes over a stream, and scores a clustering against known
+// classes. It serves to judge selections of features, and to place anchors.
 //
 //  1. [KMeans] seeds the centres by greedy k-means++ and moves them by Lloyd's iteration,
 //     restarted as often as asked, for the lowest inertia: the sum of the squared

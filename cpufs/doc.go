@@ -1,6 +1,5 @@
-// Package cpufs ranks features that lie on a grid (pixels, sensor × time) through a
-// tensor model of the table: CPUFS and its nonnegative variant CPUFSnn, in memory or in
-// passes over rows that stay on disk.
+// Package cpufs ranks features that lie on a grid (pixels, sensor × time) through a tensor model of the table: CPUFS
+// and its nonnegative variant CPUFSnn, in memory or in passes over rows that stay on disk.
 //
 // With X the n×d rows, d = n₁·n₂, feature (h, g) in column h·n₂ + g, and c components,
 //
@@ -38,9 +37,8 @@
 // start with negative entries makes A vanish. U and V start uniform, scaled by the one factor for which XW fits F
 // best. Steps are never of a fixed length.
 //
-// Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP
-// decomposition, IEEE Transactions on Knowledge and Data Engineering. Armijo, Minimization
-// of functions having Lipschitz continuous first partial derivatives, Pacific J. Math. 16
-// (1966), and Bertsekas, On the Goldstein-Levitin-Polyak gradient projection method, IEEE
-// Trans. Automatic Control 21 (1976), for the condition that ends backtracking.
+// Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP decomposition, IEEE Transactions
+// on Knowledge and Data Engineering. Armijo, Minimization of functions having Lipschitz continuous first partial
+// derivatives, Pacific J. Math. 16 (1966), and Bertsekas, On the Goldstein-Levitin-Polyak gradient projection method,
+// IEEE Trans. Automatic Control 21 (1976), for the condition that ends backtracking.
 package cpufs

@@ -105,8 +105,7 @@ func decodeColumn(r *words.Reader, p *Profile) ColumnProfile {
 	return c
 }
 
-// WriteTo writes the binary form of m through a buffer of 64 KiB. It implements
-// io.WriterTo.
+// WriteTo writes the binary form of m through a buffer of 64 KiB. It implements io.WriterTo.
 func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	d, dm := len(m.Columns), len(m.missing)

@@ -95,8 +95,7 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 	}
 }
 
-// Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is
-// unchanged in any case.
+// Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is unchanged in any case.
 func (h *Histograms) Merge(o *Histograms) error {
 	if len(h.columns) != len(o.columns) || h.maxBins != o.maxBins {
 		return fmt.Errorf("gram: cannot merge histograms of %d columns and %d bins with %d and %d", len(h.columns), h.maxBins, len(o.columns), o.maxBins)

@@ -3,8 +3,7 @@ package gram
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
 // finishPairs turns the kept part of G̃ into pairwise-complete products (Little and Rubin, Statistical Analysis with
-// Missing Data, 2002, section 3.4), d×d, upper triangle. With M = 1 for an observed entry and X₀ = x̃ = M∘(x −
-// pilot),
+// Missing Data, 2002, section 3.4), d×d, upper triangle. With M = 1 for an observed entry and X₀ = x̃ = M∘(x − pilot),
 //
 //	N = MᵀM   P = X₀ᵀX₀   Q = X₀ᵀM
 //	cov_ij = (P_ij − Q_ij·Q_ji/N_ij)/N_ij

@@ -6,8 +6,7 @@ import (
 )
 
 const (
-	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows of G that a pass for f⁰ may
-	// hold.
+	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows of G that a pass for f⁰ may hold.
 	minBuckets, maxBuckets = 32, 512
 	minRun                 = 16
 	// A batch is 1/8 of the features if memory allows. With 1/16, 1/8 and 1/4, 100 features of COIL20 took 26, 20 and

@@ -20,9 +20,8 @@ const scatterRidge = 1e-3
 //
 //	CᵀC w = μ (G + ρ·tr(G)/d·I) w,  Wᵀ(G + …)W = I,
 //
-// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has
-// rank m, so that with G + ρ… = UᵀU and V = U⁻ᵀCᵀ the pairs come from the smaller of VᵀV and VVᵀ:
-// VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
+// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has rank m, so that with
+// G + ρ… = UᵀU and V = U⁻ᵀCᵀ the pairs come from the smaller of VᵀV and VVᵀ: VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
 //
 //	H = TᵀX̃ = WᵀG,  ‖T‖² = tr(WᵀGW) = tr(HW).
 //
