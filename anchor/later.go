@@ -91,7 +91,7 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
 	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
-	shiftedP := &shiftedPoints{team, points, shift, make([]float64, m*panelColumns)}
+	shiftedP := &pointShifter{team, points, shift, make([]float64, m*panelColumns)}
 	rowSquares, pointSquares := make([]float64, n), make([]float64, m)
 	rows(func(from int, x kernel.Matrix[float64]) {
 		eachRun(team.Threads(), n, func(at, to int) {
@@ -151,8 +151,8 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 	return nil
 }
 
-// shiftedPoints computes P − 1·shiftᵀ, at most panelColumns columns at a time, padded with 0.
-type shiftedPoints struct {
+// pointShifter computes P − 1·shiftᵀ, at most panelColumns columns at a time, padded with 0.
+type pointShifter struct {
 	team           *kernel.Team
 	points         kernel.Matrix[float64]
 	shift          []float64
@@ -160,7 +160,7 @@ type shiftedPoints struct {
 }
 
 // shiftColumns computes h columns from the given one on, and calls visit for the columns of each point.
-func (s *shiftedPoints) shiftColumns(from, h int, visit func(j int, p []float64)) {
+func (s *pointShifter) shiftColumns(from, h int, visit func(j int, p []float64)) {
 	shift := s.shift[from:][:h]
 	eachRun(s.team.Threads(), s.points.Rows, func(at, to int) {
 		for j := at; j < to; j++ {
@@ -174,7 +174,7 @@ func (s *shiftedPoints) shiftColumns(from, h int, visit func(j int, p []float64)
 	})
 }
 
-func (s *shiftedPoints) pointColumns(j int) []float64 {
+func (s *pointShifter) pointColumns(j int) []float64 {
 	return s.shiftedColumns[j*panelColumns:][:panelColumns]
 }
 
@@ -184,7 +184,7 @@ func paddedLength(n int) int {
 
 // scaledProducts returns xᵀp of all rows and points in float32. Each row is scaled to length 1, and the points by the
 // longest of them.
-func scaledProducts(rows columnPanels, points *shiftedPoints, squares []float64, longest float64) []float32 {
+func scaledProducts(rows columnPanels, points *pointShifter, squares []float64, longest float64) []float32 {
 	n, m, team := len(squares), points.points.Rows, points.team
 	unit := func(square float64) float64 {
 		if square > 0 {

@@ -108,9 +108,9 @@ func isBetter(a, b *Result) bool {
 // plainRestart is a restart by passes over all rows. A store and its workers, which may be nil, are used only for the
 // seeds.
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
-	var unit *directions
+	var unit *rowNormalizer
 	if opt.Spherical {
-		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
+		unit = newRowNormalizer(team, blockRows(team, x.Cols), x.Cols)
 	}
 	centers, err := seedCenters(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
 	if err != nil {
@@ -148,7 +148,7 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
-		centers = Matrix(newDirections(team, c, k).normalizeRows(matrix(centers)))
+		centers = Matrix(newRowNormalizer(team, c, k).normalizeRows(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
 	kernel.Copy(start, matrix(centers))

@@ -29,9 +29,9 @@ type Pass struct {
 	team    *kernel.Team
 	centers matrix
 	near    *kernel.Nearest
-	unit    *directions // nil unless spherical
-	sums    []float64   // c×k: the sum of each cluster's rows
-	zeros   int64       // number of rows without a direction, which belong to the first cluster
+	unit    *rowNormalizer // nil unless spherical
+	sums    []float64      // c×k: the sum of each cluster's rows
+	zeros   int64          // number of rows without a direction, which belong to the first cluster
 	far     farthest
 
 	index    []int32
@@ -70,7 +70,7 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 		p.ones[i] = 1
 	}
 	if spherical {
-		p.unit = newDirections(team, rows, k)
+		p.unit = newRowNormalizer(team, rows, k)
 	}
 	p.startPass(centers)
 	return p

@@ -21,9 +21,9 @@ import (
 type seeder struct {
 	team    *kernel.Team
 	x       matrix
-	unit    *directions // nil unless spherical
-	store   *store      // of x, or nil
-	workers []*worker   // for store
+	unit    *rowNormalizer // nil unless spherical
+	store   *store         // of x, or nil
+	workers []*worker      // for store
 	rand    *rand.PCG
 
 	centers     matrix // the first centerCount rows are set
@@ -47,7 +47,7 @@ func seedBytes(n, k, c int) int64 {
 // error. With fewer than c distinct rows, centres repeat. Every centre costs trialCount(c) searches of all rows,
 // 2·n·k·c·trialCount(c) flops in total. The memory is seedBytes. A store of x and its workers make it faster and do
 // not change the result; both may be nil.
-func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
+func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNormalizer, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
 		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),

@@ -87,7 +87,7 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	return scale, nil
 }
 
-// initFactors initializes A, B, U and V with uniform random values. U and V are scaled by the one factor for which XW is
+// initFactors sets A, B, U and V to uniform random values. U and V are scaled by the one factor for which XW is
 // nearest to F. XᵀC and P must be known, and the rows for GW.
 func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model

@@ -26,7 +26,7 @@ type solver struct {
 	v, oldV   []float64 // d×k
 	k         *laneSums
 	pool      *pool
-	products  *laplacianProducts // nil if there is no graph
+	products  *laplacianMultiplier // nil if there is no graph
 	polar     *linalg.Polar
 	polarRows []float64 // block×k: rows of the polar factor
 	tree      *treeState

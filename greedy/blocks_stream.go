@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockPasses supplies blocks and columns of G if the target is in memory but G is not. One pass computes the parts of
+// passBlockSource supplies blocks and columns of G if the target is in memory but G is not. One pass computes the parts of
 // G within the blocks. Other passes fetch columns of G for the chosen block and for the blocks of the next highest
 // value.
-type blockPasses struct {
+type passBlockSource struct {
 	*streamEngine
 	columnRoom  int               // capacity of columnCache
 	columnCache map[int][]float64 // columns of G, by feature
@@ -23,17 +23,17 @@ type blockPasses struct {
 // selectBlocks chooses blocks from rows, for a target in memory, with memory for room columns of G. Half of this
 // memory is for columnCache, because each column is copied so that it can be freed alone.
 func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
-	return selectBlocks(ctx, s.target, &blockPasses{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
+	return selectBlocks(ctx, s.target, &passBlockSource{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
 }
 
-func (s *blockPasses) blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error {
+func (s *passBlockSource) blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error {
 	return s.rows.runPass(ctx, rowPass{
 		purpose: "products within groups", sums: to,
 		addBlock: func(b *block) { s.rows.addBlockGrams(b, list, to) }, finish: func() { s.rows.finishBlockGrams(list, to) },
 	})
 }
 
-func (s *blockPasses) gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error) {
+func (s *passBlockSource) gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error) {
 	missing := func(list []int) []int {
 		return slices.DeleteFunc(slices.Clone(list), func(p int) bool { return s.columnCache[p] != nil })
 	}
@@ -55,7 +55,7 @@ func (s *blockPasses) gramColumns(ctx context.Context, features []int, likely fu
 	return out, nil
 }
 
-func (s *blockPasses) readColumns(ctx context.Context, features []int) error {
+func (s *passBlockSource) readColumns(ctx context.Context, features []int) error {
 	d := s.rows.d
 	columns := make([]float64, len(features)*d)
 	err := s.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, addBlock: func(b *block) {
@@ -73,7 +73,7 @@ func (s *blockPasses) readColumns(ctx context.Context, features []int) error {
 	return nil
 }
 
-func (s *blockPasses) restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error) {
+func (s *passBlockSource) restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error) {
 	_, err := s.startNextLayer(ctx, excluded)
 	return s.target, err
 }

@@ -91,7 +91,7 @@ func (f *factoredForm) middleMatrix(share float64, h kernel.Matrix[float64]) ker
 	return t
 }
 
-func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixFacts, err error) {
+func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixNorms, err error) {
 	if err := ctx.Err(); err != nil {
 		return k, err
 	}

@@ -12,7 +12,7 @@ import (
 // matrixForm is the matrix M of a Graph in the form that the iterations use. Under [Scatter] it is M/u.
 type matrixForm interface {
 	// loadMatrix makes M(α), or XᵀLX, and returns its norms.
-	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixFacts, error)
+	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixNorms, error)
 	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). If q is nil, it means 0.
 	minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error)
 	// costOf returns Tr(WᵀMW).
@@ -21,8 +21,8 @@ type matrixForm interface {
 	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// matrixFacts has norms and the diagonal of a matrix M.
-type matrixFacts struct {
+// matrixNorms has norms and the diagonal of a matrix M.
+type matrixNorms struct {
 	norm     float64   // the largest norm of a column of M, in the coordinates of the eigenproblem
 	noise    float64   // bound on the rounding error of M in Tr(WᵀMW)
 	diagonal []float64 // diagonal of M, under WᵀW = I
@@ -61,7 +61,7 @@ func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, erro
 	return s, err
 }
 
-func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixFacts, err error) {
+func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixNorms, err error) {
 	if err := s.costs.matrixTo(ctx, s.m, method, alpha); err != nil {
 		return k, err
 	}

@@ -101,7 +101,7 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 func (e *engine) loadAlpha(ctx context.Context, alpha float64) error {
 	s := e.solver
 	var err error
-	if s.matrixFacts, err = s.form.loadMatrix(ctx, e.opt.Method, alpha); err != nil {
+	if s.matrixNorms, err = s.form.loadMatrix(ctx, e.opt.Method, alpha); err != nil {
 		return err
 	}
 	e.first, e.isOneOfMany, e.spread, e.costless = nil, false, nil, nil

@@ -40,7 +40,7 @@ func (u *update) isDetermined(normM float64) bool {
 type solver struct {
 	d, l int
 	form matrixForm
-	matrixFacts
+	matrixNorms
 }
 
 func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
