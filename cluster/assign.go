@@ -16,7 +16,7 @@ func pairByGain(gain [][]float64) []int {
 		rows, cols = cols, rows
 		at = func(i, j int) float64 { return -gain[j][i] }
 	}
-	// Row 0 and column 0 mean none; u and v are the potentials.
+	// Row 0 and column 0 mean that there is no partner; u and v are the potentials.
 	u, v := make([]float64, rows+1), make([]float64, cols+1)
 	owner, from := make([]int, cols+1), make([]int, cols+1)
 	for i := 1; i <= rows; i++ {

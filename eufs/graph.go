@@ -7,7 +7,7 @@ import (
 )
 
 // graph is a normalized Laplacian L of the rows. Exactly one of the two fields is set. It is read-only; each run has
-// its own laplacianProducts.
+// its own laplacianMultiplier.
 type graph struct {
 	anchored   *rows.AnchoredGraph // rows that share anchors
 	neighbours *rows.Graph         // nearest rows

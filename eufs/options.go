@@ -25,8 +25,8 @@ type Weight = method.Weight
 // which have no default: their zero means 0.
 type Options struct {
 	Method Method
-	// Alpha is EUFS's row sparsity, and in HUFS the weight of the tree. Beta is EUFS's
-	// weight of the graph, and in HUFS the row sparsity: the papers' letters.
+	// Alpha weighs the row sparsity in EUFS, and the tree in HUFS. Beta weighs the graph in EUFS, and the row sparsity
+	// in HUFS. These are the papers' letters.
 	Alpha, Beta Weight
 	Tree        *Tree // HUFS only; nil is a tree without groups
 

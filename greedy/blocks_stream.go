@@ -129,8 +129,8 @@ func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
 	return sum
 }
 
-// blockStarts bounds the passes of a choice of blocks that are not for columns. Under a budget the choice is made
-// twice, each time with one pass for the criterion and one for G within blocks.
+// blockStarts bounds the passes that a choice of blocks makes for other purposes than columns. Under a budget the
+// choice is made twice, each time with one pass for the criterion and one for G within blocks.
 const blockStarts = 3
 
 // streamedBlocksBytes returns the memory that is needed in addition if blocks of at most `largest` features are chosen

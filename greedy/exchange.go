@@ -40,7 +40,7 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	}
 	whole := x.worth[a] / inverse // ‖v_a‖²
 	x.dropFromScores(a, ua, wa, whole, inverse)
-	// This loop computes V without a, and the products of its rows with γ, which residualProduct needs for h.
+	// The loop computes V without a, and the products of its rows with γ, which residualProduct needs for h.
 	ratio, cross, overlap, t := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	kernel.Each(x.workers, taskCount(k, rowsPerTask), func(task int) {
 		from, to := taskRange(task, rowsPerTask, k)

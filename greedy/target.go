@@ -43,7 +43,7 @@ type target struct {
 	isGram       bool // H = G in full: υ = ω
 	isSelf       bool // H = G, in full or as factors
 	ownsFeatures bool // rows of H belong to features, and leave the target together with these features
-	// dual is K without the excluded features; nil if there is no root.
+	// dual returns K without the excluded features. It is nil if there is no root.
 	dual func(excluded []bool) kernel.Matrix[float64]
 
 	unit         float64 // if there is no G, the scale factor of H in the form LU, the same as for the rows
