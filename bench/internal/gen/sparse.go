@@ -18,12 +18,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// texts makes rows of word counts. Words follow Zipf's law: the word of rank r comes 1/(r+1) as often as the
-// first. Three words in ten are drawn from the words of the row's topic, which is its class; the others from
-// all words.
+// texts makes rows of word counts. Words follow Zipf's law: the word of rank r occurs 1/(r+1) times as often as the
+// word of rank 0. The class of a row is its topic. Three words in ten are drawn from the words of this topic, and
+// the other seven from all words.
 //
-// Topic t of T owns the ranks T·(2m+1)+t, m = 0, 1, …, so that the topics together own half of all words and
-// leave the commonest T to all. Ranks are scattered over the columns.
+// Topic t of T has the words of the ranks T·(2m+1)+t for m = 0, 1, …. So half of all words have a topic, and the
+// T most common words have none. The ranks are scattered over the columns.
 type texts struct {
 	n            int64 // rows
 	topics       int
@@ -39,7 +39,7 @@ type texts struct {
 const (
 	textRows   = 0  // the series of the rows
 	textOrder  = 1  // the series of the columns' order
-	topicWords = 77 // out of 256 words, those drawn from the topic's
+	topicWords = 77 // number of words out of 256 that are drawn from the words of the topic
 )
 
 func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *texts {
@@ -66,7 +66,7 @@ func (s *texts) rankOfWord(topic, m int) int { return s.topics*(2*m+1) + topic }
 
 func (s *texts) classOfRow(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
 
-// appendWords appends the words of a row, with repeats, in column order.
+// appendWords appends the words of a row, with repetitions, in the order of their columns.
 func (s *texts) appendWords(row int64, words []int32) []int32 {
 	topic, series := s.classOfRow(row), planted.Series(s.rows.Bits(row))
 	from := len(words)
@@ -86,7 +86,7 @@ func (s *texts) appendWords(row int64, words []int32) []int32 {
 	return words
 }
 
-// drawRank returns the first index whose cumulated frequency exceeds the share u of the sum.
+// drawRank returns the first index whose cumulated frequency exceeds u times the sum of all frequencies.
 func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]
@@ -110,7 +110,7 @@ func (s *texts) countWords(from, to int64) *stream.CSR {
 	return c
 }
 
-// Columns implements stream.Source; chunkio names the columns of such lists like this.
+// Columns implements stream.Source. The names are values[0], values[1], …, as chunkio names the items of a list.
 func (s *texts) Columns() []stream.Column { return s.columns }
 
 // Rows implements stream.Source.
@@ -119,10 +119,10 @@ func (s *texts) Rows() int64 { return s.n }
 // Cuts implements stream.Source.
 func (s *texts) Cuts() []int64 { return []int64{0, s.n} }
 
-// textBlock is the number of rows in a block, which takes 2 MB with 100 words a row.
+// textBlock is the number of rows in a block. With 100 words in a row a block needs 2 MB.
 const textBlock = 2048
 
-// Chunks implements stream.Source; r may be any rows. Every thread makes a block at a time.
+// Chunks implements stream.Source. The range r may begin and end at any row. Every thread makes one block at a time.
 func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = s.n
@@ -153,7 +153,7 @@ func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 // sparseAnswer lists the words of each topic, the commonest first.
 type sparseAnswer struct {
 	answer
-	Read   string     `json:"sparse"` // value of ufs-stream's --sparse that reads the table
+	Read   string     `json:"sparse"` // value for the flag --sparse of ufs-stream when it reads the table
 	Topics [][]string `json:"topics"`
 }
 
