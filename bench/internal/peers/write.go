@@ -79,7 +79,8 @@ func (p point) tableCells() []string {
 
 func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
-// medianTurn returns the cost of the turn with the median wall time, but with the largest peak of all turns.
+// medianTurn returns the cost of the turn with the median wall time (the shorter of two middle ones), but with the
+// largest peak of all turns.
 func (p point) medianTurn() workshop.Cost {
 	turns := slices.SortedFunc(slices.Values(p.turns), func(a, b workshop.Cost) int { return int(a.Wall - b.Wall) })
 	took := turns[(len(turns)-1)/2]
