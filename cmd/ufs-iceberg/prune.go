@@ -13,7 +13,7 @@ import (
 )
 
 // pruner derives from a condition weaker ones that Iceberg can evaluate. If such a condition is false for a partition
-// or file, no row there fulfils the original. Parts that Iceberg may understand differently are left out.
+// or file, no row there fulfils the original condition. It leaves out parts that Iceberg may evaluate differently.
 type pruner struct {
 	parsed  *condition.Condition
 	columns map[string]iceberg.NestedField // columns that Iceberg may evaluate
