@@ -172,7 +172,7 @@ func thinLine(line []point) []point {
 	return out
 }
 
-// drawMarks draws the rings. It places their labels inside the plot, on the side where the first series leaves room.
+// drawMarks draws the rings. It places their labels inside the plot, on the free side of the first series.
 func (c Chart) drawMarks(to canvas, a axes) {
 	style := lettering{hue: markHue, size: 10}
 	rises := false

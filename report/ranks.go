@@ -82,8 +82,8 @@ func (r RankPlot) paintInto(to canvas, body frame) error {
 	}
 	half := (len(order) + 1) / 2
 	for i, j := range order {
-		// The names of the better half are at the left, with the best on top. The other names are at the right, with the
-		// worst on top. So lines do not cross.
+		// The names of the better half are at the left, with the best on top. The other names are at the right, with
+		// the worst on top. So lines do not cross.
 		row, side, text, gap := i, left-14.0, labelText(anchorEnd), -4.0
 		if i >= half {
 			row, side, text, gap = len(order)-1-i, right+14.0, labelText(anchorStart), 4

@@ -37,8 +37,8 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		_, text := f.Type.(iceberg.StringType)
 		switch {
 		case !primitive || !hasFixedType(f, meta.Schemas()):
-		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest with
-		// its live files. So Iceberg does not evaluate text partitions.
+		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest
+		// with its live files. So Iceberg does not evaluate text partitions.
 		case text && isPartitionSource(f.ID, meta.PartitionSpecs()):
 			p.texts[f.Name] = f.ID
 		default:

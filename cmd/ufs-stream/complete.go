@@ -78,9 +78,9 @@ func plainTypeName(name string) string {
 	return name
 }
 
-// columnCompletion completes column names from the inputs typed so far, or from --stats. If the input cannot be read, it
-// offers no names. It offers only names without special characters, because bash inserts the common prefix of several
-// names unquoted, and evaluates the line at the next completion.
+// columnCompletion completes column names from the inputs typed so far, or from --stats. If the input cannot be read,
+// it offers no names. It offers only names without special characters, because bash inserts the common prefix of
+// several names unquoted, and evaluates the line at the next completion.
 func columnCompletion(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp

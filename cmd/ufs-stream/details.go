@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// detailsFlag determines where the reports on all features are written: all (into the JSON), none, a Parquet file, auto.
+// detailsFlag is the destination of the reports on all features: all (the JSON), none, a Parquet file, or auto.
 type detailsFlag struct{ target string }
 
 const (

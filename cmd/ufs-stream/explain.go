@@ -206,7 +206,8 @@ func andMoreText(n int) string {
 	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
 }
 
-// printRelations prints how a column relates to the other columns: R², VIF, exact combinations, weights, nearest columns.
+// printRelations prints how a column relates to the other columns: R², VIF, exact combinations, weights, nearest
+// columns.
 func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
 	explaining := "the chosen features"

@@ -185,7 +185,7 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 		q.Version = &f.version
 	}
 	q.Texts.Header = f.header.value
-	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // --null-values "" means that only an empty field is missing
+	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then only an empty field is missing
 		q.Texts.Nulls = []string{""}
 	}
 	q.SkipBad = f.onError.value == "skip-file"
@@ -353,8 +353,8 @@ func (n *shardCountFlag) Set(s string) error {
 	return nil
 }
 
-// strayNumber returns an input that is a number and not the name of a file. If a user writes --stability 8, pflag treats
-// the 8 as an input, because the value of the flag is optional.
+// strayNumber returns an input that is a number and not the name of a file. If a user writes --stability 8, pflag
+// treats the 8 as an input, because the value of the flag is optional.
 func strayNumber(inputs []string) string {
 	for _, in := range inputs {
 		if _, err := strconv.Atoi(in); err == nil {

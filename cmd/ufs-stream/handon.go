@@ -159,7 +159,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 				return nil, err
 			}
 		}
-		if list[i] = input; strings.HasPrefix(input, "@") { // here @ is part of a file name; without ./ it would mean a list of files
+		if list[i] = input; strings.HasPrefix(input, "@") { // @ is part of the name, not the sign of a list
 			list[i] = "./" + input
 		}
 		if s.Table != nil {
@@ -223,8 +223,8 @@ func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	return local, !strings.ContainsAny(local, `{[\`)
 }
 
-// duckdbGlob returns a glob for DuckDB if the input is one folder or glob of Parquet files. It returns empty if the glob
-// would also match files that ufs-stream did not read, because the query must not read them either.
+// duckdbGlob returns a glob for DuckDB if the input is one folder or glob of Parquet files. It returns empty if the
+// glob would also match files that ufs-stream did not read, because the query must not read them either.
 func duckdbGlob(inputs, files []string) string {
 	if len(inputs) != 1 {
 		return ""

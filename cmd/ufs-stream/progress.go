@@ -109,8 +109,8 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 	return s
 }
 
-// progressReporter returns a function that shows the progress of a run as read from the meter. It shows a phase from its
-// first report until the report with Done, and ends all its goroutines before that call returns.
+// progressReporter returns a function that shows the progress of a run as read from the meter. It shows a phase from
+// its first report until the report with Done, and ends all its goroutines before that call returns.
 func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 	var show progressPrinter
 	var clock *passClock

@@ -37,7 +37,7 @@ const Table = `  0    done
 
 // CodeOf maps an error to its exit code. An interruption comes first, because it causes other errors. A temporary error
 // comes before inputs and outputs, either of which it may have made unreachable. A failed output comes before the
-// data that the output was made from. Other errors may choose a code by a method ExitsWith, as those of bench do.
+// data that the output was made from. Other errors may choose a code by a method ExitsWith, as in bench.
 func CodeOf(err error) int {
 	var (
 		output      *stream.OutputError

@@ -31,8 +31,8 @@ type Cluster struct {
 	daemons []*daemon
 }
 
-// StartCluster starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs that
-// remain and stops the cluster. It skips the test if Slurm is not installed.
+// StartCluster starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs
+// that remain and stops the cluster. It skips the test if Slurm is not installed.
 func StartCluster(t testing.TB, cpus int) *Cluster {
 	t.Helper()
 	programs := findPrograms(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")

@@ -76,7 +76,7 @@ func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more 
 	}
 }
 
-// CheckRefusal runs the program. It requires the exit code want, and the words say on standard error.
+// CheckRefusal runs the program. It requires the given exit code, and the given words on standard error.
 func (p Program) CheckRefusal(t *testing.T, want int, say string, args ...string) {
 	t.Helper()
 	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {

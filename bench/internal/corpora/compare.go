@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// comparison has the result of comparing a file's values with those that DuckDB reads from it.
+// comparison has the result of comparing a file's values with the values that DuckDB reads from it.
 type comparison struct {
 	comparedLeaves []string // names of the leaves that were compared
 	valueCount     int      // number of values of these leaves

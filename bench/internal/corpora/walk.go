@@ -28,8 +28,8 @@ var endings = []string{
 // magics lists the first bytes that identify a format, for files with other endings.
 var magics = []string{"PAR1", "PARE", "ARROW1", "\xff\xff\xff\xff", "\x93NUMPY", "Obj\x01"}
 
-// listFiles lists, in the order of their names, the files of a folder whose endings or first bytes are those of a
-// data file.
+// listFiles lists, in the order of their names, the files of a folder whose endings or first bytes identify a data
+// file.
 func listFiles(folder string) ([]file, error) {
 	root, err := filepath.Abs(folder)
 	if err != nil {

@@ -169,9 +169,9 @@ func (r *run) refusalText(err error) string {
 // methods is proportional to k, so that selections from halves at 20 % would need most of the time of a run.
 const stableShare = 10
 
-// findGroupChoices selects once for several choices, from all rows and from the halves. The number of features is that
-// of the last choice, or the method decides it if that is 0. The other choices are the beginnings of this selection.
-// It scores all choices.
+// findGroupChoices selects once for several choices, from all rows and from the halves. It selects as many features as
+// the last choice has, or lets the method decide the number if that is 0. The other choices are the beginnings of this
+// selection. It scores all choices.
 func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, choices []choiceMade) error {
 	last := &choices[len(choices)-1]
 	var sel *stream.Selection
