@@ -36,7 +36,7 @@ func (c *comparison) recordRefusal(err error) error {
 // from a Parquet file, which is the same file or its copy.
 func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r *reading) (c comparison, err error) {
 	if len(r.leaves) == 0 {
-		return c, c.recordRefusal(o.readsAll(ctx, parquet))
+		return c, c.recordRefusal(o.readAllValues(ctx, parquet))
 	}
 	places, err := r.locateLeaves(ctx, path)
 	if err != nil {
@@ -140,7 +140,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 	}
 	for k, i := range present {
 		l, path := &r.leaves[i], places[i].Path
-		t, ok := expressionOf(places[i].DuckDB(), types[k])
+		t, ok := newDuckExpression(places[i].DuckDB(), types[k])
 		isCut := slices.ContainsFunc(cut, func(row []string) bool { return row[0] == path[len(path)-1] })
 		switch {
 		case !ok:

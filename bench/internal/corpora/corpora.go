@@ -159,7 +159,7 @@ func (r *run) examineFile(ctx context.Context, f file) (found finding, err error
 	case found.askedDuckDB && found.read != nil:
 		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, f.path, found.read)
 	case found.askedDuckDB:
-		err = found.comparison.recordRefusal(r.duckDB.readsAll(ctx, f.path))
+		err = found.comparison.recordRefusal(r.duckDB.readAllValues(ctx, f.path))
 	case found.read != nil && isCopied:
 		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, copied, found.read)
 	}

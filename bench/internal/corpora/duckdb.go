@@ -97,8 +97,9 @@ func tableOf(path string) string {
 
 func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// readsAll makes DuckDB read every value of a file. It converts them to text, for which the file has no statistics.
-func (o *duckReader) readsAll(ctx context.Context, path string) error {
+// readAllValues makes DuckDB read every value of a file. It converts them to text, for which the file has no
+// statistics.
+func (o *duckReader) readAllValues(ctx context.Context, path string) error {
 	_, err := o.queryRows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+tableOf(path))
 	return err
 }
@@ -112,7 +113,7 @@ type duckExpression struct {
 	tolerance  float64 // for times: DuckDB may truncate by this much
 }
 
-func expressionOf(expression, typ string) (t duckExpression, ok bool) {
+func newDuckExpression(expression, typ string) (t duckExpression, ok bool) {
 	const day = 24 * 60 * 60
 	name, _, _ := strings.Cut(typ, "(")
 	text := func(format string) string { return "(" + fmt.Sprintf(format, expression) + ")::VARCHAR" }

@@ -38,7 +38,7 @@ func (t table) listDemands() (lines []string) {
 		}
 	}
 	if random, ok := t.rowOf(judge.Random); ok {
-		misses := t.setsBehind(defaultRow, random, marginOfRandom)
+		misses := t.setsBelow(defaultRow, random, marginOfRandom)
 		add(len(misses) == 0, "sets more than %d below random: %s", marginOfRandom, joinOrNone(misses))
 	}
 	for i, s := range t.sets {
@@ -65,9 +65,9 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	return variant, mean
 }
 
-// setsBehind returns the names of the sets for which row has no score, or a score that is below the score of other by
+// setsBelow returns the names of the sets for which row has no score, or a score that is below the score of other by
 // more than margin, in points of NMI.
-func (t table) setsBehind(row, other tableRow, margin float64) (list []string) {
+func (t table) setsBelow(row, other tableRow, margin float64) (list []string) {
 	for i, s := range t.sets {
 		switch gap := 100 * (row.scores[scoreNMI][i] - other.scores[scoreNMI][i]); {
 		case math.IsNaN(row.scores[scoreNMI][i]):

@@ -62,16 +62,16 @@ func (f finding) identityKey() [6]string {
 	return [6]string{f.Set, f.Fingerprint, f.Variant, f.Settled, f.Judged, f.Sources}
 }
 
-// findings is a file of JSON lines. New findings are appended one by one, so that an interruption loses none of the
-// finished ones. The user of findings must call Close.
-type findings struct {
+// findingsFile is a file of JSON lines. It appends findings one by one, so that an interruption does not lose any of
+// the finished ones. The caller must close it.
+type findingsFile struct {
 	path string
 	file *os.File
 	list map[[6]string]finding
 }
 
 // openFindings reads the file, if it exists. It ignores a line that a full disk or a loss of power has cut off.
-func openFindings(path string) (*findings, error) {
+func openFindings(path string) (*findingsFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: path, Err: err}
 	}
@@ -79,7 +79,7 @@ func openFindings(path string) (*findings, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return nil, &stream.OutputError{Path: path, Err: err}
 	}
-	f := &findings{path: path, list: make(map[[6]string]finding)}
+	f := &findingsFile{path: path, list: make(map[[6]string]finding)}
 	for line := range bytes.Lines(text) {
 		var one finding
 		if json.Unmarshal(line, &one) == nil {
@@ -100,13 +100,13 @@ func openFindings(path string) (*findings, error) {
 
 // findUsable looks up a finding. A finding with a refused choice is not usable under other limits, because the choice
 // may then succeed.
-func (f *findings) findUsable(want finding) (finding, bool) {
+func (f *findingsFile) findUsable(want finding) (finding, bool) {
 	stored, ok := f.list[want.identityKey()]
 	refused := slices.ContainsFunc(stored.Choices, func(c choiceMade) bool { return c.Refusal != "" })
 	return stored, ok && (!refused || stored.Limits == want.Limits)
 }
 
-func (f *findings) appendFinding(one finding) error {
+func (f *findingsFile) appendFinding(one finding) error {
 	line, err := json.Marshal(one)
 	if err != nil {
 		return err
@@ -119,4 +119,4 @@ func (f *findings) appendFinding(one finding) error {
 }
 
 // Close closes the file.
-func (f *findings) Close() error { return f.file.Close() }
+func (f *findingsFile) Close() error { return f.file.Close() }

@@ -20,7 +20,7 @@ import (
 type run struct {
 	*options
 	scratch string
-	store   *findings
+	store   *findingsFile
 	cells   []cell // one for each set and variant of this run
 }
 

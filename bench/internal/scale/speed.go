@@ -25,8 +25,8 @@ const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 // speedRun holds the state of one run of speed.
 type speedRun struct {
 	*scaleRun
-	peaks         map[int]peak // by number of threads
-	duckDBVersion string       // empty if DuckDB is not measured
+	peaks         map[int]peakRates // by number of threads
+	duckDBVersion string            // empty if DuckDB is not measured
 }
 
 func speedDefaults() *options {
@@ -96,7 +96,7 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	base.readers = append(base.readers, decoding)
-	r := &speedRun{scaleRun: base, peaks: map[int]peak{}}
+	r := &speedRun{scaleRun: base, peaks: map[int]peakRates{}}
 	if err := r.findDuckDB(ctx); err != nil {
 		return err
 	}

@@ -21,16 +21,16 @@ const (
 	peakSide, peakTerms = 384, 256
 )
 
-// peak is the joint rate of some threads, in operations per second.
-type peak struct {
+// peakRates has the joint rates of some threads, in operations per second.
+type peakRates struct {
 	double, single float64 // multiplications and additions of float64 and float32
 	whole          float64 // multiplications and additions of whole numbers; 0 if the kernel uses float64 for them
 }
 
 // measurePeak lets every thread multiply its own blocks, so that threads do not wait for each other.
-func measurePeak(threads int) peak {
+func measurePeak(threads int) peakRates {
 	const full = 2 * peakSide * peakSide * peakTerms
-	p := peak{double: operationRate(threads, full, floatProduct[float64]), single: operationRate(threads, full, floatProduct[float32])}
+	p := peakRates{double: operationRate(threads, full, floatProduct[float64]), single: operationRate(threads, full, floatProduct[float32])}
 	if wholeProduct() != nil {
 		p.whole = operationRate(threads, full/2, wholeProduct)
 	}
@@ -88,7 +88,7 @@ func operationRate(threads int, operations float64, prepare func() func()) (best
 	return best
 }
 
-func (p peak) writeLines(w io.Writer, threads int) {
+func (p peakRates) writeLines(w io.Writer, threads int) {
 	fmt.Fprintf(w, "BenchmarkPeak/type=float64/threads=%d-%[1]d 1 %.6g GFLOP/s\n", threads, p.double/1e9)
 	fmt.Fprintf(w, "BenchmarkPeak/type=float32/threads=%d-%[1]d 1 %.6g GFLOP/s\n", threads, p.single/1e9)
 	if p.whole > 0 {

@@ -37,7 +37,7 @@ func (r *speedRun) writeSpeedSummary(w io.Writer) {
 	r.writeSkipped(w)
 }
 
-func (m measuredPoint) speedCells(p peak, operations float64) []string {
+func (m measuredPoint) speedCells(p peakRates, operations float64) []string {
 	perSecond := m.spreadOf(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
 	times := results.NoFigure
 	if x := m.spreadOf(timesReading); m.method != bareReading && !math.IsInf(x.high, 1) {
