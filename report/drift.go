@@ -116,7 +116,6 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 	return v, true
 }
 
-// withSign adds a plus sign to a number that has no minus sign.
 func withSign(s string) string {
 	if strings.HasPrefix(s, "−") || s == "–" {
 		return s

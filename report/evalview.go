@@ -7,7 +7,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// hasLabels reports whether eval clustered the rows and compared the clusters with their classes.
 func hasLabels(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol != "" }
 
 // evalView is the table of an evaluation.

@@ -89,7 +89,6 @@ func (r *raster) drawLine(s stroke, through ...point) {
 	r.fillOutlines(s.hue, 1, outlines...)
 }
 
-// circlePolygon returns a clockwise polygon that looks like a circle.
 func circlePolygon(at point, radius float64) []point {
 	const corners = 32
 	around := make([]point, corners)

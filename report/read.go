@@ -175,7 +175,6 @@ func (d *Document) kindName() string {
 	return "evaluation"
 }
 
-// shortName returns the file name without folders and without .json.
 func (d *Document) shortName() string {
 	s := d.Name
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {

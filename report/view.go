@@ -207,7 +207,6 @@ func (p Page) buildView() (*pageView, error) {
 	return v, nil
 }
 
-// sectionID is the HTML id of the i-th document.
 func sectionID(i int) string { return fmt.Sprintf("s%d", i+1) }
 
 func (p Page) selectionsShown() []pageSelection {

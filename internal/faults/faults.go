@@ -36,7 +36,7 @@ func (d *Disk) AllowedRead(path string, p []byte) ([]byte, error) {
 	return p[:min(n, len(p))], err
 }
 
-// CheckChange is called before a change to the file at path, and may refuse it. what names the change.
+// CheckChange is called before a change to the file at path, and may refuse it.
 func (d *Disk) CheckChange(path, what string) error {
 	if d == nil || d.Change == nil {
 		return nil
