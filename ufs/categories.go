@@ -23,9 +23,9 @@ const (
 	categoricalNone   = "none"
 )
 
-// mostCategories is the number of distinct values from which text is no column of categories: each value is a
+// maxCategories is the number of distinct values from which text is no column of categories: each value is a
 // feature, and G grows by the square.
-const mostCategories = 64
+const maxCategories = 64
 
 func (r *run) findCategories(ctx context.Context) error {
 	if r.Categorical == "" || r.categories != "" || r.Stats != "" {
@@ -53,7 +53,7 @@ func (r *run) findCategories(ctx context.Context) error {
 	defer ds.Close()
 	var found []chunkio.Category
 	err = r.trackProgress(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
-		found, err = ds.Categories(ctx, columns, mostCategories)
+		found, err = ds.Categories(ctx, columns, maxCategories)
 		return err
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (q *Request) parseCategories() (list []chunkio.Category) {
 	for _, column := range sortedKeys(values) {
 		c := chunkio.Category{Column: column, Values: values[column]}
 		if c.Values == nil {
-			c.Why = fmt.Sprintf("no or more than %d distinct values, or long ones", mostCategories)
+			c.Why = fmt.Sprintf("no or more than %d distinct values, or long ones", maxCategories)
 		}
 		list = append(list, c)
 	}

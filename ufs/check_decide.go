@@ -58,8 +58,8 @@ const (
 	// plainSigmas is the number of standard errors from which a feature counted as correlated with a column it
 	// stood for; below half of it the two have grown apart.
 	plainSigmas = 6
-	// stoodForShare is the share of a column's variance from which the selection stood for it.
-	stoodForShare = 0.5
+	// representedShare is the share of a column's variance from which the selection stood for it.
+	representedShare = 0.5
 	// otherDataShare is the share of the explained variance whose loss suggests that the new data are unrelated
 	// data, even if no fresh selection explains more of them.
 	otherDataShare = 0.5
@@ -92,7 +92,7 @@ func (c *checker) findDrifted(now *checkedData) {
 		}
 	}
 	for _, r := range c.Selection.Columns {
-		if r.Explained >= stoodForShare && offset == nil { // else the selection explained the means
+		if r.Explained >= representedShare && offset == nil { // else the selection explained the means
 			compare(r.Nearest, r.Name, math.Sqrt(float64(r.Explained)/k))
 		}
 	}

@@ -46,7 +46,7 @@ func (c *checker) findMoved(before, now *checkedData) {
 		m := ColumnShift{Name: name, Selected: selected[name], PSI: stream.Number(math.NaN())}
 		wider := now.trial.std[k] / was.std
 		shift, ratio := (now.trial.mean[k]-was.mean)/was.std, wider*wider
-		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalIndex(shift, ratio))
+		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalPSI(shift, ratio))
 		free := 2.0 // a mean and a variance
 		if before != nil && before.bundle.histograms != nil && now.bundle.histograms != nil {
 			psi := before.bundle.histograms.PSI(before.trial.index[before.index[name]], now.bundle.histograms, now.trial.index[k])
@@ -122,9 +122,9 @@ func (c *checker) findChanged(old map[string]columnSpread, leftOut []stream.Left
 	}
 }
 
-// normalIndex is the PSI of two normal distributions, the sum of their divergences both ways. The second mean
+// normalPSI is the PSI of two normal distributions, the sum of their divergences both ways. The second mean
 // lies shift standard deviations of the first away, and its variance is ratio times the first.
-func normalIndex(shift, ratio float64) float64 {
+func normalPSI(shift, ratio float64) float64 {
 	return (ratio + 1/ratio - 2 + shift*shift*(1+1/ratio)) / 2
 }
 

@@ -212,9 +212,9 @@ func (c *correlations) term(j, i int, weight float64) Term {
 	return Term{Name: c.Names[i], Weight: stream.Number(own), Standardized: stream.Number(weight)}
 }
 
-// constant is the constant term of a combination for column j: 0 if it is within a rounding share of the
+// constantTerm is the constant term of a combination for column j: 0 if it is within a rounding share of the
 // column's variance.
-func (c *correlations) constant(j int, terms []Term, rounding float64) stream.Number {
+func (c *correlations) constantTerm(j int, terms []Term, rounding float64) stream.Number {
 	sum := c.mean[j]
 	for _, t := range terms {
 		sum -= float64(t.Weight) * c.mean[c.index[t.Name]]
@@ -239,7 +239,7 @@ func (c *correlations) linearCombination(from alike.Combination) LinearCombinati
 	for _, t := range from.Terms {
 		out.Terms = append(out.Terms, c.term(from.Column, t.Column, t.Weight))
 	}
-	out.Constant = c.constant(from.Column, out.Terms, from.Bound)
+	out.Constant = c.constantTerm(from.Column, out.Terms, from.Bound)
 	return out
 }
 
@@ -247,7 +247,7 @@ func (c *correlations) linearCombination(from alike.Combination) LinearCombinati
 func (c *correlations) describeCopy(first int, n alike.Near) Copy {
 	t := c.term(n.Column, first, n.Correlation)
 	rounding := c.RoundingBound(n.Column, []int{first}, []float64{n.Correlation})
-	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constant(n.Column, []Term{t}, rounding)}
+	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constantTerm(n.Column, []Term{t}, rounding)}
 }
 
 // Copy is a column that is another one times a weight, plus a constant.
@@ -257,7 +257,7 @@ type Copy struct {
 	Constant stream.Number `json:"constant"`
 }
 
-// inflation is a VIF, which is infinite if the other columns determine the column.
-func inflation(vif float64) (v stream.Number, determined bool) {
+// vifNumber is a VIF, which is infinite if the other columns determine the column.
+func vifNumber(vif float64) (v stream.Number, determined bool) {
 	return stream.Number(vif), math.IsInf(vif, 1)
 }

@@ -72,7 +72,7 @@ type Setting struct {
 func Diff(before, after *stream.Selection) *Difference {
 	d := &Difference{
 		Schema: DifferenceSchema, Old: newSide(before), New: newSide(after),
-		Came: onlyIn(after, before, reasons{"not in the old data", "takes the place of"}), Went: onlyIn(before, after, reasons{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
+		Came: onlyIn(after, before, absencePhrases{"not in the old data", "takes the place of"}), Went: onlyIn(before, after, absencePhrases{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
 		Data: dataShift(before, after),
 	}
 	ranks := make(map[string]int)
@@ -136,12 +136,12 @@ func dataShift(before, after *stream.Selection) DataShift {
 	return d
 }
 
-// reasons are phrases that explain the absence of a feature.
-type reasons struct{ absent, substitute string }
+// absencePhrases are phrases that explain the absence of a feature.
+type absencePhrases struct{ absent, substitute string }
 
 // replacement names the other selection's feature in place of c; kept means that both selections have that
 // feature.
-func (r reasons) replacement(c Change, inBoth bool) string {
+func (r absencePhrases) replacement(c Change, inBoth bool) string {
 	if c.Nearest == "" {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (r reasons) replacement(c Change, inBoth bool) string {
 	return why
 }
 
-func onlyIn(s, other *stream.Selection, words reasons) []Change {
+func onlyIn(s, other *stream.Selection, words absencePhrases) []Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
 	groupOf := make(map[string]string) // the group that a feature was chosen with
 	for _, f := range other.Selected {

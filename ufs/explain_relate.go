@@ -60,16 +60,16 @@ func (r *relations) columnRelations(j int) *Relations {
 	for k, i := range regression.Basis {
 		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
 	}
-	out.Constant = r.constant(j, out.Terms, r.RoundingBound(j, regression.Basis, e.Weights))
+	out.Constant = r.constantTerm(j, out.Terms, r.RoundingBound(j, regression.Basis, e.Weights))
 	slices.SortStableFunc(out.Terms, func(a, b Term) int {
 		return cmp.Or(cmp.Compare(math.Abs(float64(b.Standardized)), math.Abs(float64(a.Standardized))), cmp.Compare(a.Name, b.Name))
 	})
 	for _, n := range r.NearestColumns(j, nearestShown) {
 		out.Nearest = append(out.Nearest, NearColumn{r.Names[n.Column], stream.Number(n.Correlation), r.isChosen[n.Column]})
 	}
-	out.VIF, out.Determined = inflation(r.dependence.VIF[j])
+	out.VIF, out.Determined = vifNumber(r.dependence.VIF[j])
 	if r.isChosen[j] {
-		vif, _ := inflation(1 / (1 - e.R2))
+		vif, _ := vifNumber(1 / (1 - e.R2))
 		out.VIFSelected = &vif
 	}
 	r.addCombinations(j, out)

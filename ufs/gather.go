@@ -17,7 +17,7 @@ type gatherer struct {
 	*run
 	gatherKind      method.From // the kind of evidence to gather
 	plan            func(*chunkio.Dataset) (Budget, error)
-	piece           shard // the part of the rows to accumulate
+	scannedShard    shard // the part of the rows to accumulate
 	takesSample     bool  // a profile also samples rows, for anchors
 	takesHistograms bool  // moments also take histograms
 	takesRanks      bool  // a profile also takes histograms for ranks

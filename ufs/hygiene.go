@@ -84,7 +84,7 @@ func isIntended(s hygiene.Suspect, cols []stream.Column) bool {
 func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string {
 	switch s.Kind {
 	case hygiene.Sparse:
-		return fmt.Sprintf("mostly missing (%s of the rows)", share(s.Share))
+		return fmt.Sprintf("mostly missing (%s of the rows)", formatPercent(s.Share))
 	case hygiene.Time:
 		return "counts time (" + s.Evidence + ")"
 	case hygiene.ID:
@@ -163,7 +163,7 @@ func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Col
 		name := cols[s.Column].Name
 		switch kind {
 		case hygiene.Sparse:
-			name += " (" + share(s.Share) + ")"
+			name += " (" + formatPercent(s.Share) + ")"
 		case hygiene.Time, hygiene.Leak:
 			name += " (" + s.Evidence + ")"
 		case hygiene.Copy:
@@ -207,7 +207,7 @@ func sentinelWarnings(e *bundle, ds *chunkio.Dataset) []stream.Text {
 		if e.columns[s.Column].Block != "" { // made of times or categories
 			continue
 		}
-		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.columns[s.Column].Name, s.Value, share(s.Share)))
+		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.columns[s.Column].Name, s.Value, formatPercent(s.Share)))
 		if !slices.Contains(values, s.Value) {
 			values = append(values, s.Value)
 		}

@@ -107,10 +107,10 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	return r.chooseInOrOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
-// minSaving is the divisor of the memory that going out of core must at least save, a quarter, if the Gram
+// savingDivisor is the divisor of the memory that going out of core must at least save, a quarter, if the Gram
 // matrix is better a factor. A factor holds little more than the profile and the blocks that further passes
 // hold too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
-const minSaving = 4
+const savingDivisor = 4
 
 // chooseInOrOutOfCore returns plan in, or the plan of without, which makes no Gram matrix, if in does not fit.
 func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, planOut func() (Budget, error)) (Budget, error) {
@@ -119,7 +119,7 @@ func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, pla
 		return in, err
 	}
 	out, outErr := planOut()
-	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/minSaving
+	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/savingDivisor
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err

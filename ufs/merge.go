@@ -159,7 +159,7 @@ type merger struct {
 	kind           string       // of all files
 	header         chunkio.StatsHeader
 	coverage       coverage
-	warnings       warnings
+	warnings       warningCollector
 	hasDroppedRows bool  // some of the files report dropped rows
 	bookkeeping    int64 // bytes of everything that grows with the number of files
 

@@ -69,7 +69,7 @@ type sumColumns struct {
 	first            chunkio.StatsHeader // of the file whose first input has the lowest path: it gives the order
 	firstPath        string              // of that file
 	order            []int               // index in first of each compared column
-	leftOut, decided leftOutOfAny
+	leftOut, decided leftOutCollector
 }
 
 // addHeader adds the columns of a file's header, whose column order[j] is the compared file's column j, and
@@ -136,10 +136,10 @@ func (m *merger) settleColumns(s *sumColumns) {
 	}
 }
 
-// leftOutOfAny collects the columns that are no features in any merged file, each as often as in the file that
+// leftOutCollector collects the columns that are no features in any merged file, each as often as in the file that
 // repeats its name most. If reasons differ, the result does not depend on the order of the files: it is the
 // shared name, which selecting refuses, or else the first reason in the alphabet.
-type leftOutOfAny struct {
+type leftOutCollector struct {
 	columns  map[string]leftOutEntry
 	previous []stream.LeftOut // of the previous file: most files have the same
 }
@@ -149,7 +149,7 @@ type leftOutEntry struct {
 	times int
 }
 
-func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
+func (l *leftOutCollector) add(columns []stream.LeftOut) (bytes int64) {
 	if slices.Equal(l.previous, columns) {
 		return 0
 	}
@@ -173,7 +173,7 @@ func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 }
 
 // list lists the columns of one file in its order, then the columns of other files, by name.
-func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
+func (l *leftOutCollector) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	others := maps.Clone(l.columns)
 	take := func(name string) {
 		c := others[name]

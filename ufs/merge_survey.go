@@ -292,14 +292,14 @@ func (m *merger) addCoverage() error {
 // maxWarnings is the number of different warnings that a sum of many files keeps.
 const maxWarnings = 100
 
-// warnings collects different warnings, in order of arrival, up to maxWarnings.
-type warnings struct {
+// warningCollector collects different warnings, in order of arrival, up to maxWarnings.
+type warningCollector struct {
 	texts   []stream.Text
 	seen    map[string]bool
 	omitted int
 }
 
-func (w *warnings) add(text stream.Text) {
+func (w *warningCollector) add(text stream.Text) {
 	s := text.String()
 	switch {
 	case w.seen[s]:
@@ -314,7 +314,7 @@ func (w *warnings) add(text stream.Text) {
 	w.texts = append(w.texts, text)
 }
 
-func (w *warnings) list() []stream.Text {
+func (w *warningCollector) list() []stream.Text {
 	if w.omitted == 0 {
 		return w.texts
 	}

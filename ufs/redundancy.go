@@ -143,7 +143,7 @@ func (c *correlations) fillRedundancy(ctx context.Context, options alike.Cluster
 		own := AlikeCluster{Cluster: k + 1, Representative: c.Names[cl.Representative], Explained: stream.Number(cl.Explained), Second: stream.Number(cl.Second)}
 		for _, m := range cl.Members {
 			column := AlikeColumn{Name: c.Names[m.Column], R2Own: stream.Number(m.R2Own), R2Next: stream.Number(m.R2Next), Next: m.Next + 1, Ratio: stream.Number(m.Ratio)}
-			column.VIF, column.Exact = inflation(dependence.VIF[m.Column])
+			column.VIF, column.Exact = vifNumber(dependence.VIF[m.Column])
 			own.Columns = append(own.Columns, column)
 		}
 		out.Clusters = append(out.Clusters, own)
