@@ -12,19 +12,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each
-// value becomes a feature, and these must be known before the passes and be alike in all parts. Plans,
-// statistics and selections record the values, and a run that has a record does not read them again.
+// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each value
+// becomes a feature. The features must be known before the passes, and must be equal in all parts of the data.
+// Plans, statistics and selections record the values, and a run that has a record does not read them again.
 
 const (
 	optionCategorical = "categorical"
-	optionCategories  = "categories" // the values found, as JSON: a list by column, null if there are too many
+	optionCategories  = "categories" // the values found, as JSON: a list per column, or null if there are too many
 	categoricalAuto   = "auto"
 	categoricalNone   = "none"
 )
 
-// maxCategories is the number of distinct values from which text is no column of categories: each value is a
-// feature, and G grows by the square.
+// maxCategories bounds the number of distinct values of a text column that becomes categories. Each value becomes a
+// feature, and the size of G grows with the square of the number of features.
 const maxCategories = 64
 
 func (r *run) findCategories(ctx context.Context) error {
@@ -42,7 +42,7 @@ func (r *run) findCategories(ctx context.Context) error {
 		columns = nil
 	}
 	opt := r.readOptions()
-	for _, name := range columns { // opening needs them, to keep their whole numbers apart
+	for _, name := range columns { // opening needs these names, so that whole numbers in the columns remain categories
 		opt.Categories = append(opt.Categories, chunkio.Category{Column: name, Why: "values that are not read yet"})
 	}
 	slices.SortFunc(opt.Categories, func(a, b chunkio.Category) int { return strings.Compare(a.Column, b.Column) })

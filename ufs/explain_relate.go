@@ -10,13 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// relations relate the columns of the embedded correlations to each other and to the chosen features.
+// relations computes the relations of the columns to each other and to the chosen features, from the embedded
+// correlations.
 type relations struct {
 	*correlations
 	dependence *alike.Dependence
-	chosen     []int // by rank
+	chosen     []int // chosen columns, sorted by rank
 	isChosen   map[int]bool
-	regression *alike.Regression // on all chosen columns
+	regression *alike.Regression // regression on all chosen columns
 }
 
 func (x *explainer) newRelations(c *correlations) (*relations, error) {
@@ -76,8 +77,8 @@ func (r *relations) columnRelations(j int) *Relations {
 	return out
 }
 
-// addCombinations lists the copies and combinations that column j takes part in, itself or through the first of
-// its copies.
+// addCombinations adds to out the copies and linear combinations that contain column j, or the first column of
+// which j is a copy.
 func (r *relations) addCombinations(j int, out *Relations) {
 	first := j
 	for _, group := range r.dependence.Copies {
