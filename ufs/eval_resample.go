@@ -254,7 +254,7 @@ func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) 
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}
-	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // at most the number of rows, as for the default
+	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // at most all rows
 		q.Options["anchors"] = min(m, rows)
 	}
 	return q, nil

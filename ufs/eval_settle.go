@@ -22,7 +22,7 @@ type evaluator struct {
 	request Request        // the limits of the run
 	folder  *resume.Folder // of the checkpoint; nil without one
 
-	// Settled before anything is read.
+	// Determined before anything is read.
 	counts       []int // numbers of features to judge
 	policyName   string
 	sparse       string
@@ -32,7 +32,7 @@ type evaluator struct {
 	// Filled in while reading.
 	rows           int64 // of the input
 	inputs         []stream.Input
-	columns        []stream.Column // columns of the table: all features, or only the selected features if that is sufficient
+	columns        []stream.Column // of the table: all features, or only the selected ones
 	index          map[string]int  // index of a column in the table
 	hasAllFeatures bool            // the table contains all features
 	table          *judge.Table

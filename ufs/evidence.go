@@ -24,7 +24,7 @@ type trial struct {
 	bundle    *bundle
 	selection *stream.Selection
 
-	// Of the features, parallel to Evidence.Columns.
+	// These describe the features and are parallel to Evidence.Columns.
 	index     []int // index into the bundle's columns
 	mean, std []float64
 	filled    []int64
