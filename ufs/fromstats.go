@@ -93,7 +93,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	from := r.From
-	if from == method.FromProfile && seen.isRanked() { // the profile in the file is of values, and its moments are of scores
+	if from == method.FromProfile && seen.isRanked() { // the file's profile is of values, its moments are of scores
 		from = method.FromGram
 	}
 	e, err := readStats(file, from, opt, r.Stability)

@@ -169,8 +169,7 @@ func checkPairsMemory(ctx context.Context, path string, text []byte, memory int6
 
 func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// readPairs reads CSV lines of two fields. It skips the first line if that contains the names of the fields, "name"
-// and heading.
+// readPairs reads CSV lines of two fields. It skips the first line if the second field of that line is heading.
 func readPairs(name string, text []byte, heading string) ([][]string, error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.TrimLeadingSpace = 2, true
