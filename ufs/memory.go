@@ -34,9 +34,9 @@ type Budget struct {
 	Peak       int64 `json:"peak_bytes"`                      // of the parts that are in memory at the same time
 	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no further passes
-	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K, if the request does not set K
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K; 0 if K is set
 	Sketch     int64 `json:"sketch_rows"`                     // rows of the sketch that estimates G; 0 if G is exact
-	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is stored in full or is not made
+	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is full or not made
 	OutOfCore  bool  `json:"out_of_core"`                     // passes over the rows replace G, or rows are in scratch files
 
 	scratch          int64 // bytes in scratch files

@@ -66,7 +66,7 @@ func errLacksColumn(which string, c stream.Column, h chunkio.StatsHeader) error 
 // sumColumns describes the columns of a sum, from the headers read so far.
 type sumColumns struct {
 	types            []stream.Column     // of the file that all others are compared with, with types that hold all values
-	first            chunkio.StatsHeader // header of the file whose first input has the lowest path, which determines the order
+	first            chunkio.StatsHeader // header of the file that determines the column order
 	firstPath        string              // of that file
 	order            []int               // index in first of each compared column
 	leftOut, decided leftOutCollector

@@ -12,7 +12,7 @@ import (
 )
 
 // maxDownloads is the number of files in object stores that are downloaded to temporary files at a time: one
-// connection brings some 50 to 100 MB/s.
+// connection transfers about 50 to 100 MB/s.
 const maxDownloads = 8
 
 // readerBytes is the memory for reading one more file at a time: blocks of its sections, packed and not, and
@@ -28,7 +28,7 @@ const readerBytes = 4 << 20
 type partsReader struct {
 	tree         *sumTree
 	started      int                 // files whose reading was started
-	queue        []*partRead         // started and not taken, in order
+	queue        []*partRead         // reads that were started and not used yet, in order
 	files        map[int]*openedFile // open, or being opened
 	largestState int64               // state so far: the next one will hardly exceed it
 }
@@ -103,7 +103,8 @@ func (r *partsReader) next(ctx context.Context) (*partialSum, error) {
 	return s, nil
 }
 
-// expectedBytes is a bound that the next state will hardly exceed: a quarter more than any before.
+// expectedBytes returns an estimate that the next state will hardly exceed: a quarter more than the largest state
+// so far.
 func (r *partsReader) expectedBytes() int64 {
 	if r.largestState == 0 {
 		return r.tree.share

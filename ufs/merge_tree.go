@@ -16,10 +16,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fanIn is the number of sums of one level of the tree that make one of the next. Every number passes through
-// at most fanIn-1 additions at a level, 4·15 for 10,000 files, instead of 9,999 in a sequential sum: rounding
-// grows with the depth. It is a constant, so that no bit depends on memory or threads, and up to fanIn files
-// are added one after another. With 8 more sums would wait, with 64 there would be more additions.
+// fanIn is the number of sums of one level of the tree that are added to one sum of the next level. Every number
+// passes through at most fanIn-1 additions at a level, 4·15 for 10,000 files, instead of 9,999 in a sequential sum:
+// rounding grows with the depth. It is a constant, so that no bit depends on memory or threads, and up to fanIn
+// files are added one after another. With a fanIn of 8, more sums would wait; with 64, every number would pass
+// through more additions.
 const fanIn = 16
 
 // sumTree adds up files as they arrive. Sums of fanIn files wait until there are fanIn of them, and so do sums of
@@ -360,7 +361,8 @@ func (t *sumTree) sideBytesWithoutFacts() int64 {
 	return gram.HistogramsBytes(d)
 }
 
-// stateLimit is the memory for the moments of a sum, or of each of its hash shards, or for its sample.
+// stateLimit returns the memory for the moments of a sum, or for the moments of each of its hash shards, or for its
+// sample.
 func (t *sumTree) stateLimit() int64 {
 	room := t.share - t.sideBytes() - t.graphSize
 	if t.shards > 0 {

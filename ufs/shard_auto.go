@@ -64,14 +64,14 @@ func (v environmentLookup) number(name string) (int, error) {
 	return n, nil
 }
 
-// parseDigits reads digits only: no sign, which Atoi would accept.
+// parseDigits reads a number of digits only. Atoi would also accept a sign.
 func parseDigits(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && !strings.ContainsAny(s, "+-")
 }
 
-// shardFromEnvironment is the shard that the environment numbers, of count shards, or of the environment's count if count
-// is 0.
+// shardFromEnvironment returns the shard whose number is in the environment. It is one of count shards or, if count
+// is 0, of the number of shards in the environment.
 func shardFromEnvironment(lookup environmentLookup, count int) (shard, error) {
 	known := schedulers()
 	var names []string
@@ -113,8 +113,8 @@ func shardFromEnvironment(lookup environmentLookup, count int) (shard, error) {
 	return shard{index + 1, count}, nil
 }
 
-// shardFromSlurm is the shard of an element of a Slurm array. Without a count the array must be 0-7 or 1-8: rows of
-// a gap would be missing from the result. With one the elements may be any of 1 to count, for example only
+// shardFromSlurm returns the shard of an element of a Slurm array. Without a count the array must be 0-7 or 1-8:
+// rows of a gap would be missing from the result. With one the elements may be any of 1 to count, for example only
 // failed ones that run again (array 3,7). They cannot be counted from 0: whether 3 and 7 were counted from 0 or
 // from 1 cannot be seen.
 func shardFromSlurm(lookup environmentLookup, id, count int) (shard, error) {

@@ -32,7 +32,7 @@ func (r *run) settleStability() error {
 	return halves.CheckShards(r.Stability)
 }
 
-// hashSeed is the seed of the hash shards; 0 without any.
+// hashSeed returns the seed of the hash shards; 0 without hash shards.
 func (r *run) hashSeed() uint64 {
 	if r.Stability == 0 {
 		return 0
@@ -133,7 +133,7 @@ func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Sel
 	sets, times, rose := make([][]int, len(chosen)), make([]int, len(index)), 0
 	for i, h := range chosen {
 		for _, column := range h.order {
-			if j, known := slices.BinarySearch(index, column); known { // any that varies in a half does in the whole
+			if j, known := slices.BinarySearch(index, column); known { // varies in a half, so in the whole
 				sets[i] = append(sets[i], j)
 				times[j]++
 			}

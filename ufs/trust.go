@@ -55,8 +55,9 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 		these, verb = "the first chosen feature", "explains"
 	}
 	permuted, beaten := stream.Number(found.Permuted), stream.Number(found.Beaten)
-	// Greedy's choice of noise is better than random ones too, and for related columns a choice may explain no
-	// more than most others do. It means nothing only if it is neither better nor of related columns.
+	// Even in noise, greedy's choice is better than random choices. For related columns a choice may explain no
+	// more than most random choices. A choice is meaningless only if it is not better than random choices and its
+	// columns are not related.
 	faint := t.selection.Worth != nil && t.selection.Worth.Faint == len(order)
 	chance := &stream.Chance{
 		Measure: "share of the sum of squares explained" + suffix,
