@@ -119,7 +119,7 @@ type NearColumn struct {
 const nearestShown = 5
 
 // Explain explains columns of a selection. It uses the selection alone or, with Inputs or Stats, also the
-// correlations of all its features, which cost as much as Redundancy. The errors are those of Select.
+// correlations of all its features, which cost as much as Redundancy. It has the errors of Select.
 func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	s := o.Selection
 	switch {

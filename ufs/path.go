@@ -16,7 +16,7 @@ type Paths struct {
 }
 
 // Path solves many settings after gathering once. A method whose options have several values solves every setting
-// of their grid. A method whose selections are nested gives the error over k. The errors are those of Select; Paths
+// of their grid. A method whose selections are nested gives the error over k. It has the errors of Select; Paths
 // also accompany a *stream.UnconvergedError.
 func Path(ctx context.Context, q Request) (*Paths, error) {
 	r, err := q.newSelectionRun(ctx)

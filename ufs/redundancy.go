@@ -97,8 +97,7 @@ type Duplicates struct {
 }
 
 // Redundancy finds columns of the input, or of its statistics, that are alike: see package alike for the
-// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. The errors are those of
-// Select.
+// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. It has the errors of Select.
 func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 	switch {
 	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold < 1):

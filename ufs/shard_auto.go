@@ -48,7 +48,7 @@ func schedulers() []scheduler {
 	}
 }
 
-// environmentLookup are an environment in which an empty variable is none.
+// environmentLookup looks up a variable of the environment. An empty variable counts as unset.
 type environmentLookup func(string) (string, bool)
 
 func (v environmentLookup) get(name string) string {
