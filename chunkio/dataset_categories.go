@@ -50,9 +50,9 @@ func addCategories(entries []entry, e entry, c *Category) []entry {
 }
 
 // Categories reads the named columns, or with no names all columns of text, and lists the values of each column in all
-// rows, also in rows that Where or Sample exclude. A column with more than limit values has a Why instead, and is not
-// read further. The result is in the order of the names and does not depend on the order of rows. No other column is
-// read.
+// rows, except for row groups that keys and statistics exclude from Where. A column with more than limit values has a
+// Why instead, and is not read further. The result is in the order of the names and does not depend on the order of
+// rows. No other column is read.
 func (d *Dataset) Categories(ctx context.Context, columns []string, limit int) ([]Category, error) {
 	if d.pipe != nil {
 		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream is there once; save it to a file first")
