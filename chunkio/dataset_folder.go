@@ -152,7 +152,7 @@ func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEn
 		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
 	case gone != nil:
 		f.nonData.addName(path, " (a link that leads nowhere)")
-		return false, nil //nolint:nilerr // a link to a folder is not data
+		return false, nil //nolint:nilerr // a broken link is not data
 	case info.IsDir():
 		f.nonData.addName(path, " (a link to a folder)")
 		return false, nil
