@@ -61,7 +61,7 @@ type Value struct {
 	Constant *string
 }
 
-// Locate finds the columns that [Apply] would write, with the same errors. It reads only the footers of the files.
+// Locate finds the columns that [Apply] would write, with the same errors. It reads only the footers of files with one.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.inputAccess()
