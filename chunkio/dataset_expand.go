@@ -40,7 +40,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 	var lists []*fileList
 	var finders []finder
 	var named []string
-	found := new(findings)
+	found := new(searchNotes)
 	for _, arg := range args {
 		if arg == stdinName {
 			if len(args) > 1 {
@@ -109,7 +109,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 	return all, nil
 }
 
-func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (*fileList, []string, error) {
+func (a *access) expandPlace(ctx context.Context, arg string, found *searchNotes) (*fileList, []string, error) {
 	if IsPlan(arg) {
 		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.DisplayName(arg))
 	}
@@ -234,7 +234,7 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 }
 
 // expandPath resolves one file, directory or glob. An existing file of exactly this name wins over the glob.
-func expandPath(ctx context.Context, arg string, found *findings) ([]string, error) {
+func expandPath(ctx context.Context, arg string, found *searchNotes) ([]string, error) {
 	arg, err := place.LocalPath(arg)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 // expandGlob returns the matching files or, if only directories match, the data files in them. The result is the same
 // as for arguments that the shell has expanded. As in shells, ** follows no links to folders: two links that lead
 // upwards would give more paths than can ever be listed.
-func expandGlob(ctx context.Context, pattern string, found *findings) ([]string, error) {
+func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]string, error) {
 	if fault := glob.PatternFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}

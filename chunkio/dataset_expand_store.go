@@ -16,7 +16,7 @@ import (
 
 // expandURL is expandPath for object stores, in which a folder is the part of a key before a slash. Listings are
 // streamed: only the files to read are kept in memory, packed.
-func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*fileList, error) {
+func (a *access) expandURL(ctx context.Context, arg string, found *searchNotes) (*fileList, error) {
 	loc, err := store.Parse(arg)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func splitQuery(l store.Location) (name, query string) {
 // errNoFiles is wrapped by the error of a folder without any files.
 var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEndings, ", ") + ")")
 
-func (a *access) walkStore(ctx context.Context, loc store.Location, found *findings) (*fileList, error) {
+func (a *access) walkStore(ctx context.Context, loc store.Location, found *searchNotes) (*fileList, error) {
 	// Only folders with these names can be parts of tables; other folders cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
 		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.PublicName() {
@@ -99,7 +99,7 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 	return nil, stream.Dataf(loc.PublicName(), "%w", errNoFiles)
 }
 
-func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *findings) (*fileList, error) {
+func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *searchNotes) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
 	if fault := glob.PatternFault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", loc.PublicName(), fault)

@@ -49,7 +49,7 @@ func isVisible(rel string) bool {
 
 // searchNotes records the files in the folders of an input that are not data, or are data only by the shape of their
 // lines.
-type findings struct {
+type searchNotes struct {
 	nonData, guessedData tally
 	guesses              map[string]bool // the guessed files in folders
 	unreadCount          int             // files that count as no data because of their ending, without reading them
@@ -84,7 +84,7 @@ func (t *tally) String() string {
 	return s
 }
 
-func (f *findings) warningTexts() (warnings []stream.Text) {
+func (f *searchNotes) warningTexts() (warnings []stream.Text) {
 	if f.nonData.count > 0 {
 		unseen := ""
 		if f.unreadCount > 0 {
@@ -99,13 +99,13 @@ func (f *findings) warningTexts() (warnings []stream.Text) {
 }
 
 // errNoData returns the error of a folder in which all files are passed over.
-func (f *findings) errNoData(folder string) error {
+func (f *searchNotes) errNoData(folder string) error {
 	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(dataEndings, ", "), &f.nonData)
 	e.Remedy = stream.PlainText("end the name of a text with its format, as .csv")
 	return e
 }
 
-func (f *findings) noteGuess(ctx context.Context, path string) {
+func (f *searchNotes) noteGuess(ctx context.Context, path string) {
 	if isDataFile(path) || isLibsvm(path) {
 		return
 	}
@@ -116,7 +116,7 @@ func (f *findings) noteGuess(ctx context.Context, path string) {
 
 // addGuess records a file in a folder that is data only by a guess. It is passed over later if its columns differ too
 // much from the columns of files that certainly are data.
-func (f *findings) addGuess(path string) {
+func (f *searchNotes) addGuess(path string) {
 	f.guessedData.addName(path, "")
 	if f.guesses == nil {
 		f.guesses = map[string]bool{}
@@ -139,7 +139,7 @@ func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.FormatByName(name))
 }
 
-func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
+func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
 	named := isDataFile(path)
 	if named && !isTextName(path) {
 		return true, nil // opening refuses it if it cannot be read
@@ -175,7 +175,7 @@ func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEn
 	return data, nil
 }
 
-func walkFolder(ctx context.Context, root string, found *findings) ([]string, error) {
+func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string, error) {
 	if table := enclosingTableOnDisk(root); table != nil && table.folder != root {
 		return nil, table.errPart(root)
 	}
@@ -236,7 +236,7 @@ func folderSlash(e fs.DirEntry) string {
 type picker struct {
 	*access
 	list        *fileList
-	found       *findings
+	found       *searchNotes
 	waiting     []store.Object
 	unreadCount int // number of waiting objects that must be read
 	endings     map[string]*endingStats
@@ -250,11 +250,11 @@ const (
 	waitingMost = 1024
 )
 
-func (a *access) newPicker(found *findings) *picker {
+func (a *access) newPicker(found *searchNotes) *picker {
 	return &picker{access: a, list: new(fileList), found: found, endings: map[string]*endingStats{}}
 }
 
-func (a *access) pickData(ctx context.Context, from *fileList, found *findings) (*fileList, error) {
+func (a *access) pickData(ctx context.Context, from *fileList, found *searchNotes) (*fileList, error) {
 	p := a.newPicker(found)
 	for _, e := range from.entries() {
 		loc, err := store.Parse(e.path)

@@ -17,9 +17,9 @@ type keptPiece struct {
 	group       *keptGroup
 	from        int64 // within the row group; a multiple of 64
 	rows        int
-	columns     []values     // by place; nil if no row of the span takes part
-	skip        []uint64     // rows for which Options.Where is not true; nil if it was not evaluated
-	wideColumns atomic.Int32 // columns held as float64
+	columns     []narrowColumn // by place; nil if no row of the span takes part
+	skip        []uint64       // rows for which Options.Where is not true; nil if it was not evaluated
+	wideColumns atomic.Int32   // columns held as float64
 }
 
 // keptOverhead bounds the memory of a row group or a piece (the rows of one span) without its columns; keptColumn
@@ -70,7 +70,7 @@ func (p *keptPiece) reserveColumns() {
 		return
 	}
 	if n := len(p.group.keep.places); p.group.reserve(keptColumn * int64(n)) {
-		p.columns = make([]values, n)
+		p.columns = make([]narrowColumn, n)
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// values contains the numbers of a column in some form that converts back to the same bits.
-type values interface {
+// narrowColumn contains the numbers of a column in some form that converts back to the same bits.
+type narrowColumn interface {
 	// copyTo copies the values from index from on to dst.
 	copyTo(dst []float64, from int)
 }
 
-// equalValues is a column whose rows all have this value.
-type equalValues float64
+// equalColumn is a column whose rows all have this value.
+type equalColumn float64
 
-func (e equalValues) copyTo(dst []float64, _ int) {
+func (e equalColumn) copyTo(dst []float64, _ int) {
 	for i := range dst {
 		dst[i] = float64(e)
 	}
@@ -106,10 +106,10 @@ func narrowestForm(x []float64) (f valueForm, bytes int64) {
 }
 
 // convert returns x in the form found by narrowestForm.
-func (f valueForm) convert(x []float64) values {
+func (f valueForm) convert(x []float64) narrowColumn {
 	switch f {
 	case asEqual:
-		return equalValues(x[0])
+		return equalColumn(x[0])
 	case asInt8:
 		return int8s(lowBytes(x))
 	case asUint8:
