@@ -11,21 +11,21 @@ import (
 type groupMeta struct {
 	rows        int64
 	chunks      []chunkMeta
-	chunkFaults map[int]string // why some chunks cannot be read
+	chunkFaults map[int]string // by chunk: the reason why it cannot be read
 }
 
 // chunkMeta is the footer's description of a column chunk, checked by checkChunk.
 type chunkMeta struct {
 	ChunkInfo
-	dictionary int64       // bytes between the dictionary page and the first data page; 0 without
+	dictionary int64       // bytes between the dictionary page and the first data page; 0 without a dictionary page
 	nulls      int64       // null count of the statistics; -1 if absent
-	statistics int         // their offset in the raw footer; 0: none
+	statistics int         // offset of the statistics in the raw footer; 0: none
 	encodings  encodingSet // of the pages and of the levels
 	physical   parquet.Type
-	plainPages bool // the encodings are counted, and some data page is plain
+	plainPages bool // the footer counts the pages by encoding, and some data page is plain
 }
 
-// encodingSet has the bit of each encoding's number; the highest bit stands for all larger or negative numbers.
+// encodingSet has one bit for each encoding number; the highest bit represents all larger or negative numbers.
 type encodingSet uint64
 
 const lastEncoding = 63
@@ -78,7 +78,7 @@ func (c *compact) rowGroups(shape footerShape) []groupMeta {
 	return groups
 }
 
-// noteFault notes why chunk i cannot be read, and empties it.
+// noteFault records the reason why chunk i cannot be read, and clears its description.
 func (g *groupMeta) noteFault(i int, why string) {
 	if g.chunkFaults == nil {
 		g.chunkFaults = map[int]string{}
@@ -89,7 +89,7 @@ func (g *groupMeta) noteFault(i int, why string) {
 	}
 }
 
-// columnChunk parses a ColumnChunk; fault is the reason if it cannot be read.
+// columnChunk parses a ColumnChunk. If the chunk cannot be read, fault contains the reason.
 func (c *compact) columnChunk() (m chunkMeta, fault string) {
 	fault = "damaged footer: the column chunk is not described; " + remedyCopyAgain
 	foreign, encrypted := "", false
@@ -126,7 +126,7 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 		switch {
 		case id == 2 && typ == thriftList:
 			elem, n := c.listHeader()
-			if elem != thriftI32 { // the page headers have the encodings
+			if elem != thriftI32 { // the page headers also contain the encodings
 				c.skipElements(elem, n, 1)
 				return true
 			}
@@ -163,14 +163,14 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 	}
 	m.physical, m.codec = parquet.Type(fields[1]), codecByNumber(fields[4])
 	m.Values, m.Uncompressed, m.Size, m.at = fields[5], fields[6], fields[7], fields[9]
-	// Some writers store 0 for "no dictionary".
+	// Some writers use 0 for a missing dictionary page.
 	if d := fields[11]; set&(1<<11) != 0 && d > 0 && d < m.at {
 		m.at, m.dictionary = d, m.at-d
 	}
 	return m, ""
 }
 
-// statistics are the bounds of a column chunk's values in the footer.
+// statistics holds the bounds of the values of a column chunk, as stored in the footer.
 type statistics struct {
 	low, high       []byte // in the order of the column's type
 	oldLow, oldHigh []byte // in the order of signed numbers

@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// Types of Thrift's compact protocol, as they stand in field and list headers.
+// Types of Thrift's compact protocol, as used in field and list headers.
 const (
 	thriftStop   = 0
-	thriftTrue   = 1 // a boolean field carries its value here; in a list it is a byte
+	thriftTrue   = 1 // in a struct, the type of a field is its boolean value; in a list, the value is a byte
 	thriftFalse  = 2
 	thriftByte   = 3
 	thriftI16    = 4
@@ -25,15 +25,15 @@ const (
 	thriftUUID   = 13
 )
 
-// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files stay below 20; without a bound a
-// file of a few MiB overflows the stack, which no recover catches.
+// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files stay below 20. Without a limit, a
+// file of a few MiB would overflow the stack, and recover does not catch this.
 const maxDepth = 64
 
-// errShort reports that the bytes end inside a value: more bytes may complete it.
+// errShort reports that the bytes end inside a value. More bytes may complete the value.
 var errShort = errors.New("thrift data ends early")
 
-// compact is a cursor over bytes in Thrift's compact protocol. It checks every length against the available bytes and
-// allocates nothing. The first error sticks: later reads return zero and leave it.
+// compact reads values encoded in Thrift's compact protocol. It checks every length against the available bytes and
+// does not allocate memory. After the first error, which is kept, all reads return zero.
 type compact struct {
 	b   []byte
 	pos int
@@ -76,12 +76,12 @@ func (c *compact) readInteger() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// readBinary returns lent bytes, which are not nil even if there are none.
+// readBinary returns a part of b, which is not nil even if it has no bytes.
 func (c *compact) readBinary() []byte {
 	return c.takeBytes(c.readUvarint())
 }
 
-// takeBytes returns the next n bytes, which are lent.
+// takeBytes returns the next n bytes, a part of b.
 func (c *compact) takeBytes(n uint64) []byte {
 	from := c.pos
 	if c.skipBytes(n); c.err != nil {
@@ -122,7 +122,8 @@ func (c *compact) nextField(id *int64) (typ byte) {
 	return h & 15
 }
 
-// listHeader reads the header of a list or set: the type and number of its elements, each of at least a byte.
+// listHeader reads the header of a list or set: the type and the number of its elements. Each element has at least one
+// byte.
 func (c *compact) listHeader() (elem byte, n int) {
 	h := c.readByte()
 	count := uint64(h >> 4)
@@ -149,7 +150,7 @@ func (c *compact) skipValue(typ byte, depth int) {
 		return
 	}
 	switch typ {
-	case thriftTrue, thriftFalse: // the field header held the value
+	case thriftTrue, thriftFalse: // the value is in the field header
 	case thriftByte:
 		c.readByte()
 	case thriftI16, thriftI32, thriftI64:
@@ -206,9 +207,9 @@ func (c *compact) skipMap(depth int) {
 	}
 }
 
-// readStruct reads a struct: integer and boolean fields whose number is below len(vals) go to vals and set their bit
-// in the result. other sees the remaining fields: it consumes the value and returns true, or returns false to have it
-// skipped; nil skips them all.
+// readStruct reads a struct. It writes integer and boolean fields whose number is below len(vals) to vals and sets
+// their bits in the result. It calls other for each remaining field: other consumes the value and returns true, or
+// returns false to have the value skipped. If other is nil, all remaining fields are skipped.
 func (c *compact) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
 	for id := int64(0); ; {
 		typ := c.nextField(&id)
