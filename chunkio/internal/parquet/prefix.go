@@ -13,7 +13,7 @@ import (
 // suffixes.
 
 // expandSharedPrefixes turns the values of a checked DELTA_BYTE_ARRAY page into PLAIN values. It writes the page,
-// including its levels, to the memory of *buf. The new page may be longer than the old one, but has at limit limit
+// including its levels, to the memory of *buf. The new page may be longer than the old one, but has at most limit
 // bytes.
 func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 	n, front := p.present, p.raw[:len(p.raw)-len(p.values)]
