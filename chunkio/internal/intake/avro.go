@@ -18,13 +18,13 @@ import (
 
 const avroMagic = "Obj\x01"
 
-// avroRows reads an Avro object container file, block by block. The best-known reader, hamba/avro, allocates any size
-// and loops over any count that a damaged block claims.
+// avroRows reads an Avro object container file, block by block. The library hamba/avro is not used, because it
+// allocates any size and loops for any count that a damaged block claims.
 type avroRows struct {
 	from         io.Reader
 	name         string
-	maxBlock     int // bytes of a block, compressed or not
-	maxNameBytes int // bytes of the columns' names
+	maxBlock     int // greatest length of a block, compressed or not
+	maxNameBytes int // limit on the total length of the columns' names
 	schema       *avroSchema
 	codec        string
 	sync         [16]byte
@@ -42,7 +42,7 @@ func newAvro(c cutter) (*avroRows, error) {
 	return r, nil
 }
 
-// explainEarlyEnd replaces an EOF by an error that tells the user about it.
+// explainEarlyEnd replaces io.EOF by an error that explains the early end to the user.
 func explainEarlyEnd(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data end early: is the file cut off?")
@@ -50,7 +50,7 @@ func explainEarlyEnd(err error) error {
 	return err
 }
 
-// readHeader reads the magic, a map of metadata, and the mark that ends every block.
+// readHeader reads the magic word, a map of metadata, and the marker that ends every block.
 func (r *avroRows) readHeader() error {
 	magic := make([]byte, len(avroMagic))
 	if _, err := io.ReadFull(r.from, magic); err != nil {
@@ -68,7 +68,7 @@ func (r *avroRows) readHeader() error {
 		if n == 0 {
 			break
 		}
-		if n < 0 { // and the entries' length in bytes
+		if n < 0 { // the length of the entries in bytes follows
 			n = -n
 			if _, err := readLong(r.from); err != nil {
 				return err
@@ -219,8 +219,8 @@ func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
 	if err != nil {
 		return r.placeError(p.line, err)
 	}
-	// A row takes at least a byte, unless all its fields are empty records or nulls; and a block of few bytes may
-	// claim many rows.
+	// A row takes at least one byte, unless all its fields are empty records or nulls. A short block could claim very
+	// many rows.
 	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
 		return r.placeError(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// avroValues reads the values of rows into a batch.
+// avroValues decodes the values of rows into a batch.
 type avroValues struct {
 	rest    []byte
 	batch   *batch
 	columns []Column
 	row     int
-	column  int // of the value read last, for errors
-	depth   int // of records within each other
+	column  int // column of the last value read, for errors
+	depth   int // nesting depth of records
 }
 
-// maxDepth bounds the nesting of records whose types contain themselves: each level takes some of the stack.
+// maxDepth bounds the nesting of records whose types contain themselves: each level uses stack memory.
 const maxDepth = 10_000
 
 var errAvroEnd = errors.New("the block ends within a value: the file is damaged")
@@ -177,7 +177,7 @@ func (v *avroValues) skipItems(n *avroNode) error {
 		if err != nil || count == 0 {
 			return err
 		}
-		if count < 0 { // and the items' length in bytes
+		if count < 0 { // the length of the items in bytes follows
 			size, err := v.readLong()
 			if err != nil {
 				return err
@@ -188,7 +188,7 @@ func (v *avroValues) skipItems(n *avroNode) error {
 			continue
 		}
 		if n.typ == "array" && count > int64(len(v.rest)) {
-			return errAvroEnd // this also refuses values of no bytes, which nobody writes
+			return errAvroEnd // this also refuses items that take no bytes, which writers do not produce
 		}
 		for ; count > 0; count-- {
 			if n.typ == "map" {

@@ -14,25 +14,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// csvRows reads CSV according to RFC 4180, separated by any of the separators.
+// csvRows reads CSV according to RFC 4180, with one of the separators.
 type csvRows struct {
 	cutter
 	comma   rune
 	layout  *Layout
 	columns []Column
-	// dataLine is the line of the first row if that is data; 0 if it is names.
+	// dataLine is the line number of the first row if the first row is data, and 0 if it contains names.
 	dataLine   int64
 	nulls      spellings
 	notes      []stream.Text
 	doubts     []stream.Text
-	nullsFound []string // spellings of missing values in the sample
-	sampleRows int64    // rows of the sample
+	nullsFound []string // spellings of missing values that occur in the sample
+	sampleRows int64    // number of rows in the sample
 }
 
-// separators are counted in the first row; the most frequent one wins.
+// separators are the possible separators; the most frequent one in the first row is used.
 var separators = []byte{',', '\t', ';', '|'}
 
-// byteOrderMark is written by some editors at the beginning of a text.
+// byteOrderMark is the mark that some editors write at the beginning of a text.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // newCSV reads the header and infers the types of the columns from the sample.
@@ -78,8 +78,8 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
 	return r, r.inferKinds()
 }
 
-// nameColumns checks the names of the columns, and gives each nameless column a unique name: pandas writes its index
-// without a name, next to columns called c0 and c1 if it has read a text without a header.
+// nameColumns checks the names of the columns, and gives each nameless column a unique name. pandas writes its index
+// without a name. The other columns may be named c0 and c1, if pandas has read a text without a header.
 func (r *csvRows) nameColumns(names []string) error {
 	usedNames := make(map[string]bool, len(names))
 	for j, name := range names {
@@ -175,8 +175,8 @@ func fieldCount(n int) string {
 	return fmt.Sprintf("%d fields", n)
 }
 
-// placeError adds the line to an error of the library. For an error of quotes it is the line at which the row begins,
-// as an open quote extends over the following lines.
+// placeError adds the line to an error of the library. For an error of quotes it uses the line at which the row begins,
+// because an open quote extends over the following lines.
 func (r *csvRows) placeError(err error, first int64) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		d := stream.Dataf(r.name, "line %d: %w", first+int64(e.Line)-1, e.Err)
@@ -234,7 +234,7 @@ func (r *csvRows) parsePiece(p piece, columns []Column, b *batch) error {
 				b.cells[at], b.present[at] = v, ok
 			case !utf8.ValidString(s):
 				return r.errNotUTF8(line, c.Name)
-			case s != "" && (!r.nulls.replacesUsual || !r.nulls.isNull(trimBlanks(s))): // text is missing only if the user gave the spelling
+			case s != "" && (!r.nulls.replacesUsual || !r.nulls.isNull(trimBlanks(s))): // text is missing only if the user listed its spelling
 				b.setText(at, s)
 			}
 			at += b.stride

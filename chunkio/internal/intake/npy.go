@@ -16,11 +16,11 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyRows reads a NumPy array (format versions 1 to 3). In C order the rows follow each other; in Fortran order the
-// columns do, so the rows of a piece are read from many places.
+// npyRows reads a NumPy array (format versions 1 to 3). In C order the array is stored row by row. In Fortran order it
+// is stored column by column, so a piece is read from many positions.
 type npyRows struct {
 	from      io.Reader
-	readerAt  io.ReaderAt // the same bytes; nil for a stream
+	readerAt  io.ReaderAt // random access to the same bytes; nil for a stream
 	name      string
 	goal      int
 	head      npyHeader
@@ -80,7 +80,7 @@ func (r *npyRows) readHeader(most int) error {
 	}
 	r.dataStart = int64(len(start) + len(size) + len(text))
 	head := string(text)
-	if major < 3 { // in Latin-1
+	if major < 3 { // the header is encoded in Latin-1
 		runes := make([]rune, len(text))
 		for i, b := range text {
 			runes[i] = rune(b)
@@ -92,11 +92,12 @@ func (r *npyRows) readHeader(most int) error {
 	return err
 }
 
-// nameColumns makes the columns of the fields after checking that there is room for them, their names and a row.
+// nameColumns creates the columns of all fields. It first checks that the memory suffices for the columns, their names
+// and a row.
 func (r *npyRows) nameColumns(opt Options, c cutter) error {
 	columns, names := 0, 0
 	for _, f := range r.head.fields {
-		columns, names = columns+f.count, names+f.count*(len(f.name)-1) // one letter and the index are within the room for a column
+		columns, names = columns+f.count, names+f.count*(len(f.name)-1) // one letter and the index fit in the memory counted for a column
 	}
 	if err := opt.checkMemory(columns, 1, 1); err != nil {
 		return err
@@ -151,7 +152,7 @@ func (r *npyRows) nextPiece(room []byte) (piece, error) {
 	return p, nil
 }
 
-// errReadFailed names the row at which the data end early.
+// errReadFailed returns an error that contains the number of the row in which the data end early.
 func (r *npyRows) errReadFailed(err error, row int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header tells: is the file cut off?", row, r.head.rows)

@@ -67,7 +67,7 @@ func (p *literal) parseValue(depth int) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("has %.20q where a value should be", p.rest)
 	}
-	p.rest = strings.TrimPrefix(p.rest[n:], "L") // of Python 2
+	p.rest = strings.TrimPrefix(p.rest[n:], "L") // suffix of long integers in Python 2
 	return x, nil
 }
 
@@ -113,7 +113,7 @@ func (p *literal) parseString() (string, error) {
 	return "", errors.New("has a string that does not end")
 }
 
-// parseEscape decodes the escape after a backslash, and returns the bytes that it takes.
+// parseEscape decodes the escape sequence after a backslash, and returns its length in bytes.
 func parseEscape(text string) (r rune, n int, err error) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[0]]
 	switch at := strings.IndexByte("nrt\\'\"", text[0]); {
