@@ -12,7 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listRow is one row of a list column: its elements are [from, to) of the child array. It takes listRowBytes.
+// listRow is one row of a list column: its elements are the elements [from, to) of the child array. A listRow takes
+// listRowBytes bytes.
 type listRow struct {
 	null     bool
 	from, to int64
@@ -68,7 +69,7 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 	return nil
 }
 
-// openOffsets reads offsets from to to, both included; nil for fixed-size lists.
+// openOffsets reads offsets from to to, both included; it returns nil for fixed-size lists.
 func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) {
 	f := &field{kind: arrowInt, bits: 32, signed: true}
 	switch {
@@ -99,9 +100,9 @@ func (v *listValues) close() {
 	}
 }
 
-// readRow reads the elements of one row into dst, as long as the row.
+// readRow reads the elements of one row into dst, which has the length of the row.
 func (v *listValues) readRow(r listRow, dst []float64) error {
-	if err := v.skipNumbers(r.from - v.pos); err != nil { // elements hidden by a null row
+	if err := v.skipNumbers(r.from - v.pos); err != nil { // skip elements that belong to null rows
 		return err
 	}
 	v.pos = r.to
@@ -186,7 +187,7 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 					return err
 				}
 			}
-			for r.from < r.to { // by tiles: the file may claim a false length
+			for r.from < r.to { // tile by tile, because the file may claim a false length
 				part := listRow{from: r.from, to: min(r.to, r.from+tileValues)}
 				n := len(dst.Values)
 				dst.Values = append(dst.Values, make([]float64, part.to-part.from)...)
@@ -203,8 +204,8 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
-// listWidth returns the common length of the lists of this batch: -1 if all are null or empty, 0 if their lengths
-// differ.
+// listWidth returns the common length of the lists in this batch. It returns -1 if all lists are null or empty, and 0
+// if their lengths differ.
 func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
 	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
