@@ -18,9 +18,9 @@ import (
 
 const avroMagic = "Obj\x01"
 
-// avroRows reads an Avro object container file, block by block. The library hamba/avro is not used, because it
+// avroReader reads an Avro object container file, block by block. The library hamba/avro is not used, because it
 // allocates any size and loops for any count that a damaged block claims.
-type avroRows struct {
+type avroReader struct {
 	from         io.Reader
 	name         string
 	maxBlock     int // greatest length of a block, compressed or not
@@ -31,8 +31,8 @@ type avroRows struct {
 	row          int64
 }
 
-func newAvro(c cutter) (*avroRows, error) {
-	r := &avroRows{from: c.from, name: c.name, maxBlock: c.maxRow, maxNameBytes: c.maxNames()}
+func newAvro(c cutter) (*avroReader, error) {
+	r := &avroReader{from: c.from, name: c.name, maxBlock: c.maxRow, maxNameBytes: c.maxNames()}
 	if err := r.readHeader(); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
@@ -51,7 +51,7 @@ func explainEarlyEnd(err error) error {
 }
 
 // readHeader reads the magic word, a map of metadata, and the marker that ends every block.
-func (r *avroRows) readHeader() error {
+func (r *avroReader) readHeader() error {
 	magic := make([]byte, len(avroMagic))
 	if _, err := io.ReadFull(r.from, magic); err != nil {
 		return err
@@ -116,7 +116,7 @@ func readLong(from io.Reader) (int64, error) {
 
 func unzigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
 
-func (r *avroRows) readBytes() ([]byte, error) {
+func (r *avroReader) readBytes() ([]byte, error) {
 	n, err := readLong(r.from)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (r *avroRows) readBytes() ([]byte, error) {
 	return b, err
 }
 
-func (r *avroRows) nextPiece(room []byte) (piece, error) {
+func (r *avroReader) nextPiece(room []byte) (piece, error) {
 	for {
 		count, err := readLong(r.from)
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -163,19 +163,19 @@ func (r *avroRows) nextPiece(room []byte) (piece, error) {
 	}
 }
 
-func (r *avroRows) placeError(row int64, err error) error {
+func (r *avroReader) placeError(row int64, err error) error {
 	e := stream.Dataf(r.name, "%w", explainEarlyEnd(err))
 	e.Row = row
 	return e
 }
 
-func (r *avroRows) errBlockTooLarge(row, size int64) error {
+func (r *avroReader) errBlockTooLarge(row, size int64) error {
 	e := stream.Dataf(r.name, "a block of %d bytes", size)
 	e.Row, e.Remedy = row, stream.Textf("write the file with smaller blocks, or raise {memory-limit}")
 	return e
 }
 
-func (r *avroRows) decompressBlock(p piece) ([]byte, error) {
+func (r *avroReader) decompressBlock(p piece) ([]byte, error) {
 	var from io.Reader
 	switch r.codec {
 	case "", "null":
@@ -212,9 +212,9 @@ func (r *avroRows) decompressBlock(p piece) ([]byte, error) {
 
 var errTooLarge = errors.New("a block of too many bytes; write the file with smaller blocks, or raise the memory limit")
 
-func (r *avroRows) observePiece(piece, *columnObserver) error { return nil }
+func (r *avroReader) observePiece(piece, *columnObserver) error { return nil }
 
-func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
+func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 	data, err := r.decompressBlock(p)
 	if err != nil {
 		return r.placeError(p.line, err)
@@ -225,7 +225,7 @@ func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
 		return r.placeError(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}
 	b.resetRows(len(columns), p.rows)
-	v := avroValues{rest: data, batch: b, columns: columns}
+	v := avroDecoder{rest: data, batch: b, columns: columns}
 	for i := range p.rows {
 		v.row = i
 		if err := v.readValue(r.schema.root); err != nil {
@@ -243,6 +243,6 @@ func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
 	return nil
 }
 
-func (r *avroRows) describeTable() Table {
+func (r *avroReader) describeTable() Table {
 	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.leftOut, Before: r.schema.columnsBefore}
 }

@@ -55,7 +55,7 @@ func parseAvroSchema(text []byte, maxNames int) (*avroSchema, error) {
 	if root.typ != "record" {
 		return nil, fmt.Errorf("the rows are of type %s, not records", root.typ)
 	}
-	if s.root, err = s.placeType(root, "", 0); err != nil {
+	if s.root, err = s.addUseOfType(root, "", 0); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -168,8 +168,8 @@ func wholeNumber(x any) int {
 	return int(max(min(i, 1<<30), -1))
 }
 
-// placeType copies a type for one use of it, as the column (or the prefix of the columns) with this name.
-func (s *avroSchema) placeType(n *avroNode, name string, depth int) (*avroNode, error) {
+// addUseOfType copies a type for one use of it, as the column (or the prefix of the columns) with this name.
+func (s *avroSchema) addUseOfType(n *avroNode, name string, depth int) (*avroNode, error) {
 	if s.nodeCount++; s.nodeCount > maxNodes || depth > 64 {
 		return nil, errors.New("the schema has too many columns, or is nested too deep")
 	}
@@ -193,13 +193,13 @@ func (s *avroSchema) placeType(n *avroNode, name string, depth int) (*avroNode, 
 				return nil, errors.New("the names of the columns, with those of the records that they are in, take too much memory")
 			}
 			var err error
-			if at.fields[i], err = s.placeType(f, within, depth+1); err != nil {
+			if at.fields[i], err = s.addUseOfType(f, within, depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return &at, nil
 	case "union":
-		return s.placeUnion(&at, name, depth)
+		return s.addUseOfUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
 		s.leaveOut(name, at.whyNoColumn())
@@ -218,8 +218,8 @@ func (s *avroSchema) addColumn(name string, k Kind) int {
 	return len(s.columns) - 1
 }
 
-// placeUnion copies a union for one use: either one type that may be null, or several types that share one column.
-func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode, error) {
+// addUseOfUnion copies a union for one use: either one type that may be null, or several types that share one column.
+func (s *avroSchema) addUseOfUnion(at *avroNode, name string, depth int) (*avroNode, error) {
 	branches := at.fields
 	at.fields = make([]*avroNode, len(branches))
 	kind, only, mixed := Unknown, 0, false
@@ -241,7 +241,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 		for i, b := range branches {
 			if b.typ != "null" {
 				var err error
-				at.fields[i], err = s.placeType(b, name, depth+1)
+				at.fields[i], err = s.addUseOfType(b, name, depth+1)
 				return at, err
 			}
 		}

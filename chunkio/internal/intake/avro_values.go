@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// avroValues decodes the values of rows into a batch.
-type avroValues struct {
+// avroDecoder decodes the values of rows into a batch.
+type avroDecoder struct {
 	rest    []byte
 	batch   *batch
 	columns []Column
@@ -25,7 +25,7 @@ const maxDepth = 10_000
 
 var errAvroEnd = errors.New("the block ends within a value: the file is damaged")
 
-func (v *avroValues) readLong() (int64, error) {
+func (v *avroDecoder) readLong() (int64, error) {
 	x, n := binary.Uvarint(v.rest)
 	if n <= 0 {
 		return 0, errAvroEnd
@@ -34,7 +34,7 @@ func (v *avroValues) readLong() (int64, error) {
 	return unzigzag(x), nil
 }
 
-func (v *avroValues) takeBytes(n int64) ([]byte, error) {
+func (v *avroDecoder) takeBytes(n int64) ([]byte, error) {
 	if n < 0 || n > int64(len(v.rest)) {
 		return nil, errAvroEnd
 	}
@@ -43,7 +43,7 @@ func (v *avroValues) takeBytes(n int64) ([]byte, error) {
 	return b, nil
 }
 
-func (v *avroValues) readBytes() ([]byte, error) {
+func (v *avroDecoder) readBytes() ([]byte, error) {
 	n, err := v.readLong()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (v *avroValues) readBytes() ([]byte, error) {
 	return v.takeBytes(n)
 }
 
-func (v *avroValues) readValue(n *avroNode) error {
+func (v *avroDecoder) readValue(n *avroNode) error {
 	v.column = n.column
 	switch n.typ {
 	case "null":
@@ -136,9 +136,9 @@ func (v *avroValues) readValue(n *avroNode) error {
 	return fmt.Errorf("a value of type %s", n.typ)
 }
 
-func (v *avroValues) cellIndex(n *avroNode) int { return n.column*v.batch.stride + v.row }
+func (v *avroDecoder) cellIndex(n *avroNode) int { return n.column*v.batch.stride + v.row }
 
-func (v *avroValues) setNumber(n *avroNode, x int64) error {
+func (v *avroDecoder) setNumber(n *avroNode, x int64) error {
 	if n.column < 0 {
 		return nil
 	}
@@ -157,21 +157,21 @@ func (v *avroValues) setNumber(n *avroNode, x int64) error {
 	return nil
 }
 
-func (v *avroValues) setFloat(n *avroNode, x float64) error {
+func (v *avroDecoder) setFloat(n *avroNode, x float64) error {
 	if n.column >= 0 {
 		v.batch.cells[v.cellIndex(n)], v.batch.present[v.cellIndex(n)] = math.Float64bits(x), true
 	}
 	return nil
 }
 
-func (v *avroValues) setText(n *avroNode, s string) error {
+func (v *avroDecoder) setText(n *avroNode, s string) error {
 	if n.column >= 0 {
 		v.batch.setText(v.cellIndex(n), s)
 	}
 	return nil
 }
 
-func (v *avroValues) skipItems(n *avroNode) error {
+func (v *avroDecoder) skipItems(n *avroNode) error {
 	for {
 		count, err := v.readLong()
 		if err != nil || count == 0 {

@@ -109,15 +109,15 @@ func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	return io.NopCloser(from), nil
 }
 
-// memberReader reads the members of a gzip file one by one: an interrupted download may end within the header of a
+// gzipMemberReader reads the members of a gzip file one by one: an interrupted download may end within the header of a
 // member, and the library treats this as the regular end of the file.
-type memberReader struct {
+type gzipMemberReader struct {
 	*gzip.Reader
 	from *bufio.Reader
 }
 
 func newMemberReader(from io.Reader) (io.ReadCloser, error) {
-	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
+	m := &gzipMemberReader{from: bufio.NewReaderSize(from, 64<<10)}
 	var err error
 	if m.Reader, err = gzip.NewReader(m.from); err != nil {
 		return nil, errEndsEarly(err)
@@ -127,7 +127,7 @@ func newMemberReader(from io.Reader) (io.ReadCloser, error) {
 }
 
 // Read implements io.Reader.
-func (m *memberReader) Read(p []byte) (n int, err error) {
+func (m *gzipMemberReader) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if n, err = m.Reader.Read(p); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			continue

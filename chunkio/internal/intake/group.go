@@ -23,7 +23,7 @@ type gatherer struct {
 	leaves         []leaf // leaves of the columns in the file
 	file           *writer.File
 	opt            Options
-	nulls          spellings
+	nulls          nullSpellings
 	workers        int
 	slots          chan struct{} // one slot for each worker that may parse
 	surplusBatches int           // batches of stopped workers that are still to be dropped

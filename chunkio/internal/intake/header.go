@@ -45,7 +45,7 @@ const (
 
 // readFirstRow decides whether the first row contains names or data, from the option if it is given. It records the
 // decision for other files.
-func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options) error {
+func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Options) error {
 	option, settled := opt.Header, opt.Settled
 	guess := judgement{isNames: true, isSure: true}
 	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else the first row repeats a known name and is not judged
@@ -91,7 +91,7 @@ func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options)
 }
 
 // readLikeFirstFile reads the first row of a further file in the same way as in the first file.
-func (r *csvRows) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
+func (r *csvReader) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
 	alike := !guess.isNames || !guess.isSure // the first row can be data
 	if settled.Named {
 		alike = guess.isNames && guess.isSure || settled.isRepeatedIn(first)
@@ -107,7 +107,7 @@ func (r *csvRows) readLikeFirstFile(first []string, guess judgement, settled *He
 	return false, e
 }
 
-func (r *csvRows) doubtHeader(first []string, guess judgement) {
+func (r *csvReader) doubtHeader(first []string, guess judgement) {
 	numbered := make([]string, len(first))
 	for j := range numbered {
 		numbered[j] = "c" + strconv.Itoa(j)

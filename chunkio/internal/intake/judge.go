@@ -24,7 +24,7 @@ type judgement struct {
 	isSure  bool
 }
 
-func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
+func (r *csvReader) judgeFirstRow(first []string, end int) (judgement, error) {
 	fields, judgedColumns := len(first), min(len(first), maxJudged)
 	first = slices.Clone(first[:judgedColumns])
 	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // for wide rows, the sample must contain a few rows too
@@ -54,7 +54,7 @@ const (
 	classes
 )
 
-func classOf(s string, nulls *spellings) (class, Kind) {
+func classOf(s string, nulls *nullSpellings) (class, Kind) {
 	if s = trimBlanks(s); nulls.isNull(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
 		return absent, Unknown
 	}
@@ -76,7 +76,7 @@ func isPunctuation(s string) bool {
 // rowsBelow summarizes the rows below the first one.
 type rowsBelow struct {
 	first   []string
-	nulls   *spellings
+	nulls   *nullSpellings
 	class   []class
 	kind    []Kind
 	value   []float64
@@ -91,7 +91,7 @@ type rowsBelow struct {
 
 // columnBelow summarizes the fields of one column below the first row.
 type columnBelow struct {
-	n            [classes]int
+	classCounts  [classes]int
 	whole        int
 	min, max     float64
 	last         float64 // last number of the column
@@ -102,7 +102,7 @@ type columnBelow struct {
 	repeatsFirst int  // number of fields equal to the field of the first row
 }
 
-func newRowsBelow(first []string, nulls *spellings) *rowsBelow {
+func newRowsBelow(first []string, nulls *nullSpellings) *rowsBelow {
 	b := &rowsBelow{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]class, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
 	for j, s := range first {
 		b.class[j], b.kind[j] = classOf(s, nulls)
@@ -132,18 +132,18 @@ func (b *rowsBelow) addRow(record []string) {
 	}
 }
 
-func (c *columnBelow) addField(s, first string, nulls *spellings) {
+func (c *columnBelow) addField(s, first string, nulls *nullSpellings) {
 	kind, k := classOf(s, nulls)
 	if kind != absent && s == first {
 		c.repeatsFirst++
 	}
-	switch c.n[kind]++; kind {
+	switch c.classCounts[kind]++; kind {
 	case number:
 		x, _ := parseFloat(trimBlanks(s))
 		if k.isWhole() {
 			c.whole++
 		}
-		if c.n[number] == 1 {
+		if c.classCounts[number] == 1 {
 			c.min, c.max, c.last = x, x, x
 		}
 		c.totalStep += math.Abs(x - c.last)
@@ -176,7 +176,7 @@ func shapeOf(s string) string {
 	return b.String()
 }
 
-func repeatsValue(record []string, nulls *spellings) bool {
+func repeatsValue(record []string, nulls *nullSpellings) bool {
 	seen := make(map[string]bool, len(record))
 	for _, s := range record {
 		if s = trimBlanks(s); nulls.isNull(s) {
@@ -247,7 +247,7 @@ func (b *rowsBelow) judgeNames() judgement {
 			inside = inside || b.value[j] >= b.columns[j].min && b.value[j] <= b.columns[j].max
 		default:
 			names += score
-			if below := &b.columns[j]; c == word && below.n[word] < below.n[number]+below.n[timestamp]+below.n[boolean] {
+			if below := &b.columns[j]; c == word && below.classCounts[word] < below.classCounts[number]+below.classCounts[timestamp]+below.classCounts[boolean] {
 				typedColumns++
 			}
 			inside = inside || b.columns[j].repeatsFirst > 0
@@ -315,18 +315,18 @@ func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 // nameScore returns the score for a field being the name of its column, with named = the frequency of its class among
 // names.
 func (c *columnBelow) nameScore(kind class, k Kind, field string, x, named float64) (names float64) {
-	n := c.n[number] + c.n[timestamp] + c.n[boolean] + c.n[word]
-	names = clampTo(math.Log(named*float64(n+1)/(float64(c.n[kind])+0.5)), 4)
+	n := c.classCounts[number] + c.classCounts[timestamp] + c.classCounts[boolean] + c.classCounts[word]
+	names = clampTo(math.Log(named*float64(n+1)/(float64(c.classCounts[kind])+0.5)), 4)
 	switch {
-	case kind == number && c.n[number] > 0:
+	case kind == number && c.classCounts[number] > 0:
 		return names + c.rangeScore(k, x)
 	case c.repeatsFirst > 0 && kind == word:
-		return names + clampTo(math.Log(0.03*float64(c.n[word]+2)/float64(c.n[word]+1-c.singleWords())), 3.5)
-	case kind != word || c.n[word] == 0:
+		return names + clampTo(math.Log(0.03*float64(c.classCounts[word]+2)/float64(c.classCounts[word]+1-c.singleWords())), 3.5)
+	case kind != word || c.classCounts[word] == 0:
 		return names
 	}
-	names += clampTo(math.Log(0.98*float64(c.n[word]+2)/float64(c.singleWords()+1)), 3)
-	if !c.shapesVary && c.n[word] > 2 && strings.Trim(c.shape, "a") != "" {
+	names += clampTo(math.Log(0.98*float64(c.classCounts[word]+2)/float64(c.singleWords()+1)), 3)
+	if !c.shapesVary && c.classCounts[word] > 2 && strings.Trim(c.shape, "a") != "" {
 		if shapeOf(field) == c.shape {
 			return names - 1.5
 		}
@@ -347,7 +347,7 @@ func (c *columnBelow) singleWords() (n int) {
 }
 
 func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
-	n := float64(c.n[number])
+	n := float64(c.classCounts[number])
 	whole := (float64(c.whole) + 0.5) / (n + 1)
 	switch gap := max(c.min-x, x-c.max); {
 	case gap <= 0:

@@ -54,7 +54,7 @@ func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 	if mark, err := text.Peek(len(byteOrderMark)); err == nil && string(mark) == string(byteOrderMark) {
 		_, _ = text.Discard(len(mark)) // Peek has returned these bytes
 	}
-	w := pathWalk{
+	w := pathFinder{
 		decoder:     jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true)),
 		wantedNames: make(map[string]bool, len(names)), pathsByName: make(map[string][][]Step, len(names)),
 	}
@@ -71,15 +71,15 @@ func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 	}
 }
 
-// pathWalk traverses values and records the paths of the requested names.
-type pathWalk struct {
+// pathFinder traverses values and records the paths of the requested names.
+type pathFinder struct {
 	decoder     *jsontext.Decoder
 	wantedNames map[string]bool
 	pathsByName map[string][][]Step // paths found so far, by name
 }
 
 // walkValue reads the value to which the steps lead. The name is the name of its column.
-func (w *pathWalk) walkValue(name string, steps []Step) error {
+func (w *pathFinder) walkValue(name string, steps []Step) error {
 	kind := w.decoder.PeekKind()
 	if kind != '{' && kind != '[' {
 		if err := w.decoder.SkipValue(); err != nil {

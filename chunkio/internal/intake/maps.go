@@ -26,21 +26,21 @@ const RowsMap = "values"
 // memberCounts contains counts about the members of one object, over all rows in which it occurs. The rows themselves
 // are such an object too.
 type memberCounts struct {
-	rows, entries                       int64 // number of objects, and total number of their members
+	rows, memberTotal                   int64 // number of objects, and total number of their members
 	keys                                int   // number of different keys
 	keysTwoDoublingsAgo, keysAtDoubling int   // number of keys when the number of objects reached its last two powers of two
-	last                                int64 // row of the last member
+	lastRow                             int64 // row of the last member
 	hasNonNumbers                       bool  // the value of some member is not a number
 }
 
 func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
-	if m.last != row {
-		m.last = row
+	if m.lastRow != row {
+		m.lastRow = row
 		if m.rows++; m.rows&(m.rows-1) == 0 {
 			m.keysTwoDoublingsAgo, m.keysAtDoubling = m.keysAtDoubling, m.keys
 		}
 	}
-	m.entries++
+	m.memberTotal++
 	m.hasNonNumbers = m.hasNonNumbers || !isNumber
 	if isNew {
 		m.keys++
@@ -59,9 +59,9 @@ func (m *memberCounts) keysAreData() bool {
 	)
 	cells := int64(m.keys) * m.rows
 	switch {
-	case m.hasNonNumbers || m.keys < fewestKeys || m.rows < fewestRows || m.entries*share > cells:
+	case m.hasNonNumbers || m.keys < fewestKeys || m.rows < fewestRows || m.memberTotal*share > cells:
 		return false
-	case m.keys >= manyKeys && m.entries*smallShare <= cells:
+	case m.keys >= manyKeys && m.memberTotal*smallShare <= cells:
 		return true
 	}
 	return 5*m.keys >= 6*m.keysTwoDoublingsAgo // while the number of objects at least doubled
@@ -227,7 +227,7 @@ func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stre
 // unusable as features.
 func OnlyMap(in Input) (name string) {
 	opt := Options{Memory: 1 << 30}
-	err := withRows(in, opt, func(r rows, _ hash.Hash64) error {
+	err := withRows(in, opt, func(r rowReader, _ hash.Hash64) error {
 		name = onlyMap(r.describeTable().Columns)
 		return nil
 	})

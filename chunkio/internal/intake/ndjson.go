@@ -14,13 +14,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ndjsonRows reads one object per line. The members of the object are the columns. The members of an inner object a
+// ndjsonReader reads one object per line. The members of the object are the columns. The members of an inner object a
 // have names such as a.b, and the elements of an array a are named a[0], a[1], …. A missing member is null.
-type ndjsonRows struct {
+type ndjsonReader struct {
 	cutter
 	layout     *Layout
 	columns    []Column
-	nulls      spellings
+	nulls      nullSpellings
 	sampleRows int64
 
 	once    sync.Once
@@ -32,8 +32,8 @@ type ndjsonRows struct {
 // maxColumns bounds the columns: the keys of an object with more members should be values.
 const maxColumns = 1 << 20
 
-func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
-	r := &ndjsonRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(false)}
+func newNDJSON(c cutter, opt Options) (*ndjsonReader, error) {
+	r := &ndjsonReader{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(false)}
 	first, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
 // or JSON.
 type memberFunc func(name []byte, within int, value []byte, quoted bool) error
 
-func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f memberFunc) error {
+func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberFunc) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(p.data), jsontext.AllowDuplicateNames(true))
 	line, counted := p.line, int64(0)
 	var name []byte
@@ -96,7 +96,7 @@ func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f memberFun
 	}
 }
 
-func (r *ndjsonRows) placeError(p piece, line int64, d *jsontext.Decoder, err error) error {
+func (r *ndjsonReader) placeError(p piece, line int64, d *jsontext.Decoder, err error) error {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		line = p.line + int64(bytes.Count(p.data[:min(e.ByteOffset, int64(len(p.data)))], []byte{'\n'}))
 		if err = e.Err; errors.Is(err, io.ErrUnexpectedEOF) {
@@ -190,11 +190,11 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 
 // isMissing reports whether the user gave spellings of missing values and the value is one of them. Without such
 // spellings only JSON's null is missing.
-func (r *ndjsonRows) isMissing(value []byte) bool {
+func (r *ndjsonReader) isMissing(value []byte) bool {
 	return r.nulls.replacesUsual && len(value) > 0 && r.nulls.isNull(string(value))
 }
 
-func (r *ndjsonRows) observePiece(p piece, o *columnObserver) error {
+func (r *ndjsonReader) observePiece(p piece, o *columnObserver) error {
 	at := int64(0)
 	return r.eachObject(p, func(line int64) error {
 		o.rows++
@@ -269,7 +269,7 @@ func markParents(name string, mark func(parent string)) {
 	}
 }
 
-func (r *ndjsonRows) parsePiece(p piece, columns []Column, b *batch) error {
+func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	r.once.Do(func() { // once per output file
 		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumns(columns)
@@ -343,6 +343,6 @@ func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) erro
 	return b.addEntry(at, key, x, false)
 }
 
-func (r *ndjsonRows) describeTable() Table {
+func (r *ndjsonReader) describeTable() Table {
 	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.sampleRows, Layout: r.layout}
 }

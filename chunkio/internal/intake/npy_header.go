@@ -140,7 +140,7 @@ func (f *npyField) parseText(raw []byte) (s string, ok bool) {
 // parseNPY parses the header of an array, a Python literal: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4),
 // }.
 func parseNPY(text string) (h npyHeader, err error) {
-	p := literal{rest: text}
+	p := literalParser{rest: text}
 	v, err := p.parseValue(0)
 	if err != nil {
 		return h, fmt.Errorf("the header %.80q: %w", text, err)

@@ -15,16 +15,16 @@ var usualSpellings = []string{
 	"", "#N/A", "#N/A N/A", "#NA", minus + "1.#IND", minus + "1.#QNAN", minus + "NaN", minus + "nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 }
 
-// spellings contains the spellings of a missing value. The zero value contains the usual spellings.
-type spellings struct {
+// nullSpellings contains the spellings of a missing value. The zero value contains the usual spellings.
+type nullSpellings struct {
 	replacesUsual bool     // the user's list replaces the usual spellings; an empty field is always missing
 	list          []string // all spellings
 	texts         map[string]bool
 	numbers       []float64 // values of the spellings that are numbers; they are missing in any notation: -999 and -999.00
 }
 
-func newSpellings(list []string) spellings {
-	n := spellings{replacesUsual: list != nil, list: usualSpellings, texts: make(map[string]bool, len(list))}
+func newSpellings(list []string) nullSpellings {
+	n := nullSpellings{replacesUsual: list != nil, list: usualSpellings, texts: make(map[string]bool, len(list))}
 	if n.replacesUsual {
 		n.list = []string{""}
 	}
@@ -49,7 +49,7 @@ func NumbersAmong(list []string) (numbers []float64) {
 }
 
 // isNull reports whether a field is a missing value. The field must have no blanks around it.
-func (n *spellings) isNull(s string) bool {
+func (n *nullSpellings) isNull(s string) bool {
 	if !n.replacesUsual {
 		return slices.Contains(usualSpellings, s)
 	}
@@ -96,7 +96,7 @@ func NullsWith(present []string, more ...string) string {
 }
 
 // clearNumbers sets those numbers of a batch to null whose values are spellings of a missing value.
-func (n *spellings) clearNumbers(b *batch, columns []Column) {
+func (n *nullSpellings) clearNumbers(b *batch, columns []Column) {
 	if len(n.numbers) == 0 {
 		return
 	}

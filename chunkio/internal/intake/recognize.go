@@ -88,7 +88,7 @@ func countRecords(lines []byte, whole bool) (rows int, alike bool) {
 	in := csv.NewReader(bytes.NewReader(lines))
 	in.Comma, in.ReuseRecord = guessSeparator(lines), true
 	var numbers, texts []int
-	var nulls spellings
+	var nulls nullSpellings
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) || errors.Is(err, csv.ErrQuote) && !whole && in.InputOffset() == int64(len(lines)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rows reads one input from beginning to end. There is one implementation for each format.
-type rows interface {
+// rowReader reads one input from beginning to end. There is one implementation for each format.
+type rowReader interface {
 	// nextPiece cuts off the next piece, whose data may be stored in room. It returns io.EOF at the end.
 	nextPiece(room []byte) (piece, error)
 	// observePiece updates the observer with the values of a piece. Safe for concurrent use.
@@ -138,7 +138,7 @@ func (m *misfit) errAtLine(path string, remedy stream.Text) error {
 // become text only if the options allow this.
 func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turningValue, err error) {
 	seen := newObserver(sample)
-	err = withRows(in, opt, func(r rows, _ hash.Hash64) error {
+	err = withRows(in, opt, func(r rowReader, _ hash.Hash64) error {
 		for n := 0; ; n++ {
 			p, err := r.nextPiece(nil)
 			if errors.Is(err, io.EOF) {
@@ -177,7 +177,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 }
 
 // withRows opens an input and calls f with the reader of its rows and the digest of the bytes read.
-func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
+func withRows(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
 	from, err := in.Open()
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	defer from.Close()
 	digest := xxhash.New()
 	c := cutter{from: io.TeeReader(from, digest), name: in.Name, goal: int(opt.pieceBytes()), maxRow: int(opt.maxRowBytes()), line: 1}
-	var r rows
+	var r rowReader
 	switch in.Format {
 	case CSV, TSV:
 		r, err = newCSV(c, in.Format == TSV, opt)
@@ -207,7 +207,7 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 // writeOnce reads the input once and writes it with the given columns, or with the columns of the sample if columns is
 // nil. It returns the columns used.
 func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt Options) (t *Table, used []Column, err error) {
-	err = withRows(in, opt, func(r rows, digest hash.Hash64) error {
+	err = withRows(in, opt, func(r rowReader, digest hash.Hash64) error {
 		about := r.describeTable()
 		t = &about
 		if columns == nil {
@@ -311,8 +311,8 @@ func (o Options) pieceBytes() int64 { return min(max(o.Memory/2048, 64<<10), 1<<
 // maxRowBytes returns the limit on the bytes of a row, of a block of Avro and of a header.
 func (o Options) maxRowBytes() int64 { return min(max(o.Memory/64, 1<<20), 1<<30) }
 
-// work is a piece that a worker parses.
-type work struct {
+// parsingJob is a piece that a worker parses.
+type parsingJob struct {
 	piece piece
 	batch *batch
 	err   error
@@ -320,18 +320,18 @@ type work struct {
 }
 
 // gatherRows parses the pieces of r concurrently and adds their batches in order.
-func (g *gatherer) gatherRows(ctx context.Context, r rows) error {
+func (g *gatherer) gatherRows(ctx context.Context, r rowReader) error {
 	ahead := g.workers + 1
-	queue := make(chan *work, ahead)
-	idle := make(chan *work, ahead+2)
+	queue := make(chan *parsingJob, ahead)
+	idle := make(chan *parsingJob, ahead+2)
 	for range cap(idle) {
-		idle <- &work{batch: new(batch)}
+		idle <- &parsingJob{batch: new(batch)}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(queue)
 		for {
-			var w *work
+			var w *parsingJob
 			select {
 			case w = <-idle:
 			case <-ctx.Done():

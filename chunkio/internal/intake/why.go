@@ -37,7 +37,7 @@ type textSummary struct {
 	formless    int // number of texts that do not look like a number in any form
 }
 
-func (r *csvRows) explainTexts(p piece) error {
+func (r *csvReader) explainTexts(p piece) error {
 	isText := func(c Column) bool { return c.Kind == Text }
 	if !slices.ContainsFunc(r.columns, isText) {
 		return nil
@@ -96,7 +96,7 @@ func (t *textSummary) addText(line int64, s string) {
 }
 
 // explainText records the reason why column j is text, and reports whether this reason is a single spelling.
-func (r *csvRows) explainText(j int, t *textSummary) (isSingle bool) {
+func (r *csvReader) explainText(j int, t *textSummary) (isSingle bool) {
 	name := r.columns[j].Name
 	switch place := t.first.String(); {
 	case t.form != "" && min(t.texts, maxFormed) > 2*t.formless:
@@ -114,7 +114,7 @@ func (r *csvRows) explainText(j int, t *textSummary) (isSingle bool) {
 // doubtSingleSpellings warns about columns that are text because of a single spelling. One warning covers all columns
 // with the same spelling. One warning also covers different spellings in one line, because that line is probably not a
 // row.
-func (r *csvRows) doubtSingleSpellings(columns []int, seen []textSummary) {
+func (r *csvReader) doubtSingleSpellings(columns []int, seen []textSummary) {
 	lines := map[int64][]int{}
 	for _, j := range columns {
 		lines[seen[j].first.line] = append(lines[seen[j].first.line], j)
@@ -144,7 +144,7 @@ func (r *csvRows) doubtSingleSpellings(columns []int, seen []textSummary) {
 	}
 }
 
-func (r *csvRows) textColumnsPhrase(columns []int) string {
+func (r *csvReader) textColumnsPhrase(columns []int) string {
 	if len(columns) == 1 {
 		return fmt.Sprintf("column %q is", r.columns[columns[0]].Name)
 	}

@@ -30,16 +30,16 @@ var errShortBuffer = errors.New("a buffer is shorter than its array")
 type bodyReader struct {
 	r      io.ReaderAt // position 0 is the first byte of the body
 	codec  int         // plainCodec, lz4Codec or zstdCodec
-	codecs *codecs
+	codecs *decompressorPool
 	busy   *stream.Busy // measures reading and decoding; nil: they are not measured
 }
 
 // addDecodeTime adds the time since start to the time of decoding; the readers have subtracted the time of reading.
 func (b *bodyReader) addDecodeTime(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
 
-// codecs keeps idle decompressors: creating one for zstd takes as long as decoding about 10,000 values. Decompressors
+// decompressorPool keeps idle decompressors: creating one for zstd takes as long as decoding about 10,000 values. Decompressors
 // do not start goroutines.
-type codecs struct{ zstd, lz4 sync.Pool }
+type decompressorPool struct{ zstd, lz4 sync.Pool }
 
 func codecScratch(codec int, n int64) int64 {
 	switch codec {
@@ -147,7 +147,7 @@ type decompressor[D io.Reader] struct {
 	in      *bufio.Reader
 }
 
-func (c *codecs) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
+func (c *decompressorPool) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
 	if codec == lz4Codec {
 		d, ok := c.lz4.Get().(*decompressor[*lz4.Reader])
 		if !ok {

@@ -31,7 +31,7 @@ type File struct {
 	rows             []int64
 	dicts            map[int64]*numberDictionary
 	texts            map[int64]*textDictionary
-	codecs           *codecs
+	codecs           *decompressorPool
 	digest           uint64
 	footerBytes      int64 // length of the footer in bytes
 	fieldCount       int64 // number of fields of the schema, including nested fields
@@ -52,7 +52,7 @@ type block struct {
 // Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The file uses at most memory
 // bytes for them. Closing the file closes in; if Open fails, the caller closes it.
 func Open(in format.Input, memory int64) (*File, error) {
-	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
+	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := f.loadMetadata(); err != nil {
 		return nil, placeWholeError(in.Name(), err)
 	}

@@ -83,25 +83,25 @@ func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) 
 	return &numberReader{field: f, left: to + 1 - from, bytes: bytes}, err
 }
 
-// listValues reads the elements of consecutive list rows.
-type listValues struct {
+// listElementReader reads the elements of consecutive list rows.
+type listElementReader struct {
 	*numberReader
 	pos int64
 }
 
-func (g *group) openElements(c *column, from int64) (*listValues, error) {
+func (g *group) openElements(c *column, from int64) (*listElementReader, error) {
 	r, err := g.openNumbers(c.valueField, from, g.batch.nodes[c.valueField.node].length)
-	return &listValues{r, from}, err
+	return &listElementReader{r, from}, err
 }
 
-func (v *listValues) close() {
+func (v *listElementReader) close() {
 	if v != nil {
 		v.numberReader.close()
 	}
 }
 
 // readRow reads the elements of one row into dst, which has the length of the row.
-func (v *listValues) readRow(r listRow, dst []float64) error {
+func (v *listElementReader) readRow(r listRow, dst []float64) error {
 	if err := v.skipNumbers(r.from - v.pos); err != nil { // skip elements that belong to null rows
 		return err
 	}
@@ -110,7 +110,7 @@ func (v *listValues) readRow(r listRow, dst []float64) error {
 }
 
 func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
-	var values *listValues
+	var values *listElementReader
 	defer func() { values.close() }()
 	elements := make([]float64, c.Width)
 	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
@@ -175,7 +175,7 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 		return g.placeValueError(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	var values *listValues
+	var values *listElementReader
 	defer func() { values.close() }()
 	err = g.eachList(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
 		for _, r := range rows {

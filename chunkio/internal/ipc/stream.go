@@ -30,7 +30,7 @@ type Stream struct {
 	keepTexts        bool                      // dictionaries of labels are kept
 	labels           map[int64]*textDictionary // the dictionaries of labels
 	dictionaryValues int64                     // total number of values in the dictionaries
-	codecs           *codecs
+	codecs           *decompressorPool
 	busy             *stream.Busy // counters of the time spent on reading and decoding batches
 
 	batchesAhead []*group // batches read ahead: one to find the codec, more to find the lengths of lists
@@ -45,7 +45,7 @@ type Stream struct {
 // ahead together. Every group holds its message until it is closed. forSchema limits the size of the parsed schema. If
 // texts is set, the dictionaries that DecodeTexts needs are kept.
 func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
-	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
+	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := s.readStart(forSchema); err != nil {
 		return nil, placeWholeError(StreamName, err)
 	}

@@ -62,7 +62,7 @@ func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
 	if len(a) == 0 {
 		return footer, nil
 	}
-	c := compact{b: footer}
+	c := compactReader{b: footer}
 	var out []byte
 	copied := 0
 	c.readStruct(nil, func(id int64, typ byte) bool {

@@ -31,7 +31,7 @@ func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	extents := make([]format.Extent, 0, len(leaves))
 	for _, l := range leaves {
 		columns := g.file.columns[l : l+1]
-		if at, ok := g.file.entries[l]; ok {
+		if at, ok := g.file.keyLeaves[l]; ok {
 			columns = g.file.columns[at : at+2]
 		}
 		for _, c := range columns {
@@ -88,7 +88,7 @@ func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst 
 }
 
 // decodeFixed decodes lists that all have the same length into one column for each element.
-func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf, from, to int64, dst [][]float64) error {
+func (g *rowGroup) decodeFixed(ctx context.Context, e *entryReader, lf *format.Leaf, from, to int64, dst [][]float64) error {
 	width := lf.Width
 	e.width = width
 	perBatch := max(1, batchValues/width)
@@ -121,7 +121,7 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 // DecodeLists implements format.Group. A row range that does not begin with the group requires that the rows of all
 // pages of the column chunk are counted once.
 func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	if at, ok := g.file.entries[l]; ok {
+	if at, ok := g.file.keyLeaves[l]; ok {
 		l = at + 1
 	}
 	return g.decodeLists(ctx, l, from, to, dst)
@@ -129,7 +129,7 @@ func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *
 
 // DecodeKeys implements format.Group.
 func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	if at, ok := g.file.entries[l]; ok {
+	if at, ok := g.file.keyLeaves[l]; ok {
 		l = at
 	}
 	return g.decodeLists(ctx, l, from, to, dst)
@@ -137,7 +137,7 @@ func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *f
 
 // DecodeTextKeys implements format.TextKeyed. It calls number once for each key of a dictionary.
 func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
-	at, ok := g.file.entries[l]
+	at, ok := g.file.keyLeaves[l]
 	if !ok || !g.file.leaves[l].TextKeys {
 		return g.file.placeError(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
 	}
@@ -223,13 +223,13 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 }
 
 // startEntries prepares to read a column chunk, in the memory used for the previous column chunk.
-func (g *rowGroup) startEntries(col *column, buf *scratch) *entries {
+func (g *rowGroup) startEntries(col *column, buf *scratch) *entryReader {
 	buf.pages = g.file.newChunkPages(g.number, col, buf)
-	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}
+	buf.entries = entryReader{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }
 
-func (g *rowGroup) seekEntries(e *entries, l int, from, to int64) error {
+func (g *rowGroup) seekEntries(e *entryReader, l int, from, to int64) error {
 	e.pos, e.end = from, to
 	whole := from == 0 && to == e.pages.info.Values
 	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read covers the whole chunk, so skipping pages saves no read

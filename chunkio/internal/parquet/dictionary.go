@@ -16,10 +16,10 @@ import (
 // Decoding E-MNIST spends a quarter of its time on zstd, an eighth on runs of zeros, a tenth on packed indices, and a
 // fifth on footers and page headers. Memory writes limit the runs of zeros and the packed indices.
 type dictionary struct {
-	plain []byte    // the dictionary page
-	size  int       // distinct values; -1: there is no dictionary
-	table []float64 // the distinct values, after the first page that uses them
-	index hybrid    // indices of the current page
+	plain []byte       // the dictionary page
+	size  int          // distinct values; -1: there is no dictionary
+	table []float64    // the distinct values, after the first page that uses them
+	index hybridReader // indices of the current page
 }
 
 func usesDictionary(e parquet.Encoding) bool {
@@ -29,7 +29,7 @@ func usesDictionary(e parquet.Encoding) bool {
 // startPage begins the indices of the next page (one byte of width, then runs) and skips the first skip indices. The
 // page must have been checked.
 func (d *dictionary) startPage(indices []byte, skip int) error {
-	d.index = hybrid{rest: indices[1:], width: int(indices[0])}
+	d.index = hybridReader{rest: indices[1:], width: int(indices[0])}
 	return d.index.skip(skip)
 }
 

@@ -12,18 +12,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// entries reads the entries of a column chunk in order. An entry is a value, a null, or the placeholder of a list
+// entryReader reads the entries of a column chunk in order. An entry is a value, a null, or the placeholder of a list
 // without elements.
-type entries struct {
+type entryReader struct {
 	pages    *pages
 	col      *column
 	buf      *scratch
-	values   *values
+	values   *valueDecoder
 	width    int   // the length that all lists must have; 0 for other columns
 	pos, end int64 // position of the next entry, and end of the range
 	left     int   // entries left in the current page
 	noNulls  bool  // none of the remaining entries is null
-	def, rep hybrid
+	def, rep hybridReader
 
 	replaceTexts func(found []float64) // replaces indices of texts by the texts' numbers; nil for other columns
 }
@@ -38,7 +38,7 @@ type unevenError struct {
 func (e *unevenError) Error() string { return fmt.Sprintf("a list of %d values", e.length) }
 
 // nextPage moves to the next page that has entries at or after pos, once the current page is used up.
-func (e *entries) nextPage(ctx context.Context) error {
+func (e *entryReader) nextPage(ctx context.Context) error {
 	for e.left == 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -63,10 +63,10 @@ func (e *entries) nextPage(ctx context.Context) error {
 	return nil
 }
 
-func (e *entries) startPage(p *page) (err error) {
+func (e *entryReader) startPage(p *page) (err error) {
 	if e.values == nil {
 		e.values = &e.buf.values
-		*e.values = values{col: e.col, buf: e.buf, dict: dictionary{plain: e.pages.dict, size: e.pages.dictSize}}
+		*e.values = valueDecoder{col: e.col, buf: e.buf, dict: dictionary{plain: e.pages.dict, size: e.pages.dictSize}}
 	}
 	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.independentPages {
 		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not tell")
@@ -74,8 +74,8 @@ func (e *entries) startPage(p *page) (err error) {
 	skip := min(int(e.pos-p.entriesBefore), p.header.Values)
 	present := skip
 	e.left, e.noNulls = p.header.Values-skip, p.present == p.header.Values
-	e.def = hybrid{rest: p.def, width: levelWidth(e.col.def)}
-	e.rep = hybrid{rest: p.rep, width: levelWidth(e.col.rep)}
+	e.def = hybridReader{rest: p.def, width: levelWidth(e.col.def)}
+	e.rep = hybridReader{rest: p.rep, width: levelWidth(e.col.rep)}
 	if e.col.rep > 0 {
 		if err := e.rep.skip(skip); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (e *entries) startPage(p *page) (err error) {
 // read fills dst with the next entries; a null is format.Null. If width is set, the entries must form whole lists of
 // this width, or read fails with an *unevenError. Elements may be null. A null list is one entry, so it is accepted (as
 // a null element) only if width is 1.
-func (e *entries) read(ctx context.Context, dst []float64) error {
+func (e *entryReader) read(ctx context.Context, dst []float64) error {
 	for len(dst) > 0 {
 		if err := e.nextPage(ctx); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (e *entries) read(ctx context.Context, dst []float64) error {
 	return nil
 }
 
-func (e *entries) readFromPage(dst []float64) error {
+func (e *entryReader) readFromPage(dst []float64) error {
 	var uneven *unevenError
 	if e.width > 0 {
 		var err error
@@ -161,7 +161,7 @@ func spreadValues(dst []float64, levels []uint8, def uint8, present int) {
 	}
 }
 
-func (e *entries) checkWidth(n int) (*unevenError, error) {
+func (e *entryReader) checkWidth(n int) (*unevenError, error) {
 	reps := resizeBuffer(&e.buf.reps, n)
 	if err := e.rep.readLevels(reps); err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (e *entries) checkWidth(n int) (*unevenError, error) {
 }
 
 // checkListsPresent looks for a null or empty list in the levels of a batch, up to the first uneven entry.
-func (e *entries) checkListsPresent(levels []uint8, uneven *unevenError) *unevenError {
+func (e *entryReader) checkListsPresent(levels []uint8, uneven *unevenError) *unevenError {
 	for i, d := range levels {
 		at := e.pos + int64(i)
 		if uneven != nil && at > uneven.entry {
@@ -203,7 +203,7 @@ func (e *entries) checkListsPresent(levels []uint8, uneven *unevenError) *uneven
 	return uneven
 }
 
-func (e *entries) describeLength(ctx context.Context, u *unevenError, from int64) string {
+func (e *entryReader) describeLength(ctx context.Context, u *unevenError, from int64) string {
 	if u.entry < from*int64(e.width) { // the beginning of the list has not been read
 		return "a list of another length"
 	}
@@ -220,7 +220,7 @@ func (e *entries) describeLength(ctx context.Context, u *unevenError, from int64
 }
 
 // countRestOfList counts the remaining entries of a list; whole is true if its end was found.
-func (e *entries) countRestOfList(ctx context.Context) (n int, whole bool) {
+func (e *entryReader) countRestOfList(ctx context.Context) (n int, whole bool) {
 	for e.pos < e.pages.info.Values {
 		if e.nextPage(ctx) != nil { // the range of bytes to be read may end here
 			return n, false
@@ -240,7 +240,7 @@ func (e *entries) countRestOfList(ctx context.Context) (n int, whole bool) {
 }
 
 // readLists appends the lists of rows [from, to) to the empty dst; row is the row of the entry before pos.
-func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
+func (e *entryReader) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
 	for e.pos < e.end {
 		if err := e.nextPage(ctx); err != nil {
 			return err

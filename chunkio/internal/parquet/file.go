@@ -26,7 +26,7 @@ type File struct {
 	leaves    []format.Leaf
 	leafCount int         // number of leaves; the keys and values of maps follow them
 	columns   []column    // by leaf index
-	entries   map[int]int // by index of a map leaf: index of the leaf of its keys; the leaf of its values is the next one
+	keyLeaves map[int]int // by index of a map leaf: index of the leaf of its keys; the leaf of its values is the next one
 	rows      []int64     // rows of each row group
 	pool      *sync.Pool  // of *scratch
 }
@@ -46,10 +46,10 @@ func Open(in format.Input, memory int64) (*File, error) {
 		}
 		flat := flattenSchema(foot)
 		f.leaves, f.columns = flat.leaves, flat.columns
-		f.leafCount, f.entries = len(f.leaves), map[int]int{}
+		f.leafCount, f.keyLeaves = len(f.leaves), map[int]int{}
 		for i := range f.leafCount {
 			if inner := flat.entries[i]; inner != nil {
-				f.entries[i] = len(f.leaves)
+				f.keyLeaves[i] = len(f.leaves)
 				f.leaves, f.columns = append(f.leaves, inner.leaves...), append(f.columns, inner.columns...)
 			}
 		}
@@ -58,7 +58,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 				return err
 			}
 		}
-		for i, at := range f.entries {
+		for i, at := range f.keyLeaves {
 			f.completeMap(&f.leaves[i], f.leaves[at:at+2])
 		}
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
@@ -355,7 +355,7 @@ func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, d
 	if ahead > 0 {
 		p.win.ahead = ahead
 	}
-	raw := &rawPages{pages: &p}
+	raw := &rawPageReader{pages: &p}
 	done = func() { f.pool.Put(buf) }
 	return pqfile.NewColumnReader(c.desc, raw, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },

@@ -62,7 +62,7 @@ func readFooter(in format.Input, memory int64) (*footer, error) {
 }
 
 func (f *footer) parse(shape footerShape) (err error) {
-	c := compact{b: f.rawFooter}
+	c := compactReader{b: f.rawFooter}
 	var fields [4]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
@@ -99,7 +99,7 @@ func (f *footer) parse(shape footerShape) (err error) {
 // (ARROW-10353): Arrow C++ before 3.0, which used this name; later versions are called parquet-cpp-arrow.
 const v2CompressedWriter = "parquet-cpp version "
 
-func (c *compact) keyValue(key string) (value string) {
+func (c *compactReader) keyValue(key string) (value string) {
 	elem, n := c.listHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
@@ -125,7 +125,7 @@ func (c *compact) keyValue(key string) (value string) {
 }
 
 // columnOrders parses a list of ColumnOrder: true for each column whose bounds are in the order of its type.
-func (c *compact) columnOrders() (ordered []bool) {
+func (c *compactReader) columnOrders() (ordered []bool) {
 	elem, n := c.listHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
@@ -238,7 +238,7 @@ func leafPathBytes(children []int64, names []int64) (bytes int64) {
 // measureFooter validates the raw FileMetaData and counts its parts, so that parsing can neither allocate memory for a
 // false count nor recurse without a limit.
 func measureFooter(raw []byte) (shape footerShape, err error) {
-	c := compact{b: raw}
+	c := compactReader{b: raw}
 	var children, names []int64 // number of children of each schema element, in order, and number of bytes of its name
 	var faults []error
 	lists := map[int64]bool{}

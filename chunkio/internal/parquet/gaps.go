@@ -116,7 +116,7 @@ func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int
 	return width, gaps, inputError(err)
 }
 
-func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
+func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
 	reps, levels = resizeBuffer(&e.buf.reps, n), resizeBuffer(&e.buf.levels, n)
 	if err := errors.Join(e.rep.readLevels(reps), e.def.readLevels(levels)); err != nil {
 		return nil, nil, err
@@ -131,7 +131,7 @@ func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
 }
 
 // decodeGaps decodes lists of one length, some of which are gaps, into one column for each element.
-func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to int64, dst [][]float64) error {
+func (g *rowGroup) decodeGaps(ctx context.Context, e *entryReader, l int, from, to int64, dst [][]float64) error {
 	row, err := g.seekRow(e, l, from)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to i
 
 // seekRow prepares e, which reads leaf l, to begin at a page that starts at or before row from. It returns the row of
 // the last entry before that page.
-func (g *rowGroup) seekRow(e *entries, l int, from int64) (row int64, err error) {
+func (g *rowGroup) seekRow(e *entryReader, l int, from int64) (row int64, err error) {
 	e.end = e.pages.info.Values
 	if from == 0 || e.col.hasChainedPages() {
 		return -1, nil

@@ -41,7 +41,7 @@ func (s encodingSet) has(e parquet.Encoding) bool {
 	return e >= 0 && e <= lastEncoding && s>>e&1 != 0
 }
 
-func (c *compact) rowGroups(shape footerShape) []groupMeta {
+func (c *compactReader) rowGroups(shape footerShape) []groupMeta {
 	groups, chunks := make([]groupMeta, 0, shape.groups), make([]chunkMeta, 0, shape.chunks)
 	_, n := c.listHeader()
 	for range n {
@@ -90,7 +90,7 @@ func (g *groupMeta) noteFault(i int, why string) {
 }
 
 // columnChunk parses a ColumnChunk. If the chunk cannot be read, fault contains the reason.
-func (c *compact) columnChunk() (m chunkMeta, fault string) {
+func (c *compactReader) columnChunk() (m chunkMeta, fault string) {
 	fault = "damaged footer: the column chunk is not described; " + remedyCopyAgain
 	foreign, encrypted := "", false
 	c.readStruct(nil, func(id int64, typ byte) bool {
@@ -119,7 +119,7 @@ func (c *compact) columnChunk() (m chunkMeta, fault string) {
 	return m, fault
 }
 
-func (c *compact) columnMeta() (m chunkMeta, fault string) {
+func (c *compactReader) columnMeta() (m chunkMeta, fault string) {
 	m.nulls = -1
 	var fields [12]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
@@ -177,7 +177,7 @@ type statistics struct {
 }
 
 func parseStatistics(raw []byte, at int) (s statistics) {
-	c := compact{b: raw, pos: at}
+	c := compactReader{b: raw, pos: at}
 	c.readStruct(nil, func(id int64, typ byte) bool {
 		to := map[int64]*[]byte{1: &s.oldHigh, 2: &s.oldLow, 5: &s.high, 6: &s.low}[id]
 		if to == nil || typ != thriftBinary {

@@ -10,10 +10,10 @@ import (
 
 var errRunsShort = errors.New("the runs end before the page's last value")
 
-// hybrid reads Parquet's RLE/bit-packed hybrid encoding: runs of one repeated value, or of values packed in width bits
+// hybridReader reads Parquet's RLE/bit-packed hybrid encoding: runs of one repeated value, or of values packed in width bits
 // each, least significant bit first. Levels, dictionary indices and booleans use this encoding. Reading beyond the end
 // is an error and never yields zeros.
-type hybrid struct {
+type hybridReader struct {
 	rest  []byte // bytes after the current run
 	width int    // bits a value, 0..32
 
@@ -25,7 +25,7 @@ type hybrid struct {
 
 func levelWidth(limit uint8) int { return bits.Len8(limit) }
 
-func (h *hybrid) loadRun() error {
+func (h *hybridReader) loadRun() error {
 	if h.left > 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func extractBits(b []byte, bit, width int) uint64 {
 	return word >> (bit & 7) & (1<<width - 1)
 }
 
-func (h *hybrid) nextPacked() uint32 {
+func (h *hybridReader) nextPacked() uint32 {
 	v := uint32(extractBits(h.packed, h.bit, h.width))
 	h.bit += h.width
 	return v
@@ -96,7 +96,7 @@ func (h *hybrid) nextPacked() uint32 {
 
 // nextPackedBatch returns the next count packed values in one word, the first value in the lowest bits. count is the
 // number of values that one load of 8 bytes contains, but at most n.
-func (h *hybrid) nextPackedBatch(n int) (word uint64, count int) {
+func (h *hybridReader) nextPackedBatch(n int) (word uint64, count int) {
 	at := h.bit >> 3
 	if at+8 > len(h.packed) {
 		return uint64(h.nextPacked()), 1
@@ -108,7 +108,7 @@ func (h *hybrid) nextPackedBatch(n int) (word uint64, count int) {
 }
 
 // skip moves past n values. Its time is proportional to the number of runs, not of values.
-func (h *hybrid) skip(n int) error {
+func (h *hybridReader) skip(n int) error {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
 			return err
@@ -122,7 +122,7 @@ func (h *hybrid) skip(n int) error {
 }
 
 // countValue moves past n values and counts the occurrences of value. It returns an error for a value above limit.
-func (h *hybrid) countValue(n int, limit, value uint32) (found int, err error) {
+func (h *hybridReader) countValue(n int, limit, value uint32) (found int, err error) {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
 			return 0, err
@@ -157,7 +157,7 @@ func (h *hybrid) countValue(n int, limit, value uint32) (found int, err error) {
 	return found, nil
 }
 
-func (h *hybrid) readLevels(dst []uint8) error {
+func (h *hybridReader) readLevels(dst []uint8) error {
 	for len(dst) > 0 {
 		if err := h.loadRun(); err != nil {
 			return err

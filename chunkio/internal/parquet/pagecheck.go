@@ -19,13 +19,13 @@ func (p *page) checkSections(col *column, dictSize int) (err error) {
 	n := p.header.Values
 	p.rows, p.present = n, n
 	if col.rep > 0 {
-		h := hybrid{rest: p.rep, width: levelWidth(col.rep)}
+		h := hybridReader{rest: p.rep, width: levelWidth(col.rep)}
 		if p.rows, err = h.countValue(n, uint32(col.rep), 0); err != nil {
 			return fmt.Errorf("repetition levels: %w", err)
 		}
 	}
 	if col.def > 0 {
-		h := hybrid{rest: p.def, width: levelWidth(col.def)}
+		h := hybridReader{rest: p.def, width: levelWidth(col.def)}
 		if p.present, err = h.countValue(n, uint32(col.def), uint32(col.def)); err != nil {
 			return fmt.Errorf("definition levels: %w", err)
 		}
@@ -71,7 +71,7 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 		if uint64(size) > uint64(len(b)-4) {
 			return fmt.Errorf("runs claim %d bytes where there are %d", size, len(b)-4)
 		}
-		h := hybrid{rest: b[4 : 4+size], width: 1}
+		h := hybridReader{rest: b[4 : 4+size], width: 1}
 		return h.skip(n)
 	case parquet.Encodings.DeltaBinaryPacked:
 		_, err := checkDelta(b, n)
@@ -118,7 +118,7 @@ func checkIndices(b []byte, n, dictSize int) error {
 	if len(b) == 0 || b[0] > 32 {
 		return errors.New("the width of the indices is not valid")
 	}
-	h := hybrid{rest: b[1:], width: int(b[0])}
+	h := hybridReader{rest: b[1:], width: int(b[0])}
 	// The library checks each index against the dictionary, but allocates memory for the index first. Indices with at
 	// most one bit more than the dictionary needs cost little memory; only wider indices are checked one by one.
 	if h.width <= bits.Len(uint(dictSize))+1 {
@@ -133,7 +133,7 @@ func checkIndices(b []byte, n, dictSize int) error {
 
 // checkDelta verifies that b starts with exactly n DELTA_BINARY_PACKED integers and returns their length in bytes.
 func checkDelta(b []byte, n int) (used int, err error) {
-	c := compact{b: b} // numbers are encoded as in Thrift
+	c := compactReader{b: b} // numbers are encoded as in Thrift
 	block, minis, total := c.readUvarint(), c.readUvarint(), c.readUvarint()
 	c.readUvarint() // first value
 	if c.err != nil {

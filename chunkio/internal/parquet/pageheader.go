@@ -37,7 +37,7 @@ type PageHeader struct {
 // ParsePageHeader parses the header at the start of b and returns its length. The error errShort means that b may
 // contain only a part of the header.
 func ParsePageHeader(b []byte) (PageHeader, int, error) {
-	c := compact{b: b}
+	c := compactReader{b: b}
 	var top [5]int64
 	v1, dict := [5]int64{}, [3]int64{}
 	v2 := [8]int64{7: 1} // is_compressed defaults to true

@@ -47,20 +47,20 @@ func (h *pageHolder) release() {
 	}
 }
 
-// valuePages passes the values of one page at a time to the library, without their levels, which this package decodes.
+// valuePageReader passes the values of one page at a time to the library, without their levels, which this package decodes.
 // For the library the column is required and has no dictionary.
-type valuePages struct {
+type valuePageReader struct {
 	pageHolder
 	values   []byte
 	count    int // values of the page that is still to be passed; 0 if there is none
 	encoding parquet.Encoding
 }
 
-func (v *valuePages) setPage(values []byte, count int, e parquet.Encoding) {
+func (v *valuePageReader) setPage(values []byte, count int, e parquet.Encoding) {
 	v.values, v.count, v.encoding = values, count, e
 }
 
-func (v *valuePages) Next() bool {
+func (v *valuePageReader) Next() bool {
 	v.release()
 	if v.count == 0 {
 		return false
@@ -71,16 +71,16 @@ func (v *valuePages) Next() bool {
 	return true
 }
 
-// rawPages passes whole pages, including the levels, to the library in memory that is not reused: byte arrays that the
+// rawPageReader passes whole pages, including the levels, to the library in memory that is not reused: byte arrays that the
 // library returns stay valid.
-type rawPages struct {
+type rawPageReader struct {
 	pageHolder
 	pages          *pages
 	pageWaits      bool // pages.page is still to be passed to the library
 	dictHandedOver bool // the dictionary has been passed to the library
 }
 
-func (r *rawPages) Next() bool {
+func (r *rawPageReader) Next() bool {
 	r.release()
 	if r.err != nil || !r.loadNextPage() {
 		return false
@@ -120,7 +120,7 @@ func (p *page) widenIndices() {
 
 // loadNextPage loads the next page that has values, unless the current page is still to be passed. The library would
 // treat an empty page as the end.
-func (r *rawPages) loadNextPage() bool {
+func (r *rawPageReader) loadNextPage() bool {
 	for !r.pageWaits {
 		more, err := r.pages.nextDataPage()
 		if err == nil && more {

@@ -21,7 +21,7 @@ func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 	if whole > limit {
 		return fmt.Errorf("%d values of %d bytes are encoded DELTA_BYTE_ARRAY, which the footer does not tell", n, size)
 	}
-	var shared, rests deltas
+	var shared, rests deltaReader
 	if n > 0 { // a page without values has not been checked
 		var err error
 		if shared, err = newDeltas(p.values, n); err != nil {
@@ -55,10 +55,10 @@ func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 	return nil
 }
 
-// deltas reads the DELTA_BINARY_PACKED integers at the start of a byte slice.
-type deltas struct {
-	c         compact // numbers are encoded as in Thrift
-	size      int     // total bytes of the integers
+// deltaReader reads the DELTA_BINARY_PACKED integers at the start of a byte slice.
+type deltaReader struct {
+	c         compactReader // numbers are encoded as in Thrift
+	size      int           // total bytes of the integers
 	perMini   int
 	minis     uint64
 	firstRead bool // the first integer has been read
@@ -71,11 +71,11 @@ type deltas struct {
 	left      int // differences left in the current part
 }
 
-func newDeltas(b []byte, n int) (d deltas, err error) {
+func newDeltas(b []byte, n int) (d deltaReader, err error) {
 	if d.size, err = checkDelta(b, n); err != nil {
 		return d, err
 	}
-	d.c = compact{b: b}
+	d.c = compactReader{b: b}
 	block, minis := d.c.readUvarint(), d.c.readUvarint()
 	d.c.readUvarint()
 	d.perMini, d.minis, d.last = int(block/minis), minis, d.c.readInteger()
@@ -84,7 +84,7 @@ func newDeltas(b []byte, n int) (d deltas, err error) {
 
 // nextInteger returns the next of the checked integers. It returns -1 if the difference has more bits than a difference
 // of two lengths can have.
-func (d *deltas) nextInteger() int64 {
+func (d *deltaReader) nextInteger() int64 {
 	if !d.firstRead {
 		d.firstRead = true
 		return d.last

@@ -12,7 +12,7 @@ type Span struct{ Header, From, To int }
 
 // FindRowGroups returns the position of the row groups in a footer.
 func FindRowGroups(footer []byte) (at Span, err error) {
-	c := compact{b: footer}
+	c := compactReader{b: footer}
 	c.readStruct(nil, func(id int64, typ byte) bool {
 		if id != 4 || typ != thriftList {
 			return false
@@ -33,7 +33,7 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 // CountRowGroups counts consecutive row groups, encoded as in a footer, and their rows. Each row group must have the
 // given number of columns.
 func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error) {
-	c := compact{b: text}
+	c := compactReader{b: text}
 	for c.pos < len(text) && c.err == nil {
 		chunks, more, hasRows := c.skipRowGroup()
 		switch {
@@ -52,7 +52,7 @@ func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error
 
 // skipRowGroup skips a row group and returns its number of column chunks and its rows; hasRows is false if the number
 // of rows is missing.
-func (c *compact) skipRowGroup() (chunks int, rows int64, hasRows bool) {
+func (c *compactReader) skipRowGroup() (chunks int, rows int64, hasRows bool) {
 	var fields [4]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		if id != 1 || typ != thriftList {

@@ -32,7 +32,7 @@ const (
 
 func (e *element) has(field int) bool { return e.set>>field&1 != 0 }
 
-func (c *compact) schemaElement() (e element) {
+func (c *compactReader) schemaElement() (e element) {
 	e.set = c.readStruct(e.fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 4 && typ == thriftBinary:
@@ -56,14 +56,14 @@ type strangeType struct {
 	annotation []byte // the fields of the SchemaElement that describe the type
 }
 
-// tree builds the nodes of a schema from its elements, which are listed depth first and have been checked by checkTree.
-type tree struct {
+// treeBuilder builds the nodes of a schema from its elements, which are listed depth first and have been checked by checkTree.
+type treeBuilder struct {
 	elements []element
 	strange  map[schema.Node]*strangeType
 }
 
 func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeType, error) {
-	t := tree{elements: elements, strange: map[schema.Node]*strangeType{}}
+	t := treeBuilder{elements: elements, strange: map[schema.Node]*strangeType{}}
 	elements[0].set &^= 1 << fieldType // the root is a group, even without columns
 	root, err := t.nextNode()
 	if err != nil {
@@ -73,7 +73,7 @@ func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeTy
 }
 
 // nextNode builds the node of the next element and all nodes below it.
-func (t *tree) nextNode() (schema.Node, error) {
+func (t *treeBuilder) nextNode() (schema.Node, error) {
 	e := &t.elements[0]
 	t.elements = t.elements[1:]
 	rep := parquet.Repetition(e.fields[fieldRepetition])
@@ -107,7 +107,7 @@ func (t *tree) nextNode() (schema.Node, error) {
 	return n, err
 }
 
-func (t *tree) leafNode(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
+func (t *treeBuilder) leafNode(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
 	typ, size, err := e.physicalType()
 	var n *schema.PrimitiveNode
 	if err == nil {
@@ -165,12 +165,12 @@ func (e *element) logicalAnnotation() (schema.LogicalType, error) {
 	if e.logical == nil {
 		return nil, nil
 	}
-	c := compact{b: e.logical}
+	c := compactReader{b: e.logical}
 	return c.logicalType()
 }
 
 func (e *element) strangeAnnotation(err error) *strangeType {
-	if unknown, ok := errors.AsType[unknownError](err); ok {
+	if unknown, ok := errors.AsType[unknownLogicalTypeError](err); ok {
 		return &strangeType{unknown.typeName(), unknown.Error(), e.annotationFields()}
 	}
 	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.annotationFields()}
@@ -190,19 +190,19 @@ func (e *element) annotationFields() (b []byte) {
 	return b
 }
 
-// unknownError is the number of a logical type that is not known.
-type unknownError int64
+// unknownLogicalTypeError is the number of a logical type that is not known.
+type unknownLogicalTypeError int64
 
 const variant = "variant"
 
-func (e unknownError) typeName() string {
-	if name, ok := map[unknownError]string{16: variant, 17: "geometry", 18: "geography"}[e]; ok {
+func (e unknownLogicalTypeError) typeName() string {
+	if name, ok := map[unknownLogicalTypeError]string{16: variant, 17: "geometry", 18: "geography"}[e]; ok {
 		return name
 	}
 	return "unknown"
 }
 
-func (e unknownError) Error() string {
+func (e unknownLogicalTypeError) Error() string {
 	if name := e.typeName(); name != "unknown" {
 		return name
 	}
@@ -210,7 +210,7 @@ func (e unknownError) Error() string {
 }
 
 // logicalType parses a LogicalType, a union with at most one field. It returns nil if no field is set.
-func (c *compact) logicalType() (logical schema.LogicalType, err error) {
+func (c *compactReader) logicalType() (logical schema.LogicalType, err error) {
 	c.readStruct(nil, func(field int64, typ byte) bool {
 		if typ != thriftStruct {
 			return false
@@ -256,7 +256,7 @@ func (c *compact) logicalType() (logical schema.LogicalType, err error) {
 		default:
 			var known bool
 			if logical, known = plainTypes[field]; !known {
-				err = unknownError(field)
+				err = unknownLogicalTypeError(field)
 			}
 			return false
 		}

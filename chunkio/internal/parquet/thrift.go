@@ -32,21 +32,21 @@ const maxDepth = 64
 // errShort reports that the bytes end inside a value. More bytes may complete the value.
 var errShort = errors.New("thrift data ends early")
 
-// compact reads values encoded in Thrift's compact protocol. It checks every length against the available bytes and
+// compactReader reads values encoded in Thrift's compact protocol. It checks every length against the available bytes and
 // does not allocate memory. After the first error, which is kept, all reads return zero.
-type compact struct {
+type compactReader struct {
 	b   []byte
 	pos int
 	err error
 }
 
-func (c *compact) fail(err error) {
+func (c *compactReader) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-func (c *compact) readByte() byte {
+func (c *compactReader) readByte() byte {
 	if c.err != nil || c.pos >= len(c.b) {
 		c.fail(errShort)
 		return 0
@@ -55,7 +55,7 @@ func (c *compact) readByte() byte {
 	return c.b[c.pos-1]
 }
 
-func (c *compact) readUvarint() uint64 {
+func (c *compactReader) readUvarint() uint64 {
 	if c.err != nil {
 		return 0
 	}
@@ -71,18 +71,18 @@ func (c *compact) readUvarint() uint64 {
 	return v
 }
 
-func (c *compact) readInteger() int64 {
+func (c *compactReader) readInteger() int64 {
 	u := c.readUvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
 // readBinary returns a part of b, which is not nil even if it has no bytes.
-func (c *compact) readBinary() []byte {
+func (c *compactReader) readBinary() []byte {
 	return c.takeBytes(c.readUvarint())
 }
 
 // takeBytes returns the next n bytes, a part of b.
-func (c *compact) takeBytes(n uint64) []byte {
+func (c *compactReader) takeBytes(n uint64) []byte {
 	from := c.pos
 	if c.skipBytes(n); c.err != nil {
 		return nil
@@ -90,7 +90,7 @@ func (c *compact) takeBytes(n uint64) []byte {
 	return c.b[from:c.pos:c.pos]
 }
 
-func (c *compact) skipBytes(n uint64) {
+func (c *compactReader) skipBytes(n uint64) {
 	if c.err != nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (c *compact) skipBytes(n uint64) {
 
 // nextField reads the next field header of a struct and updates *id; typ is thriftStop at the struct's end and after
 // an error.
-func (c *compact) nextField(id *int64) (typ byte) {
+func (c *compactReader) nextField(id *int64) (typ byte) {
 	h := c.readByte()
 	if c.err != nil || h == thriftStop {
 		return thriftStop
@@ -124,7 +124,7 @@ func (c *compact) nextField(id *int64) (typ byte) {
 
 // listHeader reads the header of a list or set: the type and the number of its elements. Each element has at least one
 // byte.
-func (c *compact) listHeader() (elem byte, n int) {
+func (c *compactReader) listHeader() (elem byte, n int) {
 	h := c.readByte()
 	count := uint64(h >> 4)
 	if count == 15 {
@@ -133,7 +133,7 @@ func (c *compact) listHeader() (elem byte, n int) {
 	return h & 15, c.checkCount(count)
 }
 
-func (c *compact) checkCount(n uint64) int {
+func (c *compactReader) checkCount(n uint64) int {
 	if c.err == nil && n > uint64(len(c.b)-c.pos) {
 		c.fail(fmt.Errorf("thrift container claims %d elements in %d bytes: %w", n, len(c.b)-c.pos, errShort))
 	}
@@ -144,7 +144,7 @@ func (c *compact) checkCount(n uint64) int {
 }
 
 // skipValue moves past one value of the given type, checking all of it.
-func (c *compact) skipValue(typ byte, depth int) {
+func (c *compactReader) skipValue(typ byte, depth int) {
 	if depth > maxDepth {
 		c.fail(fmt.Errorf("thrift data is nested deeper than %d", maxDepth))
 		return
@@ -179,7 +179,7 @@ func (c *compact) skipValue(typ byte, depth int) {
 	}
 }
 
-func (c *compact) skipElements(elem byte, n, depth int) {
+func (c *compactReader) skipElements(elem byte, n, depth int) {
 	for range n {
 		if c.err != nil {
 			return
@@ -192,7 +192,7 @@ func (c *compact) skipElements(elem byte, n, depth int) {
 	}
 }
 
-func (c *compact) skipMap(depth int) {
+func (c *compactReader) skipMap(depth int) {
 	n := c.checkCount(c.readUvarint())
 	if n == 0 {
 		return
@@ -210,7 +210,7 @@ func (c *compact) skipMap(depth int) {
 // readStruct reads a struct. It writes integer and boolean fields whose number is below len(vals) to vals and sets
 // their bits in the result. It calls other for each remaining field: other consumes the value and returns true, or
 // returns false to have the value skipped. If other is nil, all remaining fields are skipped.
-func (c *compact) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
+func (c *compactReader) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
 	for id := int64(0); ; {
 		typ := c.nextField(&id)
 		if typ == thriftStop {

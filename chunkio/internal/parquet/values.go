@@ -43,8 +43,8 @@ type scratch struct {
 	bytes      []parquet.ByteArray
 	// the current column chunk
 	pages   pages
-	entries entries
-	values  values
+	entries entryReader
+	values  valueDecoder
 }
 
 // scratchBytes returns an upper bound on the memory needed to decode one column chunk: the compressed bytes, the page,
@@ -63,10 +63,10 @@ func resizeBuffer[T any](buf *[]T, n int) []T {
 	return *buf
 }
 
-// values decodes the values of a column chunk that are not null, page by page, to float64. Levels are decoded
+// valueDecoder decodes the values of a column chunk that are not null, page by page, to float64. Levels are decoded
 // elsewhere. This package decodes dictionaries and plain numbers itself, see dictionary and plainFloats. The library
 // decodes all other values, see valuePages.
-type values struct {
+type valueDecoder struct {
 	col         *column
 	buf         *scratch
 	dict        dictionary
@@ -76,11 +76,11 @@ type values struct {
 	numbers []byte // unread plain numbers
 	plain   bool   // the current page holds plain numbers
 
-	libraryPages valuePages                // pages that library reads
+	libraryPages valuePageReader           // pages that library reads
 	library      func(dst []float64) error // calls the library's decoder; nil until a page needs it
 }
 
-func (v *values) startPage(p *page, skip int) error {
+func (v *valueDecoder) startPage(p *page, skip int) error {
 	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.dictReady { // the texts of the dictionary precede all other texts
 		if err := v.loadDictionary(); err != nil {
 			return err
@@ -105,14 +105,14 @@ func (v *values) startPage(p *page, skip int) error {
 	return v.dict.startPage(p.values, skip)
 }
 
-func (v *values) setEncoded(b []byte, count int, e parquet.Encoding) (err error) {
+func (v *valueDecoder) setEncoded(b []byte, count int, e parquet.Encoding) (err error) {
 	v.plain = e == parquet.Encodings.Plain && v.col.hasPlainNumbers()
 	if v.plain {
 		v.numbers = b
 		return nil
 	}
 	if v.library == nil {
-		if v.library, err = libraryValues(v.col, &v.libraryPages, v.buf); err != nil {
+		if v.library, err = newLibraryDecoder(v.col, &v.libraryPages, v.buf); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (v *values) setEncoded(b []byte, count int, e parquet.Encoding) (err error)
 	return nil
 }
 
-func (v *values) loadDictionary() error {
+func (v *valueDecoder) loadDictionary() error {
 	v.dict.table = resizeBuffer(&v.buf.distinct, v.dict.size)
 	err := v.setEncoded(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
 	if err == nil {
@@ -133,7 +133,7 @@ func (v *values) loadDictionary() error {
 	return nil
 }
 
-func (v *values) readValues(dst []float64) error {
+func (v *valueDecoder) readValues(dst []float64) error {
 	if v.usesIndices {
 		return v.dict.readValues(dst)
 	}
@@ -141,7 +141,7 @@ func (v *values) readValues(dst []float64) error {
 }
 
 // decodeValues fills dst with the next values, which are not dictionary indices.
-func (v *values) decodeValues(dst []float64) error {
+func (v *valueDecoder) decodeValues(dst []float64) error {
 	if !v.plain {
 		return v.library(dst)
 	}
@@ -154,7 +154,7 @@ func (v *values) decodeValues(dst []float64) error {
 	return nil
 }
 
-func (v *values) discardValues(n int) error {
+func (v *valueDecoder) discardValues(n int) error {
 	for n > 0 {
 		dst := resizeBuffer(&v.buf.floats, min(n, batchValues))
 		if err := v.decodeValues(dst); err != nil {
@@ -168,7 +168,7 @@ func (v *values) discardValues(n int) error {
 	return nil
 }
 
-func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]float64) error, err error) {
+func newLibraryDecoder(col *column, from *valuePageReader, buf *scratch) (read func([]float64) error, err error) {
 	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
 	reader := pqfile.NewColumnReader(required, from, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
