@@ -16,8 +16,8 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyReader reads a NumPy array (format versions 1 to 3). In C order the array is stored row by row. In Fortran order it
-// is stored column by column, so a piece is read from many positions.
+// npyReader reads a NumPy array (format versions 1 to 3). In C order the array is stored row by row. In Fortran order
+// it is stored column by column, so a piece is read from many positions.
 type npyReader struct {
 	from      io.Reader
 	readerAt  io.ReaderAt // random access to the same bytes; nil for a stream

@@ -37,8 +37,8 @@ type bodyReader struct {
 // addDecodeTime adds the time since start to the time of decoding; the readers have subtracted the time of reading.
 func (b *bodyReader) addDecodeTime(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
 
-// decompressorPool keeps idle decompressors: creating one for zstd takes as long as decoding about 10,000 values. Decompressors
-// do not start goroutines.
+// decompressorPool keeps idle decompressors: creating one for zstd takes as long as decoding about 10,000 values.
+// Decompressors do not start goroutines.
 type decompressorPool struct{ zstd, lz4 sync.Pool }
 
 func codecScratch(codec int, n int64) int64 {

@@ -10,9 +10,9 @@ import (
 
 var errRunsShort = errors.New("the runs end before the page's last value")
 
-// hybridReader reads Parquet's RLE/bit-packed hybrid encoding: runs of one repeated value, or of values packed in width bits
-// each, least significant bit first. Levels, dictionary indices and booleans use this encoding. Reading beyond the end
-// is an error and never yields zeros.
+// hybridReader reads Parquet's RLE/bit-packed hybrid encoding: runs of one repeated value, or of values packed in width
+// bits each, least significant bit first. Levels, dictionary indices and booleans use this encoding. Reading beyond the
+// end is an error and never yields zeros.
 type hybridReader struct {
 	rest  []byte // bytes after the current run
 	width int    // bits a value, 0..32

@@ -47,8 +47,8 @@ func (h *pageHolder) release() {
 	}
 }
 
-// valuePageReader passes the values of one page at a time to the library, without their levels, which this package decodes.
-// For the library the column is required and has no dictionary.
+// valuePageReader passes the values of one page at a time to the library, without their levels, which this package
+// decodes. For the library the column is required and has no dictionary.
 type valuePageReader struct {
 	pageHolder
 	values   []byte
@@ -71,8 +71,8 @@ func (v *valuePageReader) Next() bool {
 	return true
 }
 
-// rawPageReader passes whole pages, including the levels, to the library in memory that is not reused: byte arrays that the
-// library returns stay valid.
+// rawPageReader passes whole pages, including the levels, to the library in memory that is not reused: byte arrays that
+// the library returns stay valid.
 type rawPageReader struct {
 	pageHolder
 	pages          *pages

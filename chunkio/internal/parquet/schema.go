@@ -56,7 +56,8 @@ type strangeType struct {
 	annotation []byte // the fields of the SchemaElement that describe the type
 }
 
-// treeBuilder builds the nodes of a schema from its elements, which are listed depth first and have been checked by checkTree.
+// treeBuilder builds the nodes of a schema from its elements, which are listed depth first and have been checked by
+// checkTree.
 type treeBuilder struct {
 	elements []element
 	strange  map[schema.Node]*strangeType

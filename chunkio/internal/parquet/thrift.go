@@ -32,8 +32,8 @@ const maxDepth = 64
 // errShort reports that the bytes end inside a value. More bytes may complete the value.
 var errShort = errors.New("thrift data ends early")
 
-// compactReader reads values encoded in Thrift's compact protocol. It checks every length against the available bytes and
-// does not allocate memory. After the first error, which is kept, all reads return zero.
+// compactReader reads values encoded in Thrift's compact protocol. It checks every length against the available bytes
+// and does not allocate memory. After the first error, which is kept, all reads return zero.
 type compactReader struct {
 	b   []byte
 	pos int

@@ -65,7 +65,7 @@ func resizeBuffer[T any](buf *[]T, n int) []T {
 
 // valueDecoder decodes the values of a column chunk that are not null, page by page, to float64. Levels are decoded
 // elsewhere. This package decodes dictionaries and plain numbers itself, see dictionary and plainFloats. The library
-// decodes all other values, see valuePages.
+// decodes all other values, see valuePageReader.
 type valueDecoder struct {
 	col         *column
 	buf         *scratch
