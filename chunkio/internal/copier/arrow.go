@@ -86,7 +86,6 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 	})
 }
 
-// writeNested writes every row to a column that is inside structs. The structs and the values may be null.
 func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
 		level, null, err := v.definitionLevel(row, nullable)
@@ -176,7 +175,6 @@ func (b *arrowBatch) addNull(c *writer.Chunk) error {
 	return nil
 }
 
-// eachBatch calls row for every row and writes the collected values in batches of rows.
 func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {

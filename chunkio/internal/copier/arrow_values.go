@@ -146,7 +146,6 @@ func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16,
 	}, at, def, rep)
 }
 
-// wordsBigEndian returns the bytes of words in big-endian order. The first word is the most significant one.
 func wordsBigEndian(words ...uint64) []byte {
 	var b []byte
 	for _, w := range words {

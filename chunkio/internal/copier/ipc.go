@@ -151,7 +151,6 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	return Field{Node: list, Dict: []bool{m.dict}}, err
 }
 
-// mapType calls mapArrow for the values of a leaf. Decimals that the library does not support are read as integers.
 func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) {
 	m, err := mapArrow(typ)
 	if precision, scale, small := s.SmallDecimal(leaf); small && err == nil {

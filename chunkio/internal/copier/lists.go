@@ -82,7 +82,6 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	return nil
 }
 
-// addMissing adds nulls for the rows whose lists are too short.
 func (s *listSplitter[T]) addMissing() {
 	for i := range s.columns {
 		for c := &s.columns[i]; len(c.def) < s.rowsBegun; {

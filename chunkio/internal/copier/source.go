@@ -150,13 +150,10 @@ func cloneNode(n schema.Node) (schema.Node, error) {
 	return schema.NewGroupNodeLogical(group.Name(), group.RepetitionType(), fields, logical, group.FieldID())
 }
 
-// errAmbiguousName returns the error for a column that cannot be copied as a whole, because other columns have the same
-// name.
 func errAmbiguousName(name string) error {
 	return stream.Usagef("several columns are named %s, and none can be told from the others; rename them", name)
 }
 
-// errNotTopLevel returns the error for a group that can only be copied together with its parent.
 func errNotTopLevel(name string) error {
 	return stream.Usagef("{also} %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)
 }

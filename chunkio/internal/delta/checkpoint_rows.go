@@ -117,7 +117,6 @@ func columnBytes(file *pq.File, g, i int) int64 {
 	return n + header/4*min(c.Uncompressed, 8*file.DictionaryBytes(g, i))
 }
 
-// placeAtRow adds the row of a file to an error, unless the error is not about the data.
 func placeAtRow(row int64, err error) error {
 	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
 		return err

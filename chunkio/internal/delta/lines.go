@@ -158,7 +158,6 @@ func parseLine(line []byte, a *action) error {
 	return nil
 }
 
-// placeAtLine adds a line number of a log file to an error, unless the error is not about the line.
 func (t *table) placeAtLine(name string, line int, err error) error {
 	var memory *stream.MemoryError
 	var data *stream.DataError

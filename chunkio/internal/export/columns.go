@@ -77,7 +77,6 @@ func newColumn(n schema.Node) (column, error) {
 	return c, nil
 }
 
-// setPlainType sets the type of a column without a logical type, or with a logical type for which Arrow has no type.
 func (c *column) setPlainType(p *schema.PrimitiveNode) {
 	switch p.PhysicalType() {
 	case parquet.Types.Boolean:

@@ -87,7 +87,6 @@ func (c *csvSink) appendSeparator(column int) {
 	}
 }
 
-// appendText appends a field, in quotes if it would change when read back without quotes.
 func (c *csvSink) appendText(s []byte) {
 	if len(s) > 0 && !bytes.ContainsAny(s, ",\"\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		c.line = append(c.line, s...)
@@ -98,7 +97,6 @@ func (c *csvSink) appendText(s []byte) {
 	c.line = append(c.line, '"')
 }
 
-// writeLines writes the buffered lines if they have more than threshold bytes.
 func (c *csvSink) writeLines(threshold int) error {
 	if len(c.line) <= threshold {
 		return nil
@@ -108,7 +106,6 @@ func (c *csvSink) writeLines(threshold int) error {
 	return err
 }
 
-// textWriter returns the function that formats the values of a column as text. There is no such function for bytes.
 func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil

@@ -50,7 +50,6 @@ func explainEarlyEnd(err error) error {
 	return err
 }
 
-// readHeader reads the magic word, a map of metadata, and the marker that ends every block.
 func (r *avroReader) readHeader() error {
 	magic := make([]byte, len(avroMagic))
 	if _, err := io.ReadFull(r.from, magic); err != nil {

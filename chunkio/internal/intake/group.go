@@ -52,8 +52,6 @@ type leaf struct {
 	values bool
 }
 
-// newGatherer prepares to write the columns of an input. bytes is the length of the input. It uses as many workers as
-// the memory allows.
 func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
@@ -114,7 +112,6 @@ func schemaNode(c Column) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, logical, physical, -1, -1))
 }
 
-// addBatch appends a batch. A row group ends after a fixed number of rows, independent of the batches.
 func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 	if g.cells == nil {
 		n := len(g.columns) * g.height

@@ -161,7 +161,6 @@ func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 	}
 }
 
-// appendString appends the unquoted string to a slice.
 func appendString(to []byte, quoted jsontext.Value) ([]byte, error) {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return append(to, inner...), nil

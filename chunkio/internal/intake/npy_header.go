@@ -207,7 +207,6 @@ func (h *npyHeader) readElementType(descr any) error {
 	return errors.New("the header does not tell a descr")
 }
 
-// readFields reads the fields of a structured type: (name, type) or (name, type, shape).
 func (h *npyHeader) readFields(fields []any) error {
 	seen, columns := map[string]bool{}, 0
 	for _, x := range fields {
@@ -281,8 +280,6 @@ func (h *npyHeader) setWidth(d int64) error {
 	return nil
 }
 
-// parseType parses a type such as <f8. If the type has a known size but is neither a number nor a text, it sets
-// unreadable.
 func parseType(s string) (f npyField, err error) {
 	if len(s) < 2 {
 		return f, unreadType(s, 0)

@@ -54,7 +54,6 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	return None, packing, !ends && rows < 2
 }
 
-// unpackHead decompresses a head as far as possible, and reports whether the result is the whole file.
 func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 	from, err := Unpack(bytes.NewReader(head), packing)
 	if err != nil {
@@ -67,7 +66,6 @@ func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
-// countObjects counts the lines, and reports whether each line is a JSON object.
 func countObjects(lines []byte) (rows int, alike bool) {
 	for line := range bytes.Lines(lines) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {

@@ -176,7 +176,6 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 	return seen.columns, seen.turnedToText, err
 }
 
-// withRows opens an input and calls f with the reader of its rows and the digest of the bytes read.
 func withRows(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
 	from, err := in.Open()
 	if err != nil {
@@ -319,7 +318,6 @@ type parsingJob struct {
 	done  chan struct{}
 }
 
-// gatherRows parses the pieces of r concurrently and adds their batches in order.
 func (g *gatherer) gatherRows(ctx context.Context, r rowReader) error {
 	ahead := g.workers + 1
 	queue := make(chan *parsingJob, ahead)

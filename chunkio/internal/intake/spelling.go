@@ -73,7 +73,6 @@ func spellingMarks(s string) (marks spelling) {
 	return marks
 }
 
-// isExactFloat reports whether the float64 nearest to a whole number has the same digits.
 func isExactFloat(digits string) bool {
 	x, err := strconv.ParseFloat(digits, 64)
 	return err == nil && strconv.FormatFloat(x, 'f', -1, 64) == digits
@@ -147,7 +146,6 @@ func (c Column) decisiveMarks(exact bool) (marks spelling) {
 	return marks
 }
 
-// whyText explains why a column of numbers becomes text, and shows its first value with the mark.
 func (c *Column) whyText(mark spelling) string {
 	lost := [...]string{"the leading zero", "the plus", "digits", "digits", "the .0"}[bits.TrailingZeros8(uint8(mark))]
 	why := "text, as a number would lose " + lost

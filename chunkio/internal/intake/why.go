@@ -16,7 +16,6 @@ type turningValue struct {
 	value string
 }
 
-// turnText records the value that turns column j into text, unless the column had no values before.
 func (o *columnObserver) turnText(j int, before Kind, line int64, value string) {
 	if before == Unknown {
 		return

@@ -133,7 +133,6 @@ func (r *bufferReader) close() {
 	}
 }
 
-// errDataShort replaces io.EOF, which means here that a buffer is too short.
 func errDataShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends early")

@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// whyNoClass returns the reason why the values of the field cannot be classes, or "".
 func (f *field) whyNoClass() string {
 	switch f.kind {
 	case arrowBool, arrowInt, arrowFloat, arrowDecimal, arrowBinary, arrowUtf8, arrowLargeBinary, arrowLargeUtf8,

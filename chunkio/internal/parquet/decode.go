@@ -87,7 +87,6 @@ func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst 
 	})
 }
 
-// decodeFixed decodes lists that all have the same length into one column for each element.
 func (g *rowGroup) decodeFixed(ctx context.Context, e *entryReader, lf *format.Leaf, from, to int64, dst [][]float64) error {
 	width := lf.Width
 	e.width = width
@@ -222,7 +221,6 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 	return addRemedy(g.file.placeError(err, g.number, lf.Name), remedyLeaveOut)
 }
 
-// startEntries prepares to read a column chunk, in the memory used for the previous column chunk.
 func (g *rowGroup) startEntries(col *column, buf *scratch) *entryReader {
 	buf.pages = g.file.newChunkPages(g.number, col, buf)
 	buf.entries = entryReader{pages: &buf.pages, col: col, buf: buf}

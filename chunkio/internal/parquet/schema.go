@@ -73,7 +73,6 @@ func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeTy
 	return schema.NewSchema(root.(*schema.GroupNode)), t.strange, nil
 }
 
-// nextNode builds the node of the next element and all nodes below it.
 func (t *treeBuilder) nextNode() (schema.Node, error) {
 	e := &t.elements[0]
 	t.elements = t.elements[1:]

@@ -6,8 +6,6 @@ import "github.com/apache/arrow/go/v15/parquet"
 // first bytes of all values, then their second bytes, and so on.
 const byteStreamSplit parquet.Encoding = 9
 
-// canSplitBytes reports whether BYTE_STREAM_SPLIT is defined for the type of the column: numbers, and byte arrays of
-// fixed length.
 func (c *column) canSplitBytes() bool {
 	switch c.physical {
 	case parquet.Types.Float, parquet.Types.Double, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray:

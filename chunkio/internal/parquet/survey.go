@@ -123,7 +123,6 @@ func plausibleMemory(m *chunkMeta, c *column) int64 {
 	return ratio*m.Size + 16*slack
 }
 
-// inputError returns err if it is an error of the input, else nil.
 func inputError(err error) error {
 	if _, ok := errors.AsType[*format.ReadError](err); ok {
 		return err

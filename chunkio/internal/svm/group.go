@@ -37,7 +37,6 @@ func (g *group) withExtent(column string, from, to int64, f func(e extent, rows 
 	return format.PlaceError(g.file.in.Name(), g.number, column, err)
 }
 
-// eachPiece reads count numbers of size bytes each from the spool, and calls f with one buffer of them at a time.
 func (g *group) eachPiece(ctx context.Context, at, count int64, size int, f func(raw []byte)) error {
 	buf := make([]byte, min(count*int64(size), pieceBytes))
 	for left := count * int64(size); left > 0; {

@@ -16,7 +16,6 @@ type wordReader struct {
 	line  int64
 }
 
-// readMore reads more bytes and appends them to the unread part of the buffer.
 func (w *wordReader) readMore() error {
 	n := copy(w.buf[:cap(w.buf)], w.buf[w.at:])
 	w.buf, w.at = w.buf[:n], 0

@@ -63,7 +63,6 @@ func (b *Bound) UnknownColumns() []string {
 	return names
 }
 
-// errUnfit returns the error for a comparison that is not possible for the kind of the column.
 func errUnfit(l *condition.Leaf, k Kind, format string, args ...any) error {
 	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, k, stream.Textf(format, args...))
 }
@@ -165,7 +164,6 @@ func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
 	return nil
 }
 
-// parseInfinity parses an infinity, which is the only number without digits.
 func parseInfinity(s string) (float64, bool) {
 	sign, word := 1, strings.ToLower(strings.TrimSpace(s))
 	if word != "" && (word[0] == '-' || word[0] == '+') {

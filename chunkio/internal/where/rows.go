@@ -249,7 +249,6 @@ func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
 	return l
 }
 
-// constantSets returns the sets of a node whose outcome is the same for all rows.
 func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
 	for n.Op != condition.IsLeaf {
 		n = n.Args[0]

@@ -73,8 +73,6 @@ func (w *File) MarkBytes(groups int64) int64 {
 	return groups * (65*columns + 2*boundBytes*texts + names)
 }
 
-// countColumns returns the number of columns, the number of text columns among them, and the total length of the
-// columns' names.
 func (w *File) countColumns() (columns, texts, names int64) {
 	for i := range w.Schema.NumColumns() {
 		c := w.Schema.Column(i)
@@ -193,7 +191,6 @@ func (w *File) Finish() error {
 	return w.writeBytes(append(tail, pq.Magic...))
 }
 
-// writeFooter writes v15's footer, which has no row groups, and inserts all row groups at their position.
 func (w *File) writeFooter() error {
 	m, err := w.meta.Finish()
 	if err != nil {
