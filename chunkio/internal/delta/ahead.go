@@ -29,8 +29,10 @@ type fetchedFile struct {
 	err     error
 }
 
+// waitForReads waits until the started reads end. Cancel their context first.
 func (q *commitQueue) waitForReads() { q.running.Wait() }
 
+// openCommit opens commit i in the same way as table.openFile. It must be called with i = 0, 1, 2, ….
 func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, release func(), err error) {
 	for ; q.nextToStart < len(q.commits) && q.nextToStart <= i+commitsAhead; q.nextToStart++ {
 		q.startReading(ctx, q.nextToStart)

@@ -47,6 +47,7 @@ func newState(b *budget, all bool) *state {
 	return &state{budget: b, wantsFiles: all, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
 }
 
+// beginVersion prepares to apply the actions of a version, which may be in any order.
 func (s *state) beginVersion(version int64) {
 	for key := range s.removed {
 		s.budget.release(removedBytes + int64(len(key)))

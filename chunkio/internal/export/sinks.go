@@ -106,6 +106,7 @@ func (c *csvSink) writeLines(threshold int) error {
 	return err
 }
 
+// textWriter returns the function that formats the values of a column as text. There is no such function for bytes.
 func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil

@@ -262,6 +262,7 @@ func (s *avroSchema) addUseOfUnion(at *avroNode, name string, depth int) (*avroN
 	return at, nil
 }
 
+// columnKind returns the kind of column that can hold values of type n, or Unknown if there is none.
 func (n *avroNode) columnKind() Kind {
 	switch n.typ {
 	case "boolean":

@@ -95,6 +95,7 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	return end, rows, nil
 }
 
+// scanRows finds the end of the whole rows in the first goal bytes, or of the first row if it is longer.
 func (c *cutter) scanRows(goal int) (end, rows int) {
 	odd := false
 	for at := 0; at < len(c.buf) && (end == 0 || at < goal) && (c.maxRows == 0 || rows < c.maxRows); {

@@ -52,6 +52,8 @@ type leaf struct {
 	values bool
 }
 
+// newGatherer prepares to write the columns of an input. bytes is the length of the input. It uses as many workers as
+// the memory allows.
 func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool

@@ -280,6 +280,8 @@ func (h *npyHeader) setWidth(d int64) error {
 	return nil
 }
 
+// parseType parses a type such as <f8. If the type has a known size but is neither a number nor a text, it sets
+// unreadable.
 func parseType(s string) (f npyField, err error) {
 	if len(s) < 2 {
 		return f, unreadType(s, 0)

@@ -176,6 +176,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 	return seen.columns, seen.turnedToText, err
 }
 
+// withRows opens an input and calls f with the reader of its rows and the digest of the bytes read.
 func withRows(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
 	from, err := in.Open()
 	if err != nil {

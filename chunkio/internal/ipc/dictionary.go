@@ -28,7 +28,7 @@ func (s *schema) dictionaryField(dict int64) *field {
 	return nil
 }
 
-// addDictionary reads a dictionary of numbers into dicts, where it replaces or extends an older one, and returns the
+// addDictionary reads a dictionary of numbers into dicts. It replaces or extends an older one, and returns the
 // number of values read, at most limit. Other dictionaries are skipped. Dictionaries that groups already use do not
 // change.
 func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryBatch, body *bodyReader, limit int64) (int64, error) {

@@ -128,6 +128,7 @@ func (g *group) placeError(err error) error {
 	return g.placeValueError(nil, -1, err, remedyDamaged)
 }
 
+// placeValueError adds the position to err, if err is not nil. row is the row within the batch, -1 if unknown.
 func (g *group) placeValueError(c *column, row int64, err error, remedy stream.Text) error {
 	if _, placed := errors.AsType[*stream.DataError](err); err == nil || placed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

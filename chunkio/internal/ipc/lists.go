@@ -204,6 +204,8 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
+// listWidth returns the common length of the lists in this batch. It returns -1 if all lists are null or empty, and 0
+// if their lengths differ.
 func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
 	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {

@@ -78,6 +78,7 @@ func (c *compactReader) rowGroups(shape footerShape) []groupMeta {
 	return groups
 }
 
+// noteFault records the reason why chunk i cannot be read, and clears its description.
 func (g *groupMeta) noteFault(i int, why string) {
 	if g.chunkFaults == nil {
 		g.chunkFaults = map[int]string{}

@@ -94,6 +94,8 @@ func (h *hybridReader) nextPacked() uint32 {
 	return v
 }
 
+// nextPackedBatch returns the next count packed values in one word, the first value in the lowest bits. count is the
+// number of values that one load of 8 bytes contains, but at most n.
 func (h *hybridReader) nextPackedBatch(n int) (word uint64, count int) {
 	at := h.bit >> 3
 	if at+8 > len(h.packed) {

@@ -81,6 +81,7 @@ func (c *compactReader) readBinary() []byte {
 	return c.takeBytes(c.readUvarint())
 }
 
+// takeBytes returns the next n bytes, a part of b.
 func (c *compactReader) takeBytes(n uint64) []byte {
 	from := c.pos
 	if c.skipBytes(n); c.err != nil {
