@@ -68,9 +68,9 @@ type frame struct {
 	nots    int    // number of parentheses inserted after a not; they are closed after the comparison
 }
 
-// rewriteTokens replaces each token by expr's spelling of it. It adds parentheses around the operand of not, because not
-// binds more tightly than comparisons in expr, but less tightly in SQL and Python. Placeholders replace names, numbers
-// and texts, so that names cannot be keywords and numbers keep all digits; their positions identify the tokens.
+// rewriteTokens replaces each token by expr's spelling of it. It adds parentheses around the operand of not: in expr
+// not binds more tightly than comparisons, but less tightly in SQL and Python. Placeholders replace names, numbers and
+// texts, so that names cannot be keywords and numbers keep all digits; their positions identify the tokens.
 func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
 	r := rewriter{condParser: p, in: tokens, frames: []frame{{}}}
 	for i := 0; i < len(tokens); {
