@@ -141,7 +141,7 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 	edge := p.edges[worker*w.mr*w.nr:][:w.mr*w.nr]
 	wide := min(w.nr, p.n-j)
 	b := (*int16)(unsafe.Pointer(&p.packedB[j*p.pairs]))
-	var ends [mostInts]int // end of the run of columns, consecutive in C, to which a column from j on belongs
+	var ends [mostInts]int // ends of the runs of columns, from j on, that are consecutive in C
 	runs := ends[:0]
 	for l := 1; l <= wide; l++ {
 		if l == wide || p.targetRow(j+l) != p.targetRow(j+l-1)+1 {

@@ -33,7 +33,7 @@ func MirrorUpper(workers int, a Matrix[float64]) {
 	})
 }
 
-// columnEnds spare Shift an allocation a column, a third of its time: arguments of a function variable escape.
+// columnEnds saves an allocation in each ShiftColumn, a third of its time: arguments of a function variable escape.
 var columnEnds = sync.Pool{New: func() any { return new([8]float64) }}
 
 // ShiftColumn writes x − by to dst. It returns the smallest value of lo and x, and the largest value of hi and x,
