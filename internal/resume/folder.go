@@ -28,7 +28,7 @@ const (
 
 // Options of a checkpoint folder.
 type Options struct {
-	Every time.Duration // minimum between saves; 0 means DefaultEvery; below 0 every chance is used, for tests
+	Every time.Duration // minimum between saves; 0 means DefaultEvery; if it is negative, every step is saved, for tests
 	// Implicit marks a folder that the user has not named: states of another run in it are removed, and if it
 	// cannot be written the run continues without it. Remarks report both.
 	Implicit bool
@@ -170,8 +170,8 @@ func (f *Folder) removeStates() (failed error) {
 	return failed
 }
 
-// disableSaving continues without an Unasked folder that could not be written, and frees its space: the disk
-// may be full, and the result needs it.
+// disableSaving continues without an implicit folder that could not be written, and frees its space, because the
+// disk may be full and the result needs space.
 func (f *Folder) disableSaving(why error) {
 	f.savingDisabled = true
 	f.addRemark("nothing more is saved for an interruption: %v", why)

@@ -290,7 +290,7 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 	return state.head.Marks, true, nil
 }
 
-// asSaveError turns an error of saving into a checkpoint error; for an Unasked folder it disables saving and
+// asSaveError turns an error of saving into a checkpoint error. For an implicit folder it disables saving and
 // returns nil.
 func (r *Run) asSaveError(err error) error {
 	if r.folder.opt.Implicit {

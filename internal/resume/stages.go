@@ -246,7 +246,7 @@ func (st *stage) writeState(ctx context.Context, ended bool, list []any) error {
 	return st.stages.replaceState(ctx, st, marks, ended, values(list), places)
 }
 
-// disableSaving returns err; for an Unasked folder it stops saving and returns nil instead. Open scratch files
+// disableSaving returns err. For an implicit folder it stops saving and returns nil instead. Open scratch files
 // lose their names there, but stay usable.
 func (s *Stages) disableSaving(err error) error {
 	s.mu.Lock()

@@ -24,7 +24,7 @@ func MagicWord(letters string) uint64 { return binary.LittleEndian.Uint64([]byte
 // wordsPerPiece is the number of 8-byte words moved at a time: 64 KiB.
 const wordsPerPiece = 8192
 
-// Writer writes little-endian words through one bounded buffer; errors stick.
+// Writer writes little-endian words through a bounded buffer. After an error it writes nothing more.
 type Writer struct {
 	w   io.Writer
 	buf []byte
@@ -46,7 +46,7 @@ func (w *Writer) Word(v uint64) {
 // Int writes v.
 func (w *Writer) Int(v int64) { w.Word(uint64(v)) }
 
-// Float writes v; every NaN becomes the same one, so that equal states are equal bytes.
+// Float writes v. It writes the same bits for every NaN, so that equal states have equal bytes.
 func (w *Writer) Float(v float64) {
 	if math.IsNaN(v) {
 		v = math.NaN()
@@ -167,7 +167,7 @@ func (r *Reader) Stop(err error) {
 	}
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
 // Finish returns the results of io.ReaderFrom: bytes read and the first error.
