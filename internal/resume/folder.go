@@ -43,7 +43,7 @@ type Folder struct {
 	opt            Options
 	lock           *lock
 	createdByOpen  bool // then Forget removes it
-	savingDisabled bool // an Unasked folder could not be written
+	savingDisabled bool // an implicit folder could not be written
 
 	hasOwnStates bool   // states of this very run
 	runs         []*Run // the parts of the run

@@ -162,7 +162,7 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 	return nil
 }
 
-// saveState is Save with saving enabled. It is also called after an interruption.
+// saveState saves a state, also after an interruption, when saving is most important.
 func (r *Run) saveState(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
 	if err := r.saveIdentity(ctx); err != nil {
 		return err
