@@ -63,7 +63,7 @@ func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 
 // Syrk adds alpha·A·Aᵀ to the upper triangle of C. A is d×k, and C is d×d row-major. The strict lower
 // triangle of C is not changed. It costs k·d² flops, because it uses the symmetry. For the Gram matrix of
-// a column-major chunk X, pass A = Xᵀ. The bits of an element are those of [Gemm].
+// a column-major chunk X, pass A = Xᵀ. Its elements have the same bits as from [Gemm].
 func Syrk[T Float](t *Team, alpha T, a, c Matrix[T]) {
 	if a.Rows != c.Rows || c.Rows != c.Cols {
 		panic(fmt.Sprintf("kernel: Syrk of %d×%d into %d×%d", a.Rows, a.Cols, c.Rows, c.Cols))

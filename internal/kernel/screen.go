@@ -96,9 +96,9 @@ const (
 // foundAnchors holds the anchors found by isa.findAnchors, counted from the first of its groups.
 type foundAnchors = [foundGroups*group + foundBeyond]int32
 
-// findAnchors writes the indices j of those of n anchors, in up to foundGroups groups, for which c[j] − room·slack[j] >
-// limit is false, in ascending order. It skips groups whose lowest such bound is above the limit. It returns the number
-// of anchors found. It may read readBeyond elements after n.
+// findAnchors writes the indices j of all anchors among n, in up to foundGroups groups, for which c[j] − room·slack[j]
+// > limit is false, in ascending order. It skips groups whose lowest such bound is above the limit. It returns the
+// number of anchors found. It may read readBeyond elements after n.
 func (p *isa) findAnchors(n int, c, slack, lowers []float32, room, limit float32, found *foundAnchors) int {
 	if p.within != nil {
 		return p.within(n, &c[0], &slack[0], &lowers[0], room, limit, found)

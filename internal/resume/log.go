@@ -47,7 +47,7 @@ type logHead struct {
 	Lengths []int             `json:"lengths"` // numbers in each slice
 }
 
-// matchesBytes reports whether numbers of these lengths take this many bytes.
+// matchesBytes reports whether slices of these lengths have the given number of bytes in all.
 func (h *logHead) matchesBytes(bytes int64) bool {
 	for _, n := range h.Lengths {
 		if n < 0 || int64(n) > bytes/8 {

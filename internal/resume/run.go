@@ -101,7 +101,7 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	return r, why, nil
 }
 
-// ErrDamaged places an error of an unusable state, whose remedy is to remove it.
+// ErrDamaged returns an error for an unusable state at path. Its remedy is to remove the state.
 func ErrDamaged(path string, err error) error {
 	dataErr := stream.Dataf(path, "%w", err)
 	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
@@ -139,8 +139,8 @@ func (f *Folder) removeFile(name string) error {
 	return nil
 }
 
-// Due reports whether to save: Options.Every has passed since the last save, and fifty times as long as that
-// took.
+// Due reports whether it is time to save: Options.Every, and fifty times the duration of the last save, have passed
+// since that save.
 func (r *Run) Due() bool { return r != nil && !r.folder.savingDisabled && r.folder.isSaveDue() }
 
 // HasStates reports whether the folder has states of this very run.

@@ -23,7 +23,7 @@ const dataSuffix = ".data" + Suffix
 // minute would take more than its share: 480 MB on a virtual disk took 4 % of 13 s of CPU time.
 const assumedDiskSpeed = 200e6
 
-// maxStepWait is the longest step that an interrupted run still finishes.
+// maxStepWait is the duration of the longest step that an interrupted run still finishes.
 const maxStepWait = 5 * time.Second
 
 // Stages are the stages of a run in its folder: [stream.Stages]. A stage may be used from one goroutine,

@@ -17,7 +17,7 @@ import (
 
 const whereGS = "Google: looked for in the file that GOOGLE_APPLICATION_CREDENTIALS names, where gcloud auth application-default login writes them, and on the machine that gives them out"
 
-// openGS finds the endpoint and the credentials, where Google's own libraries look for them.
+// openGS finds the endpoint and the credentials in the same places as Google's own libraries.
 func openGS(ctx context.Context, l Location) (*gs, error) {
 	g := &gs{endpoint: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
 	endpoint, emulator := l.query.Get("endpoint"), os.Getenv("STORAGE_EMULATOR_HOST")
