@@ -28,7 +28,7 @@ const (
 
 // Options of a checkpoint folder.
 type Options struct {
-	Every time.Duration // minimum between saves; 0 means DefaultEvery; if it is negative, every step is saved, for tests
+	Every time.Duration // minimum between saves; 0 means DefaultEvery; if it is negative, every chance to save is used, for tests
 	// Implicit marks a folder that the user has not named: states of another run in it are removed, and if it
 	// cannot be written the run continues without it. Remarks report both.
 	Implicit bool
