@@ -4,9 +4,8 @@
 //
 //	Source ──Chunk──▶ Fold ──Add──▶ mergeable statistics ──▶ selector ──▶ Selection
 //
-// A Source is a table of float64 features that can be read in order, a block
-// of rows at a time; chunkio makes one from files. Fold hands every Chunk to
-// one or more Adders, which keep small additive statistics (gram.Moments). A
+// A Source is a table of float64 features that can be read in order, a block of rows at a time; chunkio makes a Source
+// from files. Fold passes every Chunk to one or more Adders, which keep small additive statistics (gram.Moments). A
 // selector turns finished statistics into a Selection, which is plain data.
 //
 // Three rules make results reproducible to the last bit, for any number of
