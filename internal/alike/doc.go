@@ -1,5 +1,5 @@
-// Package alike finds columns that are alike, and explains columns by others, from the correlation matrix R of the d
-// columns alone:
+// Package alike finds columns that are alike, and explains columns by others, using only the correlation matrix R of
+// the d columns:
 //
 //  1. [New] makes R from the Gram matrix of centred columns, in the order of their names, so
 //     that no answer depends on the order of the columns.
@@ -16,14 +16,14 @@
 //
 //	ε·aᵢ·aⱼ,  ε = (256 + n/256 + d)·2⁻⁵²,  aⱼ² = 1 + ((mean − pilot)/sd)²,
 //
-// aⱼ is the norm of column j minus its pilot over its norm minus its mean. The share of column j that the combination w
-// of others leaves is the quadratic form of R in (1, −w), and so off by at most
+// aⱼ is the norm of column j minus its pilot, divided by the norm of the column minus its mean. The share of column j
+// that a combination of other columns with weights w leaves is the quadratic form of R in (1, −w). Its error is at most
 //
 //	ε·(aⱼ + Σᵢ aᵢ|wᵢ|)².
 //
-// A residual share below this bound is rounding error, and the combination is called exact: the column differs from it
-// by at most the root of the bound, about a millionth of its standard deviation. The Gram matrix in float64 cannot
-// resolve more.
+// A residual share below this bound is rounding error, and the combination is called exact. The column then differs
+// from the combination by at most the root of the bound, about a millionth of its standard deviation. The Gram matrix
+// in float64 cannot resolve smaller differences.
 //
 // References: Sarle, The VARCLUS procedure, SAS/STAT User's Guide (1990), for the clusters and the ratio
 // (1 − R²_own)/(1 − R²_next); Harris and Kaiser, Oblique factor analytic solutions by orthogonal

@@ -1,5 +1,5 @@
-// Package judge measures the quality of selections of features. It reads no files: a [Table] collects the rows, and
-// everything else is a function of it.
+// Package judge measures the quality of selections of features. It reads no files: a [Table] collects the rows, and all
+// measures are computed from it.
 //
 //  1. [Trials] clusters the rows on the selected columns, run after run, and scores
 //     every clustering against known classes; [Grade] summarizes the runs by mean and
@@ -18,7 +18,7 @@
 //  6. [Explain] and [Weights] use a Gram matrix instead of rows: the share that a choice leaves
 //     unexplained with the best weights, or with the weights of other data; [Choose] is greedy's choice.
 //
-// 2 and 3 need no classes. Both are computed for every prefix of a ranking at once.
+// Classes are not needed for 2 and 3. Both are computed for every prefix of a ranking at once.
 //
 // Results are the same to the last bit for any number of workers.
 package judge
