@@ -7,9 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// LaplacianScore scores each feature by how much it varies between neighbouring rows,
-// as a share of its variance (He, Cai and Niyogi, Laplacian score for feature
-// selection, NIPS 2005, eq. 1 and 2):
+// LaplacianScore scores each feature by how much it varies between neighbouring rows, as a share of its variance (He,
+// Cai and Niyogi, Laplacian score for feature selection, NIPS 2005, eq. 1 and 2):
 //
 //	score_i = x̃ᵢᵀLx̃ᵢ / x̃ᵢᵀDx̃ᵢ = (G − CᵀC)ᵢᵢ / Gᵢᵢ,  0 ≤ score_i ≤ 1.
 //

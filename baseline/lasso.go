@@ -13,11 +13,10 @@ import (
 //
 //	min_β ½‖u − Xβ‖² + λ‖β‖₁
 //
-// from λ = max|Xᵀu| down, by the homotopy of Osborne, Presnell and Turlach (A new
-// approach to variable selection in least squares problems, IMA J. Numer. Anal. 20,
-// 2000), known as LARS with the lasso modification (Efron, Hastie, Johnstone and Tibshirani, Least angle regression,
-// Ann. Statist. 32, 2004). It uses X and u only through G = XᵀX and b = Xᵀu. While the active features A and their
-// signs s do not change, the solution is linear in λ:
+// from λ = max|Xᵀu| down, by the homotopy of Osborne, Presnell and Turlach (A new approach to variable selection in
+// least squares problems, IMA J. Numer. Anal. 20, 2000), known as LARS with the lasso modification (Efron, Hastie,
+// Johnstone and Tibshirani, Least angle regression, Ann. Statist. 32, 2004). It uses X and u only through G = XᵀX and b
+// = Xᵀu. While the active features A and their signs s do not change, the solution is linear in λ:
 //
 //	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
 //	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
@@ -94,8 +93,7 @@ func (l *lasso) startPath(share float64) {
 // followPaths follows paths of one G until a (k+1)-th feature would join, or to their ends. If several features join at
 // the same λ, the lowest column joins first. A combination of the active features never joins while they are active, so
 // that of equal columns only the lowest has a coefficient. A segment costs 4·d·k flops, or 4rd for a factor of r rows,
-// and a
-// path has O(k) segments; a leaving feature costs up to k³/3 more. It needs 2d numbers for each path.
+// and a path has O(k) segments; a leaving feature costs up to k³/3 more. It needs 2d numbers for each path.
 //
 // All paths advance by one segment at a time, so that a factor is read once for eight of them. For 500 rows of 50,000
 // features and k = 100, computing columns of G separately for each path took 11 s of processor time, and computing the
@@ -270,8 +268,7 @@ func (l *lasso) removeFeature(i int) {
 }
 
 // extendFactor appends feature j to the Cholesky factor of the first active features, unless its residual is at most
-// the
-// given share of its square.
+// the given share of its square.
 func (l *lasso) extendFactor(j int, share float64) bool {
 	n := len(l.chol)
 	row := make([]float64, n+1)

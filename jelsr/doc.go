@@ -27,14 +27,12 @@
 //
 //   - H is d×d, and W = HXᵀY needs only XᵀY, d×c (regression.go).
 //
-//   - JELSR's Y lies in the span of B and X, as the eigenvectors of BBᵀ + βXHXᵀ with the
-//     largest eigenvalues, which come from a matrix of order m+d (embedding.go). Nothing is
-//     relaxed: objective and W are those of the n×n problem.
+//   - JELSR's Y lies in the span of B and X, as the eigenvectors of BBᵀ + βXHXᵀ with the largest eigenvalues, which
+//     come from a matrix of order m+d (embedding.go). Nothing is relaxed: objective and W are those of the n×n problem.
 //
-//   - NDFS's F has n·c independent entries that are multiplied one by one, and no statistic
-//     keeps these. We restrict it to F = BQ with Q ≥ 0, m×c: labels of the anchors that
-//     every row averages by its weights, F = Z·Δ^(−1/2)Q, and so F ≥ 0. For these the objective
-//     is exact,
+//   - NDFS's F has n·c independent entries that are multiplied one by one, and no statistic keeps these. We restrict it
+//     to F = BQ with Q ≥ 0, m×c: labels of the anchors that every row averages by its weights, F = Z·Δ^(−1/2)Q, and so
+//     F ≥ 0. For these the objective is exact,
 //
 //     FᵀF = QᵀSQ,   FᵀLF = QᵀSQ − (SQ)ᵀ(SQ),   XᵀF = CᵀQ,
 //

@@ -14,8 +14,7 @@ import (
 //
 //	Tr Yᵀ(L + βI − βXHXᵀ)Y,   H = (G + αU)⁻¹ = R·P⁻¹·R.
 //
-// As L = I − BBᵀ these are the leading eigenvectors of BBᵀ + βXHXᵀ = TTᵀ, where P = VᵀV by
-// Cholesky and
+// As L = I − BBᵀ these are the leading eigenvectors of BBᵀ + βXHXᵀ = TTᵀ, where P = VᵀV by Cholesky and
 //
 //	T = [B, √β·XRV⁻¹],   n×(m+d),
 //

@@ -1,9 +1,9 @@
 // Package spec ranks features by how closely they follow the spectrum of a graph of the rows, from an anchor graph
 // alone: Zhao and Liu, "Spectral feature selection for supervised and unsupervised learning" (SPEC), ICML 2007.
 //
-// A graph of the n rows has the affinity W, the degrees D and the normalized Laplacian
-// L = I − D^(−1/2)WD^(−1/2), with eigenpairs (λⱼ, ξⱼ), 0 = λ₁ ≤ … ≤ λₙ ≤ 2 and ξ₁ = D^(1/2)1.
-// For a feature f, n values, with f̂ = D^(1/2)f/‖D^(1/2)f‖ and αⱼ = f̂ᵀξⱼ, the paper scores
+// A graph of the n rows has the affinity W, the degrees D and the normalized Laplacian L = I − D^(−1/2)WD^(−1/2), with
+// eigenpairs (λⱼ, ξⱼ), 0 = λ₁ ≤ … ≤ λₙ ≤ 2 and ξ₁ = D^(1/2)1. For a feature f, n values, with f̂ = D^(1/2)f/‖D^(1/2)f‖
+// and αⱼ = f̂ᵀξⱼ, the paper scores
 //
 //	φ₁ = f̂ᵀγ(L)f̂ = Σⱼ γ(λⱼ)αⱼ²                       lower is better
 //	φ₂ = φ₁ / (1 − α₁²)                               lower is better

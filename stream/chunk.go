@@ -71,9 +71,8 @@ func (c *Chunk) Position(i int) int64 {
 	return c.Start + int64(i)
 }
 
-// CSR holds sparse rows: row i has the entries RowPtr[i]..RowPtr[i+1] of Index
-// (strictly ascending columns) and Value (finite, or NaN for a missing entry under [MissingKeep]);
-// absent entries are 0.
+// CSR holds sparse rows: row i has the entries RowPtr[i]..RowPtr[i+1] of Index (strictly ascending columns) and Value
+// (finite, or NaN for a missing entry under [MissingKeep]); absent entries are 0.
 type CSR struct {
 	RowPtr []int
 	Index  []int32

@@ -8,8 +8,7 @@
 // from files. Fold passes every Chunk to one or more Adders, which keep small additive statistics (gram.Moments). A
 // selector turns finished statistics into a Selection, which is plain data.
 //
-// Three rules make results reproducible to the last bit, for any number of
-// threads and any memory limit:
+// Three rules make results reproducible to the last bit, for any number of threads and any memory limit:
 //
 //   - blocks have a height that depends on the number of columns alone ([BlockRows]) and
 //     start at the starts of row groups, so the same input is always cut alike;

@@ -168,8 +168,7 @@ type ColumnReport struct {
 	Filled    int64    `json:"filled"`
 	Explained Number   `json:"explained"`         // share of the feature's sum of squares that the selection explains
 	Nearest   string   `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
-	// Frequency is the share of the half-samples whose selection contains the feature; nil if stability was not
-	// requested.
+	// Frequency is the share of the half-samples whose selection contains the feature; nil if stability was not requested.
 	Frequency *Number `json:"frequency,omitempty"`
 }
 

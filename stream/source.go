@@ -11,8 +11,7 @@ import (
 type Source interface {
 	// Columns lists the features in order; chunks have the same columns.
 	Columns() []Column
-	// Rows returns the number of rows before any row is dropped, or -1 if the number is unknown before reading (a
-	// stream).
+	// Rows returns the number of rows before any row is dropped, or -1 if the number is unknown before reading (a stream).
 	Rows() int64
 	// Chunks yields the blocks of the rows in r, in order. Both ends of r must be cuts (see Cuts). A chunk is lent
 	// until the next step. An error ends the sequence. If the loop is left early, Chunks stops all workers and waits
@@ -23,8 +22,7 @@ type Source interface {
 	Cuts() []int64
 }
 
-// Range is the half-open interval of global row positions [From, To). The zero
-// value means all rows.
+// Range is the half-open interval of global row positions [From, To). The zero value means all rows.
 type Range struct{ From, To int64 }
 
 // All reports whether r is the zero value, meaning all rows.

@@ -14,9 +14,8 @@ type Stages interface {
 // length.
 type Stage interface {
 	Scratch
-	// Load sets the values to the last state saved by an earlier run, and returns how far that run came. It must be
-	// called before Make. If the stage was begun, it already has the files that the earlier run made, with their
-	// content.
+	// Load sets the values to the last state saved by an earlier run, and returns how far that run came. It must be called
+	// before Make. If the stage was begun, it already has the files that the earlier run made, with their content.
 	Load(ctx context.Context, values ...any) (Progress, error)
 	// Save must be called after each step, with the number of the step counted from 1, and with step 0 when the first
 	// step can begin. It must not be called during a pass. Save stores the values and the files from time to time, and

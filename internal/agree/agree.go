@@ -95,8 +95,7 @@ func (g *Grid) linkStrength(a, b int) float64 {
 // reason:
 //
 //  1. only sound settings take part;
-//  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well
-//     as the best two;
+//  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well as the best two;
 //  3. a region is a set of settings connected by links; the stable one is the largest, of
 //     equally large regions the one with the highest mean link, then the first;
 //  4. its middle is the member with the least sum of squared distances, in steps of the

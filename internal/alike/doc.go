@@ -25,10 +25,9 @@
 // from the combination by at most the root of the bound, about a millionth of its standard deviation. The Gram matrix
 // in float64 cannot resolve smaller differences.
 //
-// References: Sarle, The VARCLUS procedure, SAS/STAT User's Guide (1990), for the clusters and the ratio
-// (1 − R²_own)/(1 − R²_next); Harris and Kaiser, Oblique factor analytic solutions by orthogonal
-// transformations, Psychometrika 29 (1964), for the rotation; Belsley, Kuh, Welsch, Regression
-// Diagnostics (1980), for variance inflation; Kuhn, Building predictive models in R using the caret
-// package, J. Stat. Softw. 28 (2008), for findCorrelation; Higham, Analysis of the Cholesky
-// decomposition of a semi-definite matrix (1990), for its rank.
+// References: Sarle, The VARCLUS procedure, SAS/STAT User's Guide (1990), for the clusters and the ratio (1 −
+// R²_own)/(1 − R²_next); Harris and Kaiser, Oblique factor analytic solutions by orthogonal transformations,
+// Psychometrika 29 (1964), for the rotation; Belsley, Kuh, Welsch, Regression Diagnostics (1980), for variance
+// inflation; Kuhn, Building predictive models in R using the caret package, J. Stat. Softw. 28 (2008), for
+// findCorrelation; Higham, Analysis of the Cholesky decomposition of a semi-definite matrix (1990), for its rank.
 package alike

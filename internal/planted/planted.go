@@ -1,9 +1,8 @@
 // Package planted generates a table with a known right selection: a few hidden factors, each with a group of redundant
 // columns, and also mixtures, noise and constants. The columns have meaningless names and random order.
 //
-//  1. Factor f is an independent random series. Its group has Factors+2-f columns
-//     (the first the most, the last 3), each the factor with a little noise of its
-//     own, in units of its own.
+//  1. Factor f is an independent random series. Its group has Factors+2-f columns (the first the most, the last 3),
+//     each the factor with a little noise of its own, in units of its own.
 //  2. For factors 1 and 2, 3 and 4, … there is one mixture of both with more noise.
 //  3. The other columns are independent noise of low variance, or constant.
 //
@@ -32,8 +31,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table is a planted table. It implements stream.Source, may be read any number of
-// times and from several goroutines.
+// Table is a planted table. It implements stream.Source, may be read any number of times and from several goroutines.
 type Table struct {
 	opt     Options
 	columns []column
@@ -159,8 +157,7 @@ func (t *Table) Cuts() []int64 {
 	return append(cuts, t.opt.Rows)
 }
 
-// Chunks implements stream.Source. Blocks start at row-group starts, as in files; the two
-// ends of r may be any rows.
+// Chunks implements stream.Source. Blocks start at row-group starts, as in files; the two ends of r may be any rows.
 func (t *Table) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = t.opt.Rows

@@ -14,9 +14,8 @@ import (
 // factors, in Hive folders site=…/day=…. Some columns are not measurements: ids, a time, constants, a copy, a sum, and
 // a score that reveals a label.
 //
-//  1. Factor f, one for each of [Telemetry.Factors], is a standard normal series; its 3 to 8
-//     sensors are the factor with a little noise of their own, in units of their own. The first has
-//     most sensors.
+//  1. Factor f, one for each of [Telemetry.Factors], is a standard normal series; its 3 to 8 sensors are the factor
+//     with a little noise of their own, in units of their own. The first has most sensors.
 //  2. The columns diag_01 to diag_40 are independent noise.
 //  3. One reading in 100 is null.
 //

@@ -77,8 +77,7 @@ func (l *surveyRun) scaledPoints(columns []int) []float64 {
 }
 
 // leaveNoiseOut records the columns of noise, and returns the other columns. If fewer than two columns are left, it
-// returns all
-// columns that vary.
+// returns all columns that vary.
 func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	used, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
