@@ -15,8 +15,7 @@ const (
 	randomChoices = 100
 	// leastBeaten is the share of the random choices that a trusted choice must exceed.
 	leastBeaten = 0.95
-	// mostCompared bounds the number of chosen features that are compared, because each pair of features costs one entry
-	// of G.
+	// mostCompared bounds the number of chosen features that are compared, as each pair costs one entry of G.
 	mostCompared = 50
 )
 

@@ -41,7 +41,7 @@ type Tie struct {
 const (
 	// Differences of gains below tieShare of their terms are considered rounding errors.
 	tieShare = 1e-9
-	// copyCosine is the least cosine with which a feature is considered a multiple of another. The rounding error of Gram
+	// copyCosine is the least cosine with which a feature is called a multiple of another. The rounding error of Gram
 	// is 1e-13.
 	copyCosine = 1 - 1e-10
 	// leastSquare is the square, as a share of the largest, below which a feature's fourth power underflows float64.

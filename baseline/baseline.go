@@ -20,7 +20,7 @@ func Variance(s *gram.Standardizer) []float64 {
 	return scores
 }
 
-// Random returns a score in [0, 1) for each feature. It depends only on the seed and the feature's name, and not on the
+// Random returns a score in [0, 1) for each feature. It depends only on the seed and the feature's name, not on the
 // order of the columns.
 func Random(cols []stream.Column, seed uint64) []float64 {
 	scores := make([]float64, len(cols))

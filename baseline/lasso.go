@@ -247,8 +247,7 @@ func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	return lambda, place
 }
 
-// removeFeature removes active feature i. Features that were combinations of the active features may then be
-// independent of them.
+// removeFeature removes active feature i. Combinations of the active features may then become independent of them.
 func (l *lasso) removeFeature(i int) {
 	l.leftFeature, l.leftSign = l.active[i], l.sign[i]
 	l.active = slices.Delete(l.active, i, i+1)

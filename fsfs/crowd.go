@@ -167,8 +167,7 @@ func (e *elimination) openFeatures() (list []int32) {
 	return list
 }
 
-// countOpenPairs counts, for each open feature, the open features within ε of it. It builds the graph of these pairs if
-// it fits.
+// countOpenPairs counts, for each open feature, the open features within ε of it. It builds their graph if it fits.
 func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error) {
 	g := &e.graph
 	g.edges, e.graphHasAll = g.edges[:0], false

@@ -45,8 +45,7 @@ func (e *elimination) isDecided() bool {
 	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.openCount < e.want)
 }
 
-// lowerK lowers k for the next turn. It returns false if there is no further turn: with k = 1 there is only a first
-// turn.
+// lowerK lowers k for the next turn. It returns false if no turn remains: with k = 1 there is only a first turn.
 func (e *elimination) lowerK() bool {
 	e.k = min(e.k, e.openCount-1)
 	if e.k < 1 || e.isDecided() {

@@ -14,7 +14,7 @@ type edge struct {
 	i, j  int32
 }
 
-// graph contains all pairs of some features whose λ₂ is at most some bound, and the neighbours of each feature, nearest
+// graph contains the pairs of some features with λ₂ up to some bound, and the neighbours of each feature, nearest
 // first.
 type graph struct {
 	capacity int     // largest number of edges
@@ -23,8 +23,7 @@ type graph struct {
 	near     []int32 // by λ₂, then column
 }
 
-// pairCapacity returns the largest number of pairs in the graph of d features: 128 a feature, and at least 48 MiB of
-// pairs.
+// pairCapacity returns the largest number of pairs in the graph of d features: 128 a feature, at least 48 MiB of pairs.
 func pairCapacity(d int) int { return min(d*(d-1)/2, max(128*d, 1<<21)) }
 
 func (g *graph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }

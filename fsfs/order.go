@@ -18,12 +18,11 @@ type rankedFeature struct {
 const (
 	// nearSteps is the number of neighbours that are compared in the graph; computing a λ₂ there costs a product.
 	nearSteps = 16
-	// headSize is the number of nearest features that are stored for features that are equal in the first nearSteps
-	// neighbours.
+	// headSize is the number of nearest features stored for features that are equal in the first nearSteps neighbours.
 	headSize = 64
 )
 
-// distanceHead has the smallest λ₂ of a feature to the other features, ascending, and a digest of its λ₂ to all other
+// distanceHead has the smallest λ₂ of a feature to the other features, ascending, and a digest of all of its λ₂ to other
 // features.
 type distanceHead struct {
 	nearest []float64

@@ -29,7 +29,7 @@ func (o Options) Validate(d int) error {
 // Result lists the kept features.
 type Result struct {
 	Order     []int     // at least K features, unless Neighbors is set
-	Turns     []float64 // of each kept feature: λ₂ to its k-th nearest feature when it was kept, in units of G; lower values mean denser neighbourhoods
+	Turns     []float64 // of each kept feature: λ₂ to the k-th nearest when it was kept, in units of G
 	Neighbors int       // the first k; 0 means that all features are kept
 }
 
@@ -57,8 +57,7 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	return selectWithCapacity(ctx, m, opt, pairCapacity(m.D))
 }
 
-// selectWithCapacity selects as Select does, with a graph of at most pairs edges. The result does not depend on the
-// limit.
+// selectWithCapacity selects as Select does, with a graph of at most pairs edges. The result is the same for any limit.
 func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
 	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
 	if err != nil {
@@ -109,8 +108,7 @@ func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int,
 
 func (s *similarity) leftAfterFirstTurn(k int) int { return s.d - k }
 
-// bisectionNumbers lists the values of k above mostNeighbours that the bisection between k and most may reach in n
-// steps.
+// bisectionNumbers lists the values of k above mostNeighbours which the bisection from k to most may reach in n steps.
 func (s *similarity) bisectionNumbers(k, most, want, n int) (numbers []int) {
 	if k >= most || n == 0 {
 		return nil

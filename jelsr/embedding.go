@@ -36,7 +36,7 @@ type embedding struct {
 	t           kernel.Matrix[float64] // −TᵀT, of order m+d, or −TTᵀ: its upper triangle
 	eig         *linalg.Smallest
 
-	// Products of the last Y: btY are the first m rows of √κ·q, which are BᵀY, and xtY is XᵀY. Both are nil before the
+	// Products of the last Y: btY are the first m rows of √κ·q, which are BᵀY, and xtY is XᵀY. They are nil before the
 	// first Y.
 	btY, xtY []float64
 	last     kernel.Matrix[float64] // basis of Y, if G is a factor
@@ -74,8 +74,7 @@ type projectedEmbedding struct {
 	isTied      bool // another Y has the same cost
 }
 
-// noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which an eigenvalue is considered rounding
-// error.
+// noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which an eigenvalue is rounding error.
 const noEigenvalue = 1e-12
 
 // eigenTolerance is the relative difference up to which two eigenvalues are considered equal.

@@ -102,8 +102,7 @@ func (r *Result) toRanking() *method.Ranking {
 	return out
 }
 
-// usedSettings returns the settings, including defaults, for the record of the run. Several weights of a path remain a
-// list.
+// usedSettings returns the settings, including defaults, for the record of the run. Weights of a path remain a list.
 func (m *jelsrMethod) usedSettings(opt Options) map[string]any {
 	opt = opt.withDefaults()
 	used := map[string]any{

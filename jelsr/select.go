@@ -134,7 +134,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 	return r, nil
 }
 
-// recordStep records the objective of an iteration, and reports whether to keep the iteration. An iteration whose
+// recordStep records the objective of an iteration, and reports whether to keep it. An iteration whose
 // objective rose is not kept.
 func (r *Result) recordStep(t int, value, allowed float64, opt Options) bool {
 	r.Objective = append(r.Objective, value)

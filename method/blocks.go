@@ -23,7 +23,7 @@ type Choice struct {
 	// Budget bounds the total cost of the choice, including kept candidates; 0 means no bound.
 	Budget float64
 	Forbid []int // candidates that must not be chosen, but must be explained like all others
-	// Most, if above 0, bounds the chosen candidates of each set: candidate i is in set Sets[i], or in no set if
+	// Most, if above 0, bounds the chosen candidates of each set: candidate i is in set Sets[i], in no set if
 	// Sets[i] is -1.
 	Most int
 	Sets []int

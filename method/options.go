@@ -119,8 +119,7 @@ func (o *Options) Weights(target *Weights, name, usage string) *Option {
 		Syntax: "a number, or where the method knows it a share of what leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
-// PlainWeights declares an option as Weights does, for a method without a reference value, which does not accept
-// shares.
+// PlainWeights declares an option as Weights does, for a method without a reference value, which refuses shares.
 func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Option {
 	return o.Weights(target, name, usage).Refuse(func(string) error { return target.RefuseShares(name, method) })
 }

@@ -31,8 +31,7 @@ type Takes struct {
 	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For a method without Choice,
 	// groups get the scores of their features.
 	Choice bool
-	// Turns means that only chosen features have a score, computed when they are chosen, so that groups do not have
-	// scores.
+	// Turns means that only chosen features have a score, computed when they are chosen, so that groups have no scores.
 	Turns bool
 	// Reconstructs means that features are chosen to explain the data's sum of squares, so that the explained share
 	// shows whether the choice is better than chance. With another criterion the share would not show this.
@@ -46,11 +45,9 @@ type Takes struct {
 	Factor bool
 	// Streams means that a FromGraph method can read the rows again if a Gram matrix does not fit.
 	Streams bool
-	// Sample means that a FromGram method also uses a seeded sample of rows, which is drawn in the same pass
-	// (Evidence.Survey).
+	// Sample means that a FromGram method also uses a seeded sample of rows, drawn in the same pass (Evidence.Survey).
 	Sample bool
-	// Sketch means that the method can select from an estimate of the Gram matrix that is computed from a sketch of the
-	// rows.
+	// Sketch means that the method can select from an estimate of the Gram matrix computed from a sketch of the rows.
 	Sketch bool
 	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix, which is exact in an estimate.
 	Diagonal bool
@@ -121,7 +118,7 @@ type SurveyOptions struct {
 
 // Survey holds statistics of a sample of rows with d features.
 type Survey struct {
-	Shares   []float64 // for each of the d features: xᵢᵀKxᵢ/xᵢᵀxᵢ, where K is the diffusion kernel of the sampled rows and xᵢ are their scaled, centred columns
+	Shares   []float64 // for each of the d features: xᵢᵀKxᵢ/xᵢᵀxᵢ for the diffusion kernel K and the scaled, centred columns xᵢ of the sample
 	Norm     float64   // ‖K‖
 	Floor    float64   // share of its own variance that a feature may leave unexplained while other features leave more; 0 means no such share
 	Power    float64   // exponent of the norm by which the alignment is divided; 0 means the method's own exponent

@@ -72,8 +72,7 @@ func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	return total
 }
 
-// descendGradient takes projected gradient steps from g, which it updates. It halves a step that lowers the objective
-// too little.
+// descendGradient takes projected gradient steps from g, which it updates. It halves a step that lowers it too little.
 func (p *clusterStep) descendGradient(g []float64) {
 	size := len(g)
 	gradient, after, step, next := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)

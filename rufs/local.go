@@ -21,8 +21,7 @@ type predictor struct {
 
 // newPredictor computes a regression on the k nearest rows of each row. The clusters g near row x_i are modelled as b +
 // wᵀ(x − x_i), with the ridge ρ‖w‖². Then the prediction for the row is b = 1ᵀQg/1ᵀQ1 with Q = (K + ρI)⁻¹, where K are
-// the products of the neighbours' differences from x_i and ρ is their mean square. A row costs k²/2 products of two
-// rows.
+// the products of the neighbours' differences from x_i and ρ is their mean square. It costs k²/2 products of rows.
 func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*predictor, error) {
 	n, d := x.Rows, x.Cols
 	l := &predictor{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), columnStart: make([]int, n+1), columnEntries: make([]int32, n*k)}

@@ -28,8 +28,7 @@ const (
 	defaultClusters  = 10
 	defaultMaxIter   = 30
 	defaultTol       = 1e-4
-	// leastBeta is the share of α that replaces β = 0, because least squares of dependent features have no unique
-	// solution.
+	// leastBeta is the share of α that replaces β = 0, as least squares of dependent features have no unique solution.
 	leastBeta = 1e-9
 )
 

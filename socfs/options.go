@@ -20,7 +20,7 @@ type Options struct {
 	Clusters int           // c; default 10, at most the number of anchors
 	MaxIter  int           // number of rounds; default 50
 	Inner    int           // number of updates of E and F in a round; default 10
-	Tol      float64       // relative change at which the rounds, and the updates in a round, end; default 1e-5, negative never ends early
+	Tol      float64       // relative change that ends rounds and updates; default 1e-5, negative never ends early
 	Threads  int           // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
 }

@@ -133,7 +133,7 @@ func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, u
 }
 
 // tieTolerance is the relative difference up to which two scores are considered equal. Sums of differently split files
-// differ by rounding errors, which must not affect the ranking. φ₁ and φ₂ are differences of shares of a whole, which
+// differ by rounding errors, which must not affect the ranking. φ₁ and φ₂ are differences of shares of a whole that
 // is 1.
 const tieTolerance = 1e-12
 

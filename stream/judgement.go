@@ -2,14 +2,12 @@ package stream
 
 // Trust compares a choice of features with chance, without labels.
 type Trust struct {
-	// Choice compares the share of the variance that the chosen features explain with the share that equally many
+	// Choice compares the share of the variance that the chosen features explain with the share that as many
 	// random features explain.
 	Choice *Chance `json:"choice,omitempty"`
-	// Dependence compares the correlation among the columns of a sample of rows with the correlation of independent
-	// columns.
+	// Dependence compares the correlation among the columns of a sample of rows with that of independent columns.
 	Dependence *Chance `json:"dependence,omitempty"`
-	// Clusters compares the graph of a sample of rows with the graph of random rows of the same covariance that have no
-	// clusters.
+	// Clusters compares the graph of a sample of rows with the graph of random rows of equal covariance without clusters.
 	Clusters *Chance `json:"clusters,omitempty"`
 	// Graph compares the method's criterion on the graph of the rows with its value on a copy of the data whose columns
 	// are permuted separately, so that they have no common structure.
@@ -63,7 +61,7 @@ type Worth struct {
 	Noise Number `json:"noise"`
 }
 
-// Keeps reports whether the k chosen features may all be recommended: each faint feature may be a column that resembles
+// Keeps reports whether the k chosen features may all be recommended: each faint one may be a column that resembles
 // no other.
 func (z *Size) Keeps(w *Worth, k int) bool {
 	return z != nil && w != nil && w.Faint > 0 && w.Faint <= z.Lone && k <= z.Recommended
@@ -78,7 +76,7 @@ type SizeRule struct {
 
 // Agreement measures how well the selections made from half-samples of the rows agree.
 type Agreement struct {
-	Shards int    `json:"shards"` // number of parts into which the rows are divided by hash; a half-sample is half of the parts
+	Shards int    `json:"shards"` // number of parts of the rows, by hash; a half-sample is half of the parts
 	Halves int    `json:"halves"` // number of half-samples from which features were selected
 	Index  Number `json:"index"`  // Nogueira, Sechidis and Brown (JMLR 2018): 1 if the features are always the same, 0 by chance
 	Low    Number `json:"low"`    // lower end of the 95 % confidence interval of Index

@@ -11,8 +11,7 @@ const (
 	InfBits = 0x7FF8_696E_6669_0001
 )
 
-// MissingValue returns the NaN that represents a missing entry x of a file. The entry x is the NaN of a null, a NaN or
-// ±Inf.
+// MissingValue returns the NaN that represents a missing entry x of a file. It is a null's NaN, a NaN or ±Inf.
 func MissingValue(x float64) float64 {
 	switch {
 	case math.IsInf(x, 0):

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Part identifies the shards of a plan that statistics cover. Statistics that were scanned without a plan file have no
-// Part.
+// Part identifies the shards of a plan that statistics cover. Statistics scanned without a plan file have no Part.
 type Part struct {
 	Plan   string        `json:"plan"`            // ID of the plan file
 	Of     int           `json:"of"`              // total number of shards

@@ -3,10 +3,10 @@ package stream
 // Scratch holds a method's data for each row if the method processes its rows many times. The data are in memory
 // ([InMemory]) or in files (chunkio/scratch). Both hold the same bytes, so the results of the method are the same.
 type Scratch interface {
-	// Reserve checks that total bytes fit, before any memory is allocated. The error is a *MemoryError, or it describes
+	// Reserve checks that total bytes fit, before any memory is allocated. The error is a *MemoryError or describes
 	// a remedy.
 	Reserve(total int64) error
-	// Make returns a file of total bytes in records of the given size; the last record may be shorter. The name is used
+	// Make returns a file of total bytes in records of the given size; the last record may be shorter. Name is used
 	// in messages.
 	Make(name string, total int64, record int) (ScratchFile, error)
 }
@@ -35,8 +35,7 @@ type ScratchPass interface {
 	// bytes. In mode ScratchWrite its content is arbitrary. Next may report that an earlier record could not be
 	// written. A call after the last record panics.
 	Next() ([]byte, error)
-	// Close ends the pass, and reports failed writes that Next did not report. Records that the pass did not reach are
-	// unchanged.
+	// Close ends the pass, and reports failed writes that Next did not report. Records not reached are unchanged.
 	Close() error
 }
 

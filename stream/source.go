@@ -30,7 +30,7 @@ func (r Range) All() bool { return r == Range{} }
 
 // Shard returns the rows of shard i of n (1 ≤ i ≤ n). Its ends are the cuts nearest to an equal division. The shards
 // are disjoint, cover all rows and have the same blocks as the whole input. If there are fewer row groups than shards,
-// some shards are empty: they are a Range with From == To. If the source has no cuts, or i or n is wrong, the error is
+// some shards are empty: they are a Range with From == To. If there are no cuts, or i or n is wrong, the error is
 // a *UsageError.
 func Shard(src Source, i, n int) (Range, error) {
 	if n < 1 || i < 1 || i > n {

@@ -10,7 +10,7 @@ type Stages interface {
 }
 
 // Stage is a computation in steps. Between two steps its state consists of its scratch files and of some values. These
-// values are pointers to numbers and flags, slices of numbers of constant length, and pointers to slices of variable
+// values are pointers to numbers and flags, slices of numbers of constant length, and pointers to slices of varying
 // length.
 type Stage interface {
 	Scratch

@@ -185,7 +185,7 @@ func (b *rowInverse) writeColumn(v []float64, at int) {
 	v[at] += 1 / b.lambda
 }
 
-// keepFeatures subtracts the products of the removed features from K. The diagonal of P was already updated by the
+// keepFeatures subtracts the products of the removed features from K. P's diagonal was already updated by the
 // steps of the block.
 func (b *rowInverse) keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
 	rank, next := b.g.Rank, 0

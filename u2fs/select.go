@@ -13,7 +13,7 @@ import (
 // Result is a ranking of all d features.
 type Result struct {
 	Order       []int     // all features; the feature that was removed last is first
-	Utilities   []float64 // utility of each feature of Order when it was removed; for the first feature the part that it explains alone
+	Utilities   []float64 // utilities at removal, in Order; for the first feature the part that it explains alone
 	Eigenvalues []float64 // of the affinity, one for each column of U, descending
 	Warnings    []string
 }

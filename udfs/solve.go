@@ -14,7 +14,7 @@ import (
 const (
 	// epsilon keeps D finite if a row of W is 0.
 	epsilon = 1e-8
-	// nullShare is the cost, as a share of ‖M‖, below which a direction is considered to have no cost. The relative
+	// nullShare is the cost, as a share of ‖M‖, below which a direction has practically no cost. The relative
 	// error of M is about 1e-14.
 	nullShare = 1e-8
 	// normErrorShare is the largest relative error of W's row norms with which a ranking is meaningful.

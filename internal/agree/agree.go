@@ -25,8 +25,7 @@ type Grid struct {
 // agreement they differ in five or six features.
 const stableLink = 0.8
 
-// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings, or for all features of a ranking that has
-// fewer.
+// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings, or for all if a ranking has fewer.
 func Jaccard(a, b []int, k int) float64 {
 	a, b = a[:min(k, len(a))], b[:min(k, len(b))]
 	in := make(map[int]bool, len(a))
@@ -65,8 +64,7 @@ func (g *Grid) neighbours(at int) []int {
 	return list
 }
 
-// AgreementByK returns, for each setting and K, the mean Jaccard index with its neighbours, or NaN if it has no
-// neighbours.
+// AgreementByK returns, for each setting and K, the mean Jaccard index with its neighbours, or NaN without neighbours.
 func (g *Grid) AgreementByK() [][]float64 {
 	out := make([][]float64, len(g.Settings))
 	for at := range out {
@@ -91,8 +89,7 @@ func (g *Grid) linkStrength(a, b int) float64 {
 	return sum / float64(len(g.K))
 }
 
-// RecommendSetting returns the setting in the middle of the stable region, or -1 if there is no such setting, and the
-// reason:
+// RecommendSetting returns the setting in the middle of the stable region, or -1 for none, and the reason:
 //
 //  1. only sound settings take part;
 //  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well as the best two;

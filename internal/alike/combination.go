@@ -9,8 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// combinationOfBasis expresses column j by the columns of the basis, except the columns whose weights are rounding
-// errors.
+// combinationOfBasis expresses column j by the columns of the basis, except columns whose weights are rounding errors.
 func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
 	c := Combination{Column: j, Residual: residual, Bound: m.RoundingBound(j, basis, weights)}
 	var terms []int
@@ -67,7 +66,7 @@ func (m *Matrix) newShorteningScratch() *shorteningScratch {
 }
 
 // shortenCombination searches all columns except copies for a combination of fewer terms for the same column. It is a
-// forward selection: each step adds the column that explains most of the residual. pruneTerms then removes unnecessary
+// forward selection: each step adds the column that explains most of the residual. pruneTerms removes unnecessary
 // terms.
 func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningScratch) (best Combination, found bool) {
 	j, termCount := c.Column, len(c.Terms)

@@ -181,7 +181,7 @@ func (s *search) multiplyNewVectors(from int) {
 	}
 }
 
-// ritzPairs finds the eigenpairs of the matrix within the space, and reduces the space to the best pairs, whose number
+// ritzPairs finds the eigenpairs of the matrix within the space, and reduces the space to as many best pairs as
 // is keep.
 func (s *search) ritzPairs(keep int) (found components, residual []float64, err error) {
 	size := len(s.q)

@@ -11,7 +11,7 @@ import (
 )
 
 // MostTerms is the largest number of other columns in a listed combination. Longer combinations are not useful to
-// people. They occur, for example, if there are fewer rows than columns, so that each column is a combination of all
+// people. They occur, for example, if there are fewer rows than columns, so that each is a combination of all
 // the others.
 const MostTerms = 20
 

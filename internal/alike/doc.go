@@ -3,13 +3,13 @@
 //
 //  1. [New] makes R from the Gram matrix of centred columns, in the order of their names, so
 //     that no answer depends on the order of the columns.
-//  2. [Matrix.Regress] explains columns by chosen ones: R_SS·w = R_Sj, R² = wᵀR_Sj.
-//  3. [Matrix.Dependence] finds copies and exact linear combinations by a Cholesky factor with
+//  2. [Matrix.RegressOn] explains columns by chosen ones: R_SS·w = R_Sj, R² = wᵀR_Sj.
+//  3. [Matrix.FindDependence] finds copies and exact linear combinations by a Cholesky factor with
 //     pivots, and each column's variance inflation VIF = 1/(1 − R²) = (R⁻¹)ⱼⱼ.
-//  4. [Matrix.Clusters] divides the columns into clusters that one component explains.
-//  5. [Matrix.Apart] keeps columns no two of which are correlated above a threshold.
+//  4. [Matrix.FindClusters] divides the columns into clusters that one component explains.
+//  5. [Matrix.ChooseUncorrelated] keeps columns so that no two of them are correlated above a threshold.
 //
-// # What is exact
+// # Exactness
 //
 // An entry of the Gram matrix of n rows is a sum of n/256 chains of 256 multiply-adds of differences from a pilot
 // value, and Cholesky's factor adds d more terms. So the correlation of columns i and j is off by at most

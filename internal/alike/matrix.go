@@ -25,7 +25,7 @@ type Data struct {
 	Names []string  // distinct
 	Gram  []float64 // d×d row-major, both triangles; New overwrites it. No column may be constant
 	Rows  int64     // number of rows in the sums
-	// Lever is the norm of each column minus its pilot, divided by the norm of the column minus its mean, at least 1. Nil
+	// Lever is the norm of each column minus its pilot, over the norm of the column minus its mean, at least 1. Nil
 	// means 1.
 	Lever []float64
 }

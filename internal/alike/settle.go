@@ -15,7 +15,7 @@ type nearestTwo struct {
 	nextCluster int // -1 if there is no other
 }
 
-// nearestComponents finds the nearest components of all columns. It costs 2d² flops, because each column is in only one
+// nearestComponents finds the nearest components of all columns. It costs 2d² flops, as each column is in one
 // component.
 func (d *clusterer) nearestComponents() []nearestTwo {
 	clusterOf, weight := make([]int, d.D), make([]float64, d.D)

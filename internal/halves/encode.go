@@ -12,8 +12,7 @@ const magic = "ufswait1"
 
 // The binary form of a Splitter contains the waiting rows, in 8-byte little-endian words: "ufswait1", columns, shards,
 // then for each shard its number of rows and whether they have weights. If there are rows, the positions, the weights,
-// the missing entries of each column, and the values by columns follow. The statistics of the shards are stored
-// elsewhere.
+// the missing entries of each column, and the values by columns follow. The shards' statistics are stored elsewhere.
 
 // WriteTo writes the binary form. It implements io.WriterTo.
 func (s *Splitter) WriteTo(w io.Writer) (int64, error) {

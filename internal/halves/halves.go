@@ -12,8 +12,7 @@ const (
 	// DefaultShards is the default number of shards, which have 35 pairs of halves.
 	DefaultShards = 8
 	// LeastShards and MostShards bound the number of shards. Two shards have one pair of halves, whose agreement is hardly
-	// a measure. More than 32 have no benefit, because at most some dozens of halves are used, and every shard costs a
-	// matrix.
+	// a measure. More than 32 have no benefit, because only some dozens of halves are used, and each shard costs a matrix.
 	LeastShards = 4
 	// MostShards is the upper bound, see LeastShards.
 	MostShards = 32

@@ -26,7 +26,7 @@ const (
 	// that can hardly be measurements, fillGap times is enough.
 	sentinelGap = 5
 	fillGap     = 1
-	// leastInner is the least number of values between the ends that distinguishes measurements with a sentinel from a few
+	// leastInner is the least number of values between the ends that distinguishes measurements with a sentinel from
 	// codes.
 	leastInner = 4
 )
@@ -152,7 +152,7 @@ func (e *columnEnds) findSentinels() (low, high bool) {
 	return low && between > 0, high && between > 0
 }
 
-// isFar reports whether the end is a repeated number, whose distance from the other values is large compared with their
+// isFar reports whether the end is a repeated number, whose distance from the others is large compared with their
 // range.
 func (e *extremeValue) isFar(others float64) bool {
 	factor := float64(sentinelGap)

@@ -34,8 +34,7 @@ const (
 	leastRising = 10
 	// nearlyUnique is the least share of distinct values.
 	nearlyUnique = 0.95
-	// longNumber is the least magnitude of numbers with so many digits that measurements would rarely differ only by
-	// chance.
+	// longNumber is the least magnitude of numbers with too many digits for measurements to differ only by chance.
 	longNumber = 1e6
 )
 

@@ -16,7 +16,7 @@ type Ranks struct {
 	// statistic and chance of Iman and Davenport. NaN for fewer than two treatments or blocks.
 	Chi, P float64
 	F, FP  float64
-	// Critical is the least difference of the mean ranks of any two treatments that is significant at the level of 5 %
+	// Critical is the least difference of the mean ranks of two treatments that is significant at the level of 5 %
 	// (Nemenyi).
 	Critical float64
 }

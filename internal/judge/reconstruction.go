@@ -21,7 +21,7 @@ const (
 // float64, the error is NaN.
 //
 // The rows of V, an orthonormal basis of S times X, are computed by elimination from the k×d product X_SᵀX: V_r =
-// (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d numbers, never
+// (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d numbers, not
 // d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols

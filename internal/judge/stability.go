@@ -10,7 +10,7 @@ type Stability struct {
 	Jaccard float64
 	// Nogueira is corrected for chance: it is 1 if all selections are the same, and about 0 for random selections of the
 	// same sizes (Nogueira, Sechidis, Brown 2018, definition 4). It is 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f² being the
-	// unbiased variance of the indicator of feature f, and k̄ the mean size. NaN if every selection is empty, or has all
+	// unbiased variance of the indicator of feature f, and k̄ the mean size. NaN if each selection is empty or has all
 	// features.
 	Nogueira float64
 	// Low and High bound Nogueira's 95 % confidence interval, computed from the variance of section 4.3 of the paper, eq.

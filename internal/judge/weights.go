@@ -43,8 +43,7 @@ func WeightsBytes(d, k int) int64 {
 // sym is G′, the d×d Gram matrix of the other data. chosen has the index in G′ of every chosen column. For each column
 // of G′, from has the index of that column in the data of the weights. -1 means that the column is absent. An absent
 // chosen column is replaced by 0, its mean in centred data, and a column without weights remains unexplained. On the
-// data of the weights the share equals the error of [ExplainChoice], on other data it is at least that error. It costs
-// 2k²d flops.
+// data of the weights the share equals the error of [ExplainChoice], on other data at least that. It costs 2k²d flops.
 func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
 	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column

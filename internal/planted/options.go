@@ -11,8 +11,7 @@ import (
 type Options struct {
 	Rows    int64 // default 20,000
 	Factors int   // default 6, or the number that fills half of Columns
-	// Columns is the total number of columns; columns not described by other fields are noise. Default 0: the sum of the
-	// other fields.
+	// Columns is the total number of columns; the others are noise. Default 0: the sum of the other fields.
 	Columns  int
 	Noise    int   // number of columns of noise; default twice the factors; not together with Columns
 	Constant int   // number of constant columns; default 2, or fewer if Columns leaves no room

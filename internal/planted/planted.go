@@ -9,7 +9,7 @@
 // On standardized columns greedy selection scores a column by the sum of its squared correlations with all columns.
 // This is about the size of its group, and about 1 for noise. For a mixture it is 0.37 of both its groups plus 1; when
 // one of its groups is covered, its noise keeps it below the other group. So greedy selects one column of each group,
-// largest group first, before any other column, if there are enough rows (about 500) to make chance correlations
+// largest group first, before any other column, if there are enough rows (about 500) for chance correlations to be
 // negligible.
 //
 // With C classes, each of the first C-1 factors is 0.89 of a Walsh function of the row's class, ±1, and 0.45 of its own
@@ -91,8 +91,7 @@ func New(opt Options) *Table {
 	return t
 }
 
-// addColumn adds c with its own series and unit: an offset within ±10 and a scale between 1/4 and 4, positive or
-// negative.
+// addColumn adds c with its own series and unit: an offset within ±10 and a scale from 1/4 to 4, positive or negative.
 func (t *Table) addColumn(c column) {
 	i := int64(len(t.columns))
 	c.series = firstSeries + uint64(i)
@@ -112,7 +111,7 @@ type Answer struct {
 	Constant []int
 }
 
-// Answer returns the hidden roles of the columns. A selection of len(Groups) columns is right if it has one column of
+// Answer returns the hidden roles of the columns. A selection of len(Groups) columns is right if it has a column of
 // every group.
 func (t *Table) Answer() Answer {
 	a := Answer{Groups: make([][]int, t.opt.Factors)}

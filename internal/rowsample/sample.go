@@ -89,7 +89,7 @@ type sampleHead struct {
 	positions, starts []int64
 }
 
-// readHead reads the head. The function fits returns an error if the sample is too large. Memory is allocated only as
+// readHead reads the head. The function fits returns an error if the sample is too large. It allocates only as
 // data are read.
 func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 	r.Magic(magic, "sample of rows")

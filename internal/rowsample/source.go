@@ -31,8 +31,7 @@ type Options struct {
 	Path    string               // path of the file, for errors
 }
 
-// OpenSource reads the positions of a sample of d columns. The function open returns a reader at the beginning of the
-// sample.
+// OpenSource reads the positions of a sample of d columns. open returns a reader at the beginning of the sample.
 func OpenSource(d int, open func() (io.Reader, error)) (*Source, error) {
 	s := &Source{openSample: open}
 	in, err := open()

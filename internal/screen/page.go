@@ -68,7 +68,7 @@ func (v escapedArg) Format(to fmt.State, verb rune) {
 // every row of its table equally long.
 const longCell = 240
 
-// Table writes rows aligned in columns; a column whose head begins with ">" is right-aligned. [CutMiddle] shortens long
+// Table writes rows aligned in columns; a column whose head begins with ">" is right-aligned. [CutMiddle] cuts long
 // cells.
 func (p *Page) Table(head []string, rows [][]string) {
 	right := make([]bool, len(head))

@@ -66,8 +66,7 @@ func Redact(text string) string {
 	})
 }
 
-// urlEnd returns the end of a URL in a text: at a space, or at a quote that is followed by punctuation or by the end of
-// the text.
+// urlEnd returns the end of a URL in a text: at a space, or at a quote before punctuation or the end of the text.
 func urlEnd(s string) int {
 	for i, r := range s {
 		if unicode.IsSpace(r) {

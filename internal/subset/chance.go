@@ -54,15 +54,13 @@ const (
 	mostDraws, fewestDraws = 100, 20
 	cheapWork, mostWork    = 4e8, 2e9
 	// manyCopies of permuted columns are drawn for up to maxColumnsManyCopies columns, and fewCopies for up to
-	// maxColumnsDrawn: 5 draws of 1024 columns cost 6 GFLOP and 16 MiB. For more columns, their distribution is
-	// approximated.
+	// maxColumnsDrawn: 5 draws of 1024 columns cost 6 GFLOP and 16 MiB. For more, the distribution is approximated.
 	manyCopies, maxColumnsManyCopies = 19, 320
 	fewCopies, maxColumnsDrawn       = 5, 1024
 )
 
 // comparedCount returns the number of chosen columns to compare. At random, half of the columns or of the dimensions
-// explain too much for a comparison. The approximation for many columns holds only for the first quarter of the
-// dimensions.
+// explain too much for a comparison. The approximation for many columns holds for the first quarter of the dimensions.
 func (c *Choice) comparedCount() int {
 	k := min(len(c.Chosen), max(1, c.D/2), max(1, int(c.Rows-1)/2))
 	if c.D > maxColumnsDrawn {
@@ -237,8 +235,7 @@ func (c *Choice) hasCorrelations(squares []float64) bool {
 	return mean > chance+2*deviation/math.Sqrt(n)
 }
 
-// permutedMaximum returns a bound of the share that greedy explains of permuted copies, valid in at least 19 of 20
-// cases.
+// permutedMaximum returns a bound of the share that greedy explains of permuted copies, in at least 19 of 20 cases.
 func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []float64, keys []uint64, offset float64) (float64, error) {
 	dims := int(c.Rows - 1)
 	if c.D > maxColumnsDrawn {

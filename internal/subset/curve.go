@@ -12,8 +12,7 @@ import (
 // that the column explains nothing more. It is the same bound as in greedy.
 const dependentShare = 1e-8
 
-// constantShare is the share of a column's sum of squares below which the rest after centring is considered rounding
-// error.
+// constantShare is the share of a column's sum of squares below which the centred rest is considered rounding error.
 const constantShare = 1e-10
 
 // Curve is the variance explained by columns that are taken in order, one after the other. Slices parallel to the order

@@ -3,7 +3,7 @@
 //
 //  1. A [Curve] walks through columns in order: it has the reduction of the residual
 //     ‖X − P_S X‖² by each column, and the residual of each column.
-//  2. [Choose] applies four rules for the number of columns, and recommends one: the gap of G's eigenvalues, the elbow
+//  2. [RecommendSize] applies four rules for the number of columns, and recommends one: the gap of G's eigenvalues, the elbow
 //     of the curve, parallel analysis, and the Bayesian information criterion of the model of Sood and Hastie.
 //  3. [Appraise] decides for every chosen column whether it adds more than noise at its turn.
 //  4. [Compare] compares the share that a choice explains with random choices of as many columns,

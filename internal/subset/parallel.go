@@ -6,14 +6,13 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// nullModel is the distribution of the sum of squares that one column explains if columns of given lengths are
-// unrelated.
+// nullModel is the distribution of the sum of squares that a column explains if columns of given lengths are unrelated.
 //
 // Column i explains itself and, of every other column j, the share cos²ᵢⱼ:
 //
 //	fᵢ/gᵢ = gᵢ + Σ_{j≠i} gⱼ·cos²ᵢⱼ
 //
-// For a given column i, the cosines are independent. We approximate their sum by a Gamma variable of the same mean and
+// For a given column i, the cosines are independent. We approximate their sum by a Gamma variable of equal mean and
 // variance.
 type nullModel struct {
 	squares []float64 // gⱼ = ‖xⱼ‖², largest first
@@ -95,7 +94,7 @@ func (u *turn) expectedAbove(x float64) (count float64) {
 }
 
 // exceedProbability returns the probability that greedy's gain exceeds x at the turn after t columns, which is the
-// probability that the (t+1)-th largest of the columns' gains exceeds x. We approximate the number of larger gains by a
+// probability that the (t+1)-th largest of the columns' gains exceeds x. The number of larger gains is approximated by a
 // Poisson variable.
 func (n *nullModel) exceedProbability(x float64, t int) float64 {
 	if rate := n.turnAfter(t).expectedAbove(x); rate > 0 {

@@ -35,7 +35,7 @@ const (
 // MaxFeatures returns the largest number of features that the rules examine, for d features.
 func MaxFeatures(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
 
-// SizeBytes returns the memory of [RecommendSize] in addition to G. If G is a factor, rank is its number of rows,
+// SizeBytes returns the memory of [RecommendSize] in addition to G. rank is the number of rows of a factor,
 // otherwise 0.
 func SizeBytes(d, rank int) int64 {
 	k := MaxFeatures(d)

@@ -16,7 +16,7 @@ import (
 //
 // Bartlett's method is used: G = LLᵀ, L being lower triangular with normal numbers below the diagonal. The numbers on
 // the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer dimensions than
-// columns, the rows after the first dims rows consist of normal numbers. Then each row of L is scaled to the length of
+// columns, the rows after the first dims rows consist of normal numbers. Each row of L is scaled to the length of
 // its column.
 func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
 	d := len(squares)

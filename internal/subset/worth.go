@@ -52,7 +52,7 @@ func (c *Curve) Gain(t int) float64 {
 	return c.Left[t-1] - c.Left[t]
 }
 
-// noiseGain returns the gain of noise after t columns are taken. Greedy's gain on permuted columns exceeds it with
+// noiseGain returns the gain of noise after t columns are taken. Greedy's gain on permuted columns is larger with
 // probability 5 %.
 func (n *nullModel) noiseGain(t int) float64 {
 	u := n.turnAfter(t)

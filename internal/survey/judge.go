@@ -30,7 +30,7 @@ func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 }
 
 // judgeClusters compares the graph with the surrogate's graph, by the sum of the leading eigenvalues and by the mean of
-// the columns' shares, b and c. Clusters raise one or both of these. If only the shares are significant, the test
+// the columns' shares, b and c. Clusters raise one or both of these. If only shares are significant, the test
 // reports the shares.
 func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+leastExcess}

@@ -30,8 +30,7 @@ const (
 	// 1 − ρ⁴. See package align.
 	noveltyFloor = 0.3
 	// countsPower is the exponent for counts, whose clusters each have many correlated words. On three sets of texts the
-	// NMI at 2 and 5 % of the features is 28 and 34 with 0.7, 27 and 29 with 0.5, and 13 with 0.9. The method variance has
-	// 17 and 22.
+	// NMI at 2 and 5 % of the features is 28 and 34 with 0.7, 27 and 29 with 0.5, and 13 with 0.9. Variance has 17 and 22.
 	countsPower = 0.7
 	// chanceShare is the typical difference of shares between two surrogates of 1,000 rows.
 	chanceShare = 0.05

@@ -70,8 +70,7 @@ const (
 	mostFew       = 10
 	// mostPoints bounds the cost if there are more anchors, which happens only if users request them. With 1,000 points a
 	// selection needs a fifth to a third less time. But on BASEHOCK, which has 1,993 rows, the alignment is then between
-	// 0.46 and 0.78, depending on the seed that orders the rows, and the verdict depends on it too. With all rows it is
-	// 0.70.
+	// 0.46 and 0.78, depending on the seed that orders the rows, and so does the verdict. With all rows it is 0.70.
 	mostPoints = 2000
 )
 
@@ -98,8 +97,7 @@ func spreadAnchors(a *anchor.Anchors) *points {
 func fewFeatures(d int) int { return min(mostFew, (d+1)/2) }
 
 // mostFeatures bounds the number of chosen features, and mostWork their cost: each feature needs a column of XᵀX, 2md
-// flops. Of thousands of columns people select at most hundreds. The sets for which the verdict was measured do not
-// have more.
+// flops. Of thousands of columns people select at most hundreds. The sets used to measure the verdict do not have more.
 const (
 	mostFeatures = 300
 	mostWork     = 2.5e9
@@ -140,7 +138,7 @@ func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
 }
 
-// graphAlignment returns the alignment of 1, 2, … k features with the graph. The problem contains the squares and the
+// graphAlignment returns the alignment of 1, 2, … k features with the graph. problem has the squares and
 // columns of XᵀX.
 func graphAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)

@@ -13,8 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// thinPoints are points given by their nonzero coordinates. The cost of every operation is proportional to their
-// number.
+// thinPoints are points given by their nonzero coordinates. Every operation has a cost proportional to the number.
 type thinPoints struct {
 	kernel.Compressed
 	neighbors int
