@@ -69,6 +69,5 @@
 //
 // With p < 1 a multiple of a chosen feature would raise N/D^p, and could be chosen before features that add
 // information. Therefore multiples are chosen only when no other features are left. Features whose fourth power
-// underflows float64 compared with the largest feature come last. Equal features are ranked by column order, and
-// reported.
+// underflows float64 compared with the largest feature come last. Equal features are in column order, and reported.
 package align

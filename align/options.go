@@ -11,7 +11,7 @@ import (
 const (
 	// mostDiffusion is the largest number of steps. After far fewer steps only the leading eigenvalue matters.
 	mostDiffusion = 1000
-	// defaultPower is p, a little below the 1 of alignment. The NMI is 0.3 points higher than with 1, and 0.4 points
+	// defaultPower is p, a little below the 1 of alignment. The NMI is 0.3 points higher than with 1, and 0.4
 	// higher than with 0.8.
 	defaultPower = 0.9
 	// defaultK is the default number of chosen features.

@@ -100,7 +100,7 @@ func (l *lasso) startPath(share float64) {
 // products of all paths together 2 s.
 func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	live := slices.Clone(paths)
-	var room directions
+	var room directionBuffers
 	for len(live) > 0 {
 		room.computeDirections(g, threads, live)
 		kernel.Each(threads, len(live), func(i int) { live[i].advanceSegment(k) })
@@ -108,11 +108,11 @@ func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	}
 }
 
-// directions is the memory for q and a of all paths, and for their products z with a factor.
-type directions struct{ qa, z []float64 }
+// directionBuffers is the memory for q and a of all paths, and for their products z with a factor.
+type directionBuffers struct{ qa, z []float64 }
 
 // computeDirections sets q and a of each path for its current segment. They are valid until the next call.
-func (s *directions) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
+func (s *directionBuffers) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
 	if s.qa == nil {
 		s.qa = make([]float64, 2*len(paths)*g.D)
 	}

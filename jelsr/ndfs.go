@@ -77,7 +77,7 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 	r := &Result{}
 	best := &candidate{labels: p.completeLabels(start)}
 	shortened := 0
-	for t := range opt.mostUpdates() {
+	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -149,8 +149,7 @@ func (p *labelProblem) updateRatios(f *labels, reg *regression, opt Options) []f
 	return ratio
 }
 
-// tryStep takes the step Q∘ratio^power, scales the columns of F to length 1 as the paper does, and fits W with the
-// previous U.
+// tryStep takes the step Q∘ratio^power, scales the columns of F to length 1, and fits W with the previous U.
 func (p *labelProblem) tryStep(from *candidate, ratio []float64, power float64, reg *regression, opt Options) *candidate {
 	c := from.q.Cols
 	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)

@@ -123,7 +123,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) mostUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }
+func (o Options) maxUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }
 
 // sparsityWeight returns the name and the value of the weight of the row norms relative to the regression's error.
 func (o Options) sparsityWeight() (name string, weight float64) {

@@ -97,7 +97,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		r.addWarning("{clusters} %d is more than the %d anchors and features: there are as many dimensions", opt.Clusters, emb.c)
 	}
 	var last *projectedEmbedding
-	for t := range opt.mostUpdates() {
+	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

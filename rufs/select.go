@@ -85,7 +85,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 		return nil, err
 	}
 	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
-	switch progress, err := stage.Load(ctx, p.stageValues()...); {
+	switch progress, err := stage.Load(ctx, p.savedState()...); {
 	case err != nil:
 		return nil, err
 	case progress == stream.StageNew:
@@ -99,8 +99,8 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	return p.runRounds(ctx, opt, stage)
 }
 
-// stageValues returns the values that stream.Stage must save in addition to the rows and their neighbours.
-func (p *problem) stageValues() []any {
+// savedState returns the values that stream.Stage must save in addition to the rows and their neighbours.
+func (p *problem) savedState() []any {
 	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.objectives}
 }
 
@@ -201,7 +201,7 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 			r.Converged = true
 			break
 		}
-		if err := stage.Save(ctx, t, p.stageValues()...); err != nil {
+		if err := stage.Save(ctx, t, p.savedState()...); err != nil {
 			return nil, err
 		}
 	}

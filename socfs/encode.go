@@ -36,7 +36,7 @@ func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
 	return e, nil
 }
 
-// maximizeTrace sets A so that E has orthonormal columns and maximizes Tr(AᵀT) for T, m×c. Â = LᵀA is the polar factor
+// maximizeTrace sets A so that E has orthonormal columns and maximizes Tr(AᵀT), T m×c. Â = LᵀA is the polar factor
 // of L⁻¹T. It overwrites T.
 func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	e.chol.HalfSolveTo(e.team, t, t)

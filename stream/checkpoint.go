@@ -7,7 +7,7 @@ import "context"
 type Checkpoint interface {
 	// Due reports whether to save now. Saves are so rare that they do not noticeably slow the run.
 	Due() bool
-	// Save atomically replaces the state saved under a name of letters and digits. The marks are short texts that
+	// Save atomically replaces the state saved under a name of letters and digits. The marks are texts that
 	// describe the numbers.
 	Save(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error
 	// Append saves numbers under a name permanently. Append may be called at any time, even if no save is Due.

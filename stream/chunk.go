@@ -108,7 +108,7 @@ const (
 
 // BlockRows returns the height of the blocks into which a Source of d features is cut: the largest power of two from
 // 256 to 8192 whose block is at most 16 MiB, or 256. Above 65,536 features the height may be less than 256, so that a
-// block is at most 128 MiB. The height depends on d alone, so sums are rounded in the same way for any number of
+// block is at most 128 MiB. The height depends on d alone, so sums are rounded alike for any number of
 // threads and any limit.
 func BlockRows(d int) int {
 	h, row := maxBlockRows, max(d, 1)*bytesPerNumber

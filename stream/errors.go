@@ -83,7 +83,7 @@ func (e *DataError) Spell(spelling Spelling) string {
 
 func (e *DataError) Unwrap() error { return e.Err }
 
-// ErrTemporary marks errors that are not caused by data or paths: a store or the network was down or busy, also after
+// ErrTemporary marks errors that are not caused by data or paths: a store or the network was down or busy after
 // retries (exit code 75).
 var ErrTemporary = errors.New("trying again may help")
 

@@ -28,8 +28,7 @@ func BySeverity(list []LeftOut) []LeftOut {
 	return sorted
 }
 
-// WarningsBySeverity sorts warnings as [BySeverity] does. Warnings that are not about a column come after warnings
-// about suspicious columns.
+// WarningsBySeverity sorts warnings as [BySeverity] does. Other warnings follow warnings about suspicious columns.
 func WarningsBySeverity(list []string) []string {
 	sorted := slices.Clone(list)
 	rank := func(warning string) int { return min(severityRank(warning), otherSeverity) }

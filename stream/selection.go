@@ -8,7 +8,7 @@ import (
 )
 
 // Versions of the JSON form of Selection. In version 1 the column of a selected feature was its index among the
-// features that were used.
+// features.
 const (
 	SelectionSchema   = "ufs-stream/selection/v2"
 	SelectionSchemaV1 = "ufs-stream/selection/v1"

@@ -132,9 +132,9 @@ func (s *solver) firstUpdate() (u *update, isMean bool, err error) {
 	return u, true, err
 }
 
-// stageValues returns the values that stream.Stage must save in addition to M. u describes the W to judge next, and
+// savedState returns the values that stream.Stage must save in addition to M. u describes the W to judge next, and
 // best the previous W.
-func (s *solver) stageValues(u, best *update, isMean *bool, objective *[]float64) []any {
+func (s *solver) savedState(u, best *update, isMean *bool, objective *[]float64) []any {
 	w := &s.warm
 	list := []any{isMean, objective, &w.Data, &w.Rows, &w.Cols, &w.RowStride, &w.ColStride}
 	for _, x := range []*update{u, best} {
@@ -147,7 +147,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{}
 	u, best, isMean := new(update), new(update), false
 	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
-	progress, err := stage.Load(ctx, s.stageValues(u, best, &isMean, &r.Objective)...)
+	progress, err := stage.Load(ctx, s.savedState(u, best, &isMean, &r.Objective)...)
 	if err == nil && progress == stream.StageNew {
 		u, isMean, err = s.firstUpdate()
 		best = u
@@ -190,7 +190,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 		if u, err = s.minimizeTrace(q); err != nil {
 			return nil, err
 		}
-		if err := stage.Save(ctx, t, s.stageValues(u, best, &isMean, &r.Objective)...); err != nil {
+		if err := stage.Save(ctx, t, s.savedState(u, best, &isMean, &r.Objective)...); err != nil {
 			return nil, err
 		}
 	}

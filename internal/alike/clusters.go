@@ -152,8 +152,7 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 	return parts[:], nil
 }
 
-// keepIfCohesive adds the cluster to done if it need not be divided. The correlations a of the columns are stored in
-// d.room.
+// keepIfCohesive adds the cluster to done if it need not be divided. The correlations a are stored in d.room.
 func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c components, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
 	all := identityOrder(len(columns))

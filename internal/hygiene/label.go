@@ -90,7 +90,7 @@ func (l *label) selectColumns(index []int) *label {
 	return o
 }
 
-// classNumber returns the index of the class of a value. A new class gets the next index. The result is -1 if there are
+// classNumber returns the index of the class of a value. A new class gets the next index. It is -1 if there are
 // too many classes.
 func (l *label) classNumber(y float64) int {
 	if l.many {

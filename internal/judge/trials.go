@@ -85,7 +85,7 @@ func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []fl
 }
 
 // TrialsBytes bounds the memory of [RunTrials] in addition to the rows, at most n×d. For each worker it includes the
-// columns of its run (n×k, if they differ between runs) and the memory of k-means, and the same once more for garbage
+// columns of its run (n×k, if they differ between runs) and the memory of k-means, and once more for garbage
 // that is not yet collected.
 func TrialsBytes(n, d, k, clusters, workers int) int64 {
 	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))

@@ -26,7 +26,7 @@ type Telemetry struct {
 	Seed uint64 // default 1
 }
 
-// TelemetryColumn is a column of a file. Values is a []int64, []float64 with NaN for null, []string or []time.Time,
+// TelemetryColumn is a column of a file. Values is a []int64, []float64 (NaN for null), []string or []time.Time,
 // with one element a row.
 type TelemetryColumn struct {
 	Name   string

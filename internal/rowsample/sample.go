@@ -89,8 +89,7 @@ type sampleHead struct {
 	positions, starts []int64
 }
 
-// readHead reads the head. The function fits returns an error if the sample is too large. It allocates only as
-// data are read.
+// readHead reads the head. fits returns an error if the sample is too large. It allocates only as data are read.
 func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 	r.Magic(magic, "sample of rows")
 	r.Expect(4)

@@ -72,8 +72,7 @@ func isPlain(s string, lines bool) bool {
 }
 
 // isVisible reports whether a character is shown unescaped. Letters, marks, digits, signs and spaces of every script
-// are shown. Control characters and invisible characters are escaped: marks of direction, joiners, the byte order mark,
-// unassigned characters.
+// are shown. Control and invisible characters are escaped: marks of direction, joiners, byte order marks, unassigned.
 func isVisible(r rune, lines bool) bool {
 	return r >= ' ' && r < 0x7f || lines && r == '\n' || r > 0x7f && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
 }

@@ -77,9 +77,8 @@ const (
 )
 
 // Compare compares the choice with chance. It returns nil if there is nothing to choose or to explain, and if there are
-// too few features, or features that explain too much, for a comparison. It costs d·k² flops for each of up to 100
-// random choices and, up to 1024 columns, 2d³/3 + 2kd² for each of 5 to 19 permuted copies. It needs [CompareBytes] of
-// memory.
+// too few features, or features that explain too much, to compare. It costs d·k² flops for each of up to 100 random
+// choices and, up to 1024 columns, 2d³/3 + 2kd² for each of 5 to 19 permuted copies. It needs [CompareBytes] of memory.
 func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
 	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {

@@ -72,7 +72,7 @@ func (n *nullModel) turnAfter(t int) *turn {
 	return u
 }
 
-// expectedAbove returns the expected number of columns that explain more than x by themselves, including columns that
+// expectedAbove returns the expected number of columns that explain more than x by themselves, including those that
 // have been taken.
 func (u *turn) expectedAbove(x float64) (count float64) {
 	for _, alike := range u.groups {
@@ -94,8 +94,8 @@ func (u *turn) expectedAbove(x float64) (count float64) {
 }
 
 // exceedProbability returns the probability that greedy's gain exceeds x at the turn after t columns, which is the
-// probability that the (t+1)-th largest of the columns' gains exceeds x. The number of larger gains is approximated by a
-// Poisson variable.
+// probability that the (t+1)-th largest of the columns' gains exceeds x. The number of larger gains is approximated by
+// a Poisson variable.
 func (n *nullModel) exceedProbability(x float64, t int) float64 {
 	if rate := n.turnAfter(t).expectedAbove(x); rate > 0 {
 		return mathext.GammaIncReg(float64(t+1), rate) // P(Poisson(rate) ≥ t+1)

@@ -11,7 +11,7 @@ import (
 
 // drawPermutedGram draws the Gram matrix of a copy of columns whose entries are permuted independently in each column.
 // Their sums of squares do not change; their directions are independent and uniform in dims dimensions. The keys order
-// columns with equal sums of squares, so that a permutation of the columns permutes the draw. It costs 2d³/3 flops and
+// columns with equal sums of squares, so that permuting the columns permutes the draw. It costs 2d³/3 flops and
 // needs [permutedBytes] of memory.
 //
 // Bartlett's method is used: G = LLᵀ, L being lower triangular with normal numbers below the diagonal. The numbers on

@@ -36,7 +36,7 @@ func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
 }
 
-// mostDense is the largest number of values of sparse rows that are surveyed as dense rows, with the same result as
+// mostDense is the largest number of values of sparse rows that are surveyed as dense rows, with equal results as
 // dense rows.
 const mostDense = 1 << 24
 
